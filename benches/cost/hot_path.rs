@@ -35,7 +35,7 @@ use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
-use frisbee::pubsub::{self, Broker};
+use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
@@ -530,7 +530,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
         let client =
-            pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address).await?;
+            pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {
@@ -539,7 +539,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
             Ok::<_, BoxError>(())
         });
     }
-    let publisher = pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address)
+    let publisher = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address)
         .await?
         .publisher("topic")?;
     for _ in 0..messages {

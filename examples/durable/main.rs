@@ -3,7 +3,7 @@
 //! Needs a NATS with JetStream, such as `nats-server -js -a 127.0.0.1`. Then
 //! `cargo run -p durable -- [ADDRESS]` publishes each order twice, and bills each once.
 
-use frisbee_nats::durable::{DurableTopic, RecvError, Replay, Storage};
+use frisbee_pubsub::nats::durable::{DurableTopic, RecvError, Replay, Storage};
 use std::error::Error;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const ORDERS: [(&str, &str); 3] = [("north", "42 apples"), ("south", "7 pears"),
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4222".to_owned());
-    let nats = frisbee_nats::options().connect(&*address).await?;
+    let nats = frisbee_pubsub::nats::options().connect(&*address).await?;
     // In memory, so that nothing is left on the disk.
     let orders = DurableTopic::builder("example", "orders.>").storage(Storage::Memory).open(&nats).await?;
 

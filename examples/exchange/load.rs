@@ -2,7 +2,7 @@
 
 use crate::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use crate::market::TOPIC;
-use frisbee::pubsub::{ClientRouter, OPERATIONS};
+use frisbee_pubsub::{ClientRouter, OPERATIONS};
 use frpc::{Channel, Code, Request, RequestStream, Response, Status, Topic};
 use frpc_gateway::web_socket;
 use std::error::Error;
@@ -87,7 +87,7 @@ struct Quotes(Arc<Counts>, u32);
 impl Trader for Quotes {
     async fn quote(&self, request: Request<Inquiry>) -> Result<Response<Offer>, Status> {
         self.0.quotes.fetch_add(1, Relaxed);
-        let price = if request.get_ref().side == Side::Buy.into() { WORTH + self.1 } else { WORTH - self.1 };
+        let price = if request.get_ref().side == i32::from(Side::Buy) { WORTH + self.1 } else { WORTH - self.1 };
         Ok(Response::new(Offer { price, ..Offer::default() }))
     }
 }

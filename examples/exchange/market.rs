@@ -2,7 +2,7 @@
 
 use crate::book::{OrderBook, Refused, TraderId};
 use crate::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
-use frisbee::pubsub::Client;
+use frisbee_pubsub::Client;
 use frpc::{Request, Response, ResponseSender, ResponseStream, Status, Streaming, Topic};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -164,7 +164,7 @@ impl Exchange for Market {
             let Ok(Some(quoted)) = answer else { continue };
             offer.answered += 1;
             let price = quoted.get_ref().price;
-            let is_better = if inquiry.side == Side::Buy.into() { price < offer.price } else { price > offer.price };
+            let is_better = if inquiry.side == i32::from(Side::Buy) { price < offer.price } else { price > offer.price };
             if price > 0 && (offer.price == 0 || is_better) {
                 offer.price = price;
             }

@@ -2,7 +2,7 @@
 
 use crate::exchange::{ExchangeServer, TraderClient};
 use crate::market;
-use frisbee::pubsub::{Broker, ClientRouter, OPERATIONS};
+use frisbee_pubsub::{Broker, ClientRouter, OPERATIONS};
 use frpc::{Channel, Server};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 use frpc_reflection::Reflection;

@@ -4,7 +4,7 @@ use super::NAME;
 use super::bus::{SALES, Station};
 use super::engines::Engine;
 use super::greet::{Greeter, GreeterServer, Greeting, Name};
-use frisbee::pubsub::Publisher;
+use frisbee_pubsub::Publisher;
 use frpc::resolve::Endpoint;
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_balance::etcd::{Etcd, Registered, Registration};

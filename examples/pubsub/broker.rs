@@ -10,7 +10,7 @@
 
 use clap::{Parser, Subcommand};
 use frisbee::Server;
-use frisbee::pubsub::{Broker, Client, RecvError, Slow, Subscription};
+use frisbee_pubsub::{Broker, Client, History, RecvError, Slow, Start, Subscription};
 use std::error::Error;
 use std::io::BufRead;
 
@@ -34,6 +34,9 @@ enum Command {
         /// Closes the connections of subscribers that are too slow, instead of dropping their oldest messages.
         #[arg(long)]
         disconnect: bool,
+        /// Keeps the last messages of each topic, so many, for `subscribe --history`.
+        #[arg(long)]
+        history: Option<usize>,
     },
     /// Prints messages of matching topics.
     Subscribe {
@@ -42,6 +45,9 @@ enum Command {
         /// Shares the messages with the other members of this group.
         #[arg(long)]
         group: Option<String>,
+        /// Begins with the oldest messages that the broker keeps, and loses none with a connection.
+        #[arg(long, conflicts_with = "group")]
+        history: bool,
     },
     /// Publishes a text, or each line of the standard input.
     Publish {
@@ -57,18 +63,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { address, command } = Arguments::parse();
     match command {
         None => show().await,
-        Some(Command::Serve { queue_max, disconnect }) => {
+        Some(Command::Serve { queue_max, disconnect, history }) => {
             let slow = if disconnect { Slow::Disconnect } else { Slow::DropOldest };
-            let broker = Broker::builder().queue_max(queue_max).slow(slow).build();
-            let server = Server::builder().bind(&address, broker).await?;
+            let mut broker = Broker::builder().queue_max(queue_max).slow(slow);
+            if let Some(count) = history {
+                broker = broker.history(">", History::last(count));
+            }
+            let server = Server::builder().bind(&address, broker.build()).await?;
             println!("serving on {}", server.local_addr());
             server.serve_with_shutdown(async { drop(tokio::signal::ctrl_c().await) }).await?;
             Ok(())
         }
-        Some(Command::Subscribe { pattern, group }) => {
+        Some(Command::Subscribe { pattern, group, history }) => {
             let client = Client::connect(address).await?;
             let subscription = match group {
                 Some(group) => client.queue_subscribe(&pattern, &group).await?,
+                None if history => client.subscribe_from(&pattern, Start::Oldest).await?,
                 None => client.subscribe(&pattern).await?,
             };
             print_all(subscription).await
@@ -95,16 +105,17 @@ async fn print_all(mut subscription: Subscription) -> Result<(), Box<dyn Error>>
     loop {
         match subscription.recv().await {
             Ok(message) => println!("{}: {}", message.topic(), String::from_utf8_lossy(message.payload())),
-            Err(RecvError::Lagged(count)) => println!("({count} messages were lost)"),
+            Err(RecvError::Lagged(count)) => println!("({count} messages are missing)"),
             Err(error @ RecvError::Reconnected) => println!("({error})"),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// All three at once: two subscribers, one of them in a group, and a publisher.
+/// All three at once: two subscribers, one of them in a group, a publisher, and a subscriber that comes late.
 async fn show() -> Result<(), Box<dyn Error>> {
-    let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
+    let broker = Broker::builder().history("orders.>", History::last(100)).build();
+    let server = Server::builder().bind("127.0.0.1:0", broker).await?;
     let address = server.local_addr();
     println!("serving on {address}");
     tokio::spawn(server.serve());
@@ -128,6 +139,12 @@ async fn show() -> Result<(), Box<dyn Error>> {
     for (name, jobs) in &mut jobs {
         let message = jobs.recv().await?;
         println!("{name} alone gets {:?}", message.payload());
+    }
+    let mut late = reader.subscribe_from("orders.*.created", Start::Oldest).await?;
+    for _ in 0..2 {
+        let message = late.recv().await?;
+        let offset = message.position().map_or(0, |position| position.offset);
+        println!("a late subscriber gets message {offset} of {}: {:?}", message.topic(), message.payload());
     }
     Ok(())
 }

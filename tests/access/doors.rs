@@ -2,8 +2,8 @@
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use bytes::Bytes;
-use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee::{Handlers, Operation};
+use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::serve;

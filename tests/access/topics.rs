@@ -1,7 +1,7 @@
 //! Rules for single topics: publishers, and the patterns of subscribers.
 
 use super::support::PATIENCE;
-use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
+use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
 use frisbee_tests::serve;
 use frpc::{Channel, Connection, Principal, Proof, Server};
 use frpc_access::{Access, TopicRules, Who};

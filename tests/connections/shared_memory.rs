@@ -1,7 +1,7 @@
 //! Services and topics through shared memory, and all cases without shared memory.
 
 use super::transports::expect_service;
-use frisbee::pubsub::{Broker, ClientRouter};
+use frisbee_pubsub::{Broker, ClientRouter};
 use frisbee_shm::hostile::{Index, Peer};
 use frisbee_shm::{Connector, Listener, ListenerBuilder, connector};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, Text};

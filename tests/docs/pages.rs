@@ -188,6 +188,7 @@ mod pubsub {
     use super::readme::Service as Echo;
     use super::readme::greet::GreeterServer as EchoServer;
     use super::*;
+    use std::time::Duration;
 
     async fn broker() -> Outcome {
         statements!("pubsub-1");
@@ -196,6 +197,11 @@ mod pubsub {
 
     async fn mounted() -> Outcome {
         statements!("pubsub-2");
+        Ok(())
+    }
+
+    async fn history() -> Outcome {
+        statements!("pubsub-3");
         Ok(())
     }
 }

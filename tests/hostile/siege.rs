@@ -1,6 +1,6 @@
 //! A healthy client together with every kind of hostile peer. In its own process, since others measure their memory.
 
-use frisbee::pubsub::{self, Broker};
+use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee_tests::attacks::{self, Appetite, Target};
 use frisbee_tests::healthy::Healthy;
 use frisbee_tests::pki::Authority;

@@ -13,8 +13,8 @@ mod tls;
 use crate::databases::servers;
 use async_nats::ConnectOptions;
 use frisbee::Server;
-use frisbee::pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, WhenAway};
-use frisbee_nats::NatsBus;
+use frisbee_pubsub::nats::NatsBus;
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, WhenAway};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -362,7 +362,7 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn users_of_nats_are_passed_on_and_others_get_no_bus() {
     let Some(server) = servers::nats(&["--user", "ada", "--pass", "secret"]).await else { return };
-    let options = frisbee_nats::options().user_and_password("ada".to_owned(), "secret".to_owned());
+    let options = frisbee_pubsub::nats::options().user_and_password("ada".to_owned(), "secret".to_owned());
     let bus = NatsBus::connect_with("test", &*server.address, options).await;
     assert!(bus.is_ok(), "{bus:?}");
     let refused = NatsBus::connect("test", &*server.address).await.map(drop);

@@ -1,6 +1,6 @@
 //! Each end limits how deep messages nest, and the sender of deeper ones gets an error.
 
-use frisbee::pubsub::{Broker, Client};
+use frisbee_pubsub::{Broker, Client};
 use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
 use frpc::polyglot::{NESTING_CEILING, NESTING_MAX};
 use frpc::{

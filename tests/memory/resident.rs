@@ -5,7 +5,7 @@
 mod attackers;
 
 use attackers::{MIB, Waiting, request};
-use frisbee::pubsub::{Broker, FIRST_OPERATION};
+use frisbee_pubsub::{Broker, FIRST_OPERATION};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::process::{ran_alone, resident_kib};
 use frisbee_tests::raw::{Raw, packet};

@@ -1,8 +1,8 @@
 //! What subscribers and open streams make a server hold.
 
 use super::attackers::{MIB, Waiting, server, unhurried};
-use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
 use frisbee::{Acceptor, Server};
+use frisbee_pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};

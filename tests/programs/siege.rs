@@ -26,7 +26,7 @@
 mod blocked;
 mod hoards;
 
-use frisbee::pubsub::{self, Broker};
+use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::pki::Authority;

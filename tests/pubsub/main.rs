@@ -2,11 +2,11 @@
 //! `subscribers.rs`.
 
 use bytes::Bytes;
-use frisbee::pubsub::{
+use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
+use frisbee_pubsub::{
     Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError,
     Subscription,
 };
-use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
 use frisbee_tests::extension::{Maybe, Time, maybe};
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::raw::{Raw, packet};

@@ -1,7 +1,7 @@
 //! Brokers on one bus that goes away and loses frames: messages and losses that subscribers at each of them receive.
 
-use frisbee::pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
 use frisbee::{Connection, Server};
+use frisbee_pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
 use frisbee_sim::{Cable, World, sim_test};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

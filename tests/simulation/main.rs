@@ -15,6 +15,7 @@ mod changing;
 mod channels;
 mod hand_off;
 mod hedging;
+mod history;
 mod limits;
 mod overload;
 mod peers;

@@ -1,7 +1,7 @@
 //! A broker that crashes, and what subscribers hear of a publisher.
 
-use frisbee::pubsub::{Broker, Client, ClientRouter, RecvError, Subscription};
 use frisbee::{Connection, Server};
+use frisbee_pubsub::{Broker, Client, ClientRouter, RecvError, Subscription};
 use frisbee_sim::{Faults, World, sim_test};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Subscribers of a broker that stop reading for a while: their losses, and that others lose nothing.
 
-use frisbee::pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, Slow, Subscription};
 use frisbee::{Config, Connection, Server};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, Slow, Subscription};
 use frisbee_sim::{Cable, World, sim_test};
 use std::time::Duration;
 use tokio::task::JoinSet;

@@ -2,7 +2,7 @@
 
 use crate::stalled::{client, serve};
 use frisbee::Config;
-use frisbee::pubsub::{Broker, Message, Subscription};
+use frisbee_pubsub::{Broker, Message, Subscription};
 use frisbee_sim::{Fault, World, sim_test};
 use parking_lot::Mutex;
 use std::sync::Arc;

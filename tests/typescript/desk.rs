@@ -8,7 +8,7 @@
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
-use frisbee::pubsub::{Broker, OPERATIONS};
+use frisbee_pubsub::{Broker, History, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
@@ -77,7 +77,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let builder = builder.gateway(Gateway::new().http(http).web_socket());
     let builder = match layout.as_deref() {
-        None => builder.add_service(DeskServer::new(Served::default())).mount(OPERATIONS, Broker::new()),
+        None => {
+            let broker = Broker::builder().history("kept.>", History::last(100)).build();
+            builder.add_service(DeskServer::new(Served::default())).mount(OPERATIONS, broker)
+        }
         Some("first") => builder.add_service(first::ParrotServer::new(Parrot)),
         Some("second") => builder.add_service(second::ParrotServer::new(Parrot)),
         Some("broken") => builder.add_service(broken::ParrotServer::new(Parrot)),

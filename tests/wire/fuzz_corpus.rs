@@ -336,7 +336,7 @@ fn hand_offs() -> Vec<Vec<u8>> {
 /// What clients and brokers say to each other.
 fn pubsub() -> Vec<Vec<u8>> {
     let name = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
-    let first = frisbee::pubsub::FIRST_OPERATION;
+    let first = frisbee_pubsub::FIRST_OPERATION;
     let topics = ["a.b", "a.>", "*.b", ">", "a", "a..b", "", "a.*.c", "x.y.z.x.y.z"];
     let mut streams = Vec::new();
     for (id, topic) in (1..).zip(topics) {

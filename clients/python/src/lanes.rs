@@ -82,11 +82,8 @@ impl Settings {
         self.channel_of(add(self.builder()?))
     }
 
-    /// Connects a router of another protocol.
-    pub(crate) async fn connect_router<R: frpc::frisbee::Router>(
-        &self,
-        router: R,
-    ) -> Result<frpc::frisbee::Connection, frpc::frisbee::Error> {
+    /// The settings for connections of other protocols.
+    pub(crate) fn frisbee_builder(&self) -> frpc::frisbee::ClientBuilder {
         let mut builder = frpc::frisbee::Client::builder();
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone());
@@ -94,13 +91,11 @@ impl Settings {
         if let Some(name) = &self.server_name {
             builder = builder.server_name(name.clone());
         }
-        match self.address.strip_prefix("unix:") {
-            Some(path) => {
-                let refused = |source| frpc::frisbee::Error::Connect { address: self.address.clone(), source };
-                builder.connect_io(UnixStream::connect(path).await.map_err(refused)?, router).await
-            }
-            None => builder.connect(&*self.address, router).await,
-        }
+        builder
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     fn channel_of(&self, builder: frpc::ChannelBuilder) -> PyResult<frpc::Channel> {

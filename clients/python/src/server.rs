@@ -12,7 +12,7 @@ use crate::schema::Api;
 use crate::status::failed;
 use crate::topics::Topics;
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
-use frpc::pubsub::{Broker, OPERATIONS};
+use frpc::pubsub::{Broker, History, OPERATIONS, check_pattern};
 use frpc::tls::{Authorities, Identity, ServerTls};
 use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     origins: Vec<String>,
     tls: Option<Tls>,
     has_topics: bool,
+    /// Patterns, how many messages of each topic the broker keeps, and for how many seconds.
+    history: Vec<(String, usize, Option<f64>)>,
     body_max: Option<u32>,
     /// In seconds.
     shutdown_timeout: f64,
@@ -100,6 +102,23 @@ enum Mode {
 /// context, and the most calls and the seconds of a batch.
 pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
 
+/// A broker with histories.
+fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
+    let mut builder = Broker::builder();
+    for (pattern, count, seconds) in histories {
+        check_pattern(pattern.as_bytes()).map_err(|error| PyValueError::new_err(format!("{pattern}: {error}")))?;
+        if !(1..=65_536).contains(&count) {
+            return Err(PyValueError::new_err(format!("history of {count} messages; it must have 1 to 65536")));
+        }
+        let mut history = History::last(count);
+        if let Some(seconds) = seconds {
+            history = history.for_time(Duration::try_from_secs_f64(seconds).map_err(refused)?);
+        }
+        builder = builder.history(&pattern, history);
+    }
+    Ok(builder.build())
+}
+
 /// PEM of a chain of certificates, of the key, and of the authorities of clients.
 type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
@@ -125,6 +144,7 @@ impl Server {
             origins,
             tls,
             has_topics,
+            history,
             body_max,
             shutdown_timeout,
         } = settings;
@@ -139,7 +159,7 @@ impl Server {
         for service in services(py, functions, report, shows_errors, event_loop.as_ref())? {
             builder = builder.add_service(service);
         }
-        let broker = has_topics.then(Broker::new);
+        let broker = if has_topics { Some(broker(history)?) } else { None };
         if let Some(broker) = &broker {
             builder = builder.mount(OPERATIONS, broker.clone());
         }

@@ -9,13 +9,42 @@ use crate::status::raised;
 use bytes::Bytes;
 use frpc::Status;
 use frpc::frisbee::memory;
-use frpc::pubsub::{Broker, Client, ClientRouter, Message, RecvError, Subscription};
-use pyo3::exceptions::PyStopAsyncIteration;
+use frpc::pubsub::{Broker, Client, Message, Position, RecvError, Start, Subscription};
+use pyo3::exceptions::{PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+
+/// How long a caller waits for the connection in the place of one that was lost: 5 s in all.
+const RECONNECT_ATTEMPTS: u32 = 250;
+const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+
+/// The first message of a subscription: a word, or the epoch and the offset of the message in front of it.
+#[derive(FromPyObject)]
+pub(crate) enum Begin {
+    Word(String),
+    After((u64, u64)),
+}
+
+impl Begin {
+    fn start(self) -> PyResult<Start> {
+        Ok(match self {
+            Self::Word(word) if word == "now" => Start::Now,
+            Self::Word(word) if word == "last" => Start::Last,
+            Self::Word(word) if word == "oldest" => Start::Oldest,
+            Self::Word(word) => {
+                return Err(PyValueError::new_err(format!(
+                    "start {word:?} is not \"now\", \"last\", \"oldest\" or a position"
+                )));
+            }
+            Self::After((epoch, offset)) => Start::After(Position { epoch, offset }),
+        })
+    }
+}
 
 /// The topics of a broker.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
@@ -75,26 +104,35 @@ impl Topics {
     }
 
     /// Subscribes to a pattern, and waits until messages of it arrive.
-    #[pyo3(signature = (pattern, group = None))]
-    fn subscribe(&self, py: Python<'_>, pattern: String, group: Option<String>) -> PyResult<Subscribed> {
-        let subscription = self.wait(py, subscribe(self.shared.clone(), pattern, group))?;
+    #[pyo3(signature = (pattern, group = None, start = None))]
+    fn subscribe(
+        &self,
+        py: Python<'_>,
+        pattern: String,
+        group: Option<String>,
+        start: Option<Begin>,
+    ) -> PyResult<Subscribed> {
+        let start = start.map(Begin::start).transpose()?;
+        let subscription = self.wait(py, subscribe(self.shared.clone(), pattern, group, start))?;
         Ok(Subscribed::new(subscription, self))
     }
 
     /// Begins [`subscribe`](Self::subscribe) for a future of asyncio.
-    #[pyo3(signature = (pattern, group, inbox, future))]
+    #[pyo3(signature = (pattern, group, start, inbox, future))]
     fn start_subscribe(
         slf: &Bound<'_, Self>,
         pattern: String,
         group: Option<String>,
+        start: Option<Begin>,
         inbox: &Inbox,
         future: Py<PyAny>,
     ) -> PyResult<Started> {
         let (py, this) = (slf.py(), slf.get());
         this.made.check()?;
+        let begin = start.map(Begin::start).transpose()?;
         let topics = slf.clone().unbind();
-        let work = subscribe(this.shared.clone(), pattern, group);
-        start(py, &this.site(), inbox, future, work, move |py, subscription| {
+        let work = subscribe(this.shared.clone(), pattern, group, begin);
+        crate::client::start(py, &this.site(), inbox, future, work, move |py, subscription| {
             let subscription = subscription.map_err(|status| raised(py, &status))?;
             Ok(Py::new(py, Subscribed::new(subscription, topics.get()))?.into_bound(py).into_any())
         })
@@ -152,8 +190,17 @@ impl Topics {
 impl Shared {
     async fn client(&self) -> Result<Client, Status> {
         let mut client = self.client.lock().await;
-        if let Some(known) = client.as_ref().filter(|known| known.connection().is_ok_and(|known| !known.is_closed())) {
-            return Ok(known.clone());
+        if let Some(known) = client.as_ref() {
+            let known = known.clone();
+            // A connection that was lost is replaced for its subscriptions.
+            let is_open = || known.connection().is_ok_and(|connection| !connection.is_closed());
+            for _ in 0..RECONNECT_ATTEMPTS {
+                if is_open() {
+                    break;
+                }
+                tokio::time::sleep(RECONNECT_PAUSE).await;
+            }
+            return Ok(known);
         }
         let made = match &self.from {
             From::Server(settings) => settings.topics().await?,
@@ -168,16 +215,17 @@ impl Shared {
 async fn within(broker: &Broker) -> Result<Client, Status> {
     let unavailable = |error: &dyn std::fmt::Display| Status::unavailable(error.to_string());
     let acceptor = frpc::frisbee::Server::builder().build(broker.clone()).map_err(|error| unavailable(&error))?;
-    let (ours, theirs) = memory();
-    tokio::spawn(async move {
-        // An error is seen at the other end.
-        let _ = acceptor.serve_connection(theirs).await;
-    });
-    let router = ClientRouter::new();
-    let client = router.client();
-    let connected = frpc::frisbee::Client::builder().connect_io(ours, router).await;
-    connected.map_err(|error| unavailable(&error))?;
-    Ok(client)
+    let connector = move || {
+        let (ours, theirs) = memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move {
+            // An error is seen at the other end.
+            let _ = acceptor.serve_connection(theirs).await;
+        });
+        async { Ok(ours) }
+    };
+    let client = Client::connect_with_connector(frpc::frisbee::Client::builder(), connector).await;
+    client.map_err(|error| unavailable(&error))
 }
 
 async fn publish(shared: Arc<Shared>, topic: String, payload: Bytes) -> Result<(), Status> {
@@ -188,11 +236,17 @@ async fn sync(shared: Arc<Shared>) -> Result<(), Status> {
     Ok(shared.client().await?.sync().await?)
 }
 
-async fn subscribe(shared: Arc<Shared>, pattern: String, group: Option<String>) -> Result<Subscription, Status> {
+async fn subscribe(
+    shared: Arc<Shared>,
+    pattern: String,
+    group: Option<String>,
+    start: Option<Start>,
+) -> Result<Subscription, Status> {
     let client = shared.client().await?;
-    Ok(match group {
-        Some(group) => client.queue_subscribe(&pattern, &group).await?,
-        None => client.subscribe(&pattern).await?,
+    Ok(match (group, start) {
+        (Some(group), _) => client.queue_subscribe(&pattern, &group).await?,
+        (None, Some(start)) => client.subscribe_from(&pattern, start).await?,
+        (None, None) => client.subscribe(&pattern).await?,
     })
 }
 
@@ -235,10 +289,11 @@ impl Subscribed {
     }
 }
 
-type Shown<'py> = (String, Bound<'py, PyBytes>);
+type Shown<'py> = (String, Bound<'py, PyBytes>, Option<(u64, u64)>);
 
 fn shown<'py>(py: Python<'py>, message: &Message) -> Shown<'py> {
-    (message.topic().to_owned(), PyBytes::new(py, message.payload()))
+    let position = message.position().map(|position| (position.epoch, position.offset));
+    (message.topic().to_owned(), PyBytes::new(py, message.payload()), position)
 }
 
 #[pymethods]
@@ -274,9 +329,18 @@ impl Subscribed {
 impl Settings {
     /// Connects to the broker of a server.
     async fn topics(&self) -> Result<Client, Status> {
-        let router = ClientRouter::new();
-        let client = router.client();
-        self.connect_router(router).await.map_err(|error| Status::unavailable(error.to_string()))?;
-        Ok(client)
+        let builder = self.frisbee_builder();
+        let client = match self.address().strip_prefix("unix:") {
+            Some(path) => {
+                let path = path.to_owned();
+                let connector = move || {
+                    let path = path.clone();
+                    async move { UnixStream::connect(path).await }
+                };
+                Client::connect_with_connector(builder, connector).await
+            }
+            None => Client::connect_with(builder, self.address()).await,
+        };
+        client.map_err(|error| Status::unavailable(error.to_string()))
     }
 }

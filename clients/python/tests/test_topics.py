@@ -150,3 +150,23 @@ def test_topics_pass_a_unix_socket_and_come_back_with_their_server(tmp_path: Pat
                 topics.sync()
         with pytest.raises(Status):
             topics.sync()
+
+
+def test_a_subscription_starts_in_the_history_and_resumes_there() -> None:
+    with Server(history={"prices.>": 1, "orders.>": (100, 60.0)}).start("127.0.0.1:0") as server, Client(server.address) as client:
+        topics = client.topics()
+        for number in range(10):
+            topics.publish("orders.north", str(number))
+            topics.publish("prices.apples", str(number))
+        topics.sync()
+        with topics.subscribe("orders.*", start="oldest") as orders, topics.subscribe("prices.>", start="last") as prices:
+            seen = [next(orders) for _ in range(10)]
+            assert [message.value for message in seen] == [b"%d" % number for number in range(10)]
+            assert [message.position.offset for message in seen if message.position] == list(range(1, 11))
+            price = next(prices)
+            assert price.value == b"9" and price.position is not None and price.position.offset == 10
+        with topics.subscribe("orders.north", start=seen[6].position) as rest:
+            assert next(rest).value == b"7"
+        with pytest.raises(ValueError):
+            topics.subscribe("orders.north", start="yesterday")  # type: ignore[arg-type]
+        topics.close()

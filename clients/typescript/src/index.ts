@@ -13,5 +13,5 @@ export {
 export { Code, Status, type Metadata, type StatusOptions } from "./status.js";
 export type { Replies } from "./stream.js";
 export { serve } from "./serve.js";
-export { Topics, type Published, type Subscription } from "./topics.js";
+export { Topics, type Position, type Published, type SubscribeOptions, type Subscription } from "./topics.js";
 export { SUBPROTOCOL, connect, webSocket, type WebSocketLike, type WebSocketOptions } from "./websocket.js";

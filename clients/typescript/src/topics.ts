@@ -1,13 +1,13 @@
 /**
- * Topics of a broker, on the connections of a channel.
+ * Topics of a broker, on the connections of a channel. A subscription continues on the next connection when one is lost.
  */
 
-import { left, putRaw, putSized, reader, takeByte, takeRest, takeText, takeVarint, utf8, type Cursor } from "./bytes.js";
+import { left, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
 import { bytesOf } from "./prefix.js";
-import { Is, notRun, type Status } from "./status.js";
+import { Is, notRun, Status } from "./status.js";
 
 /** The operations of a broker, from its first on. */
 const enum Op {
@@ -17,20 +17,51 @@ const enum Op {
   Sync,
   Lagged,
   Refused,
+  Follow,
+  Position,
 }
 
 const FIRST = 0xff00;
-/** How many bytes may wait in a subscription, of which the oldest are dropped then. The same as in Rust. */
+/** How many bytes may wait in a subscription; beyond that the oldest messages are dropped. The same as in Rust. */
 const QUEUE_MAX = 16 << 20;
-/** What a message costs besides its length. */
+/** The charge for a message besides its length. */
 const MESSAGE_COST = 64;
+/** Topics whose positions are remembered. With more, a reconnect cannot be complete. */
+const POSITIONS_MAX = 65536;
+/** The reason of a broker that knows no history. */
+const UNKNOWN_OPERATION = 4;
+const STARTS = { now: 0, last: 1, oldest: 2 };
 
-/** What has been published. */
+/** The place of a message in the history of its topic. */
+export interface Position {
+  /** The history that the offset belongs to. It changes when the broker restarts. */
+  readonly epoch: string;
+  /** The number of the message in its topic, from 1 on and without gaps. */
+  readonly offset: number;
+}
+
+/** A published message. */
 export interface Published {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** How many messages were lost in front of this one, since they were not taken in time. */
+  /** How many messages are missing in front of this one: they were not read in time, or are no longer in the history. */
   readonly lagged: number;
+  /** Whether an unknown number of messages may be missing in front of this one, since a connection was lost. */
+  readonly reconnected: boolean;
+  /** Only with the option `from`, and if the topic has a history. */
+  readonly position: Position | undefined;
+}
+
+/** Options of a subscription. */
+export interface SubscribeOptions {
+  /** Each message goes to one of the group's subscriptions. */
+  readonly group?: string;
+  /**
+   * The first message, of topics with a history: published from now on, the last one of each topic, the oldest one, or the
+   * one after a position. Such a subscription loses no message with a connection unless it says so. A broker without a
+   * history begins with the next message.
+   */
+  readonly from?: "now" | "last" | "oldest" | Position;
 }
 
 /** The messages of a subscription. Leaving a loop over them ends it. */
@@ -39,9 +70,13 @@ export type Subscription = AsyncIterableIterator<Published, undefined>;
 interface Message {
   readonly topic: string;
   readonly payload: Uint8Array;
+  readonly position: Position | undefined;
+  /** What is missing in front of it. */
+  lagged: number;
+  reconnected: boolean;
 }
 
-/** What the broker was asked for: takes its packets, until the connection is lost. */
+/** A request to the broker: takes its packets, until the connection is lost. */
 interface Asked {
   packet(link: Link, id: number, operation: number, from: Cursor): void;
   down(link: Link, status: Status): void;
@@ -60,18 +95,17 @@ export class Topics {
         for (const [key, one] of asked) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
       },
       down(link, status) {
-        for (const one of asked.values()) one.down(link, status);
+        for (const one of [...asked.values()]) one.down(link, status);
       },
     });
   }
 
   /**
-   * Subscribes to the topics that match a pattern, and returns when the broker sends them. With a `group`, each message
-   * goes to one of the group's subscriptions. A subscription ends with `UNAVAILABLE` when its connection is lost, since
-   * messages may be lost with it.
+   * Subscribes to the topics that match a pattern, and returns when the broker sends them. When the connection is lost, the
+   * subscription continues on the next one, and ends with the channel. See {@link Published} for missing messages.
    */
-  subscribe(pattern: string, { group = "" }: { readonly group?: string } = {}): Promise<Subscription> {
-    return this.ask(Op.Subscribe, pattern, group);
+  subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
+    return this.ask(Op.Subscribe, pattern, group, from);
   }
 
   /** Publishes a message. Resolves when it is on its way. */
@@ -95,21 +129,23 @@ export class Topics {
     return link;
   }
 
-  /** Asks the broker for something, and resolves when it has agreed. To that, and to all that follows, belongs an id. */
-  private async ask(operation: Op, pattern?: string, group = ""): Promise<Subscription> {
+  /** Sends a request, and resolves when the broker has agreed. To that, and to all that follows, belongs an id. */
+  private async ask(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
     const { asked } = this;
-    const link = await this.connected();
-    const key = (this.last = (this.last % 0xffff) + 1);
+    let link = await this.connected();
+    do this.last = (this.last % 0xffff) + 1;
+    while (asked.has(this.last));
+    const key = this.last;
     return new Promise((resolve, reject) => {
       let unread = 0;
-      let lost = 0;
-      const { items, messages, put, end } = inbox(({ topic, payload }: Message): Published => {
-        const lagged = lost;
-        unread -= payload.length + MESSAGE_COST;
-        lost = 0;
-        return { topic, payload, lagged };
+      /** What is missing in front of the next message. */
+      let lagged = 0;
+      let reconnected = false;
+      const { items, messages, put, end } = inbox((message: Message): Published => {
+        unread -= message.payload.length + MESSAGE_COST;
+        return message;
       }, () => {
-        if (asked.delete(key) && pattern !== undefined) link.write(key, FIRST + Op.Unsubscribe);
+        if (asked.delete(key) && pattern !== undefined && link.isUp) link.write(key, FIRST + Op.Unsubscribe);
       });
       const fail = (status: Status): void => {
         asked.delete(key);
@@ -118,37 +154,153 @@ export class Topics {
       };
       // Messages for a group come for it by its id alone.
       const tokens = group ? [] : (pattern?.split(".") ?? []);
+      const isOpen = tokens[tokens.length - 1] === ">";
+      const matches = (topic: string): boolean => {
+        const parts = topic.split(".");
+        return (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
+      };
+
+      // The history: positions have the offset of the next message of a topic.
+      const follows = operation === Op.Subscribe && !group && from !== undefined;
+      const isPosition = typeof from === "object";
+      let opening = isPosition || from === undefined ? STARTS.oldest : STARTS[from];
+      let expected = new Map<string, Position>(isPosition ? [[pattern as string, { ...from, offset: from.offset + 1 }]] : []);
+      let positions = new Map<string, Position>();
+      let topicsLeft = 0;
+      let epoch = "";
+      let expectsAll = false;
+      let isResumed = false;
+      let isLossy = false;
+      let isCovered = false;
+      /** The broker has agreed, on this connection. */
+      let isActive = false;
+
+      const request = (as: Op): void => {
+        link.write(key, FIRST + as, (to) => {
+          if (pattern !== undefined) putSized(to, utf8(pattern));
+          if (as === Op.Follow) {
+            putByte(to, opening);
+            for (const [topic, position] of expected) {
+              putText(to, topic);
+              for (let at = 0; at < 16; at += 2) putByte(to, parseInt(position.epoch.slice(at, at + 2), 16));
+              putVarint(to, position.offset);
+            }
+          } else putRaw(to, utf8(group));
+        });
+      };
+      const activate = (): void => {
+        isActive = true;
+        if (isResumed && (isLossy || !(follows && isCovered))) reconnected = true;
+        resolve(messages);
+      };
+      const takeEpoch = (from: Cursor): string => Array.from(takeView(from, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+      /** Handles what comes for a history, and returns whether it was that. */
+      const history = (id: number, operation: Op, from: Cursor): boolean => {
+        if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
+          isLossy = true;
+          request(Op.Subscribe);
+        } else if (operation === Op.Follow && id && from.bytes[from.at] === 0) {
+          takeByte(from);
+          isCovered = takeByte(from) === 1;
+          const now = takeEpoch(from);
+          topicsLeft = takeVarint(from, 10);
+          const isOther = epoch !== "" && epoch !== now;
+          const isTopic = !pattern?.match(/[*>]/) && expected.size > 0;
+          epoch = now;
+          activate();
+          isLossy = false;
+          reconnected ||= isTopic ? !topicsLeft : isOther;
+        } else if (operation === Op.Position) {
+          while (left(from)) {
+            const topic = takeText(from);
+            const next = { epoch: takeEpoch(from), offset: takeVarint(from, 10) };
+            if (!isActive || (!id && !matches(topic))) continue;
+            let before = positions.get(topic);
+            if (id && !before) {
+              topicsLeft--;
+              before = expected.get(topic) ?? (expectsAll ? { ...next, offset: 1 } : undefined);
+            } else if (!id && before?.epoch !== next.epoch) before = undefined;
+            if (before && isCovered) {
+              if (before.epoch === next.epoch && before.offset <= next.offset) lagged += next.offset - before.offset;
+              else reconnected = true;
+            }
+            if (positions.size >= POSITIONS_MAX) {
+              positions.clear();
+              isLossy = true;
+            }
+            positions.set(topic, next);
+          }
+        } else return false;
+        return true;
+      };
+      /** Continues on the next connection. */
+      const resume = async (): Promise<void> => {
+        try {
+          const next = await this.connected();
+          if (!asked.has(key)) return;
+          link = next;
+          request(follows ? Op.Follow : Op.Subscribe);
+        } catch (error) {
+          const status = Status.from(error);
+          if (status.code === Is.UNAVAILABLE && asked.has(key)) return resume();
+          fail(status);
+        }
+      };
+
       asked.set(key, {
         packet(on, id, operation, from) {
-          if (on !== link) return;
+          if (on !== link || (follows && history(id, operation, from))) return;
           if (operation === Op.Message) {
             const topic = takeText(from);
-            const parts = topic.split(".");
-            const isOpen = tokens[tokens.length - 1] === ">";
-            const isMatch = (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
-            if (!id && !isMatch) return;
+            // What comes for all before the subscription begins is in its history too.
+            if (!id && (!isActive || !matches(topic))) return;
             const payload = takeRest(from);
+            const position = positions.get(topic);
+            if (position) positions.set(topic, { ...position, offset: position.offset + 1 });
             unread += payload.length + MESSAGE_COST;
             while (unread > QUEUE_MAX && items.length) {
-              unread -= (items.shift() as Message).payload.length + MESSAGE_COST;
-              lost++;
+              const oldest = items.shift() as Message;
+              unread -= oldest.payload.length + MESSAGE_COST;
+              const heir = items[0];
+              lagged += oldest.lagged + 1;
+              reconnected ||= oldest.reconnected;
+              if (heir) {
+                heir.lagged += lagged;
+                heir.reconnected ||= reconnected;
+                lagged = 0;
+                reconnected = false;
+              }
             }
-            put({ topic, payload });
-          } else if (operation === Op.Lagged) lost += takeVarint(from, 10);
-          else if (id) {
+            put({ topic, payload, position, lagged, reconnected });
+            lagged = 0;
+            reconnected = false;
+          } else if (operation === Op.Lagged) {
+            // Positions state what is missing of a history.
+            if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
+          } else if (id) {
             // Also the answer of a server that has no broker.
             if (left(from)) fail(notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, left(from))));
-            else resolve(messages);
+            else activate();
           }
         },
         down(on, status) {
-          if (on === link) fail(status);
+          if (on !== link) return;
+          if (pattern === undefined || (!isActive && !isResumed)) return fail(status);
+          if (isActive) {
+            if (topicsLeft > 0) for (const [topic, next] of positions) expected.set(topic, next);
+            else {
+              expected = isLossy ? new Map() : positions;
+              opening = isLossy ? STARTS.now : STARTS.oldest;
+              expectsAll = !isLossy;
+            }
+          }
+          positions = new Map();
+          isActive = false;
+          isResumed = true;
+          void resume();
         },
       });
-      link.write(key, FIRST + operation, (to) => {
-        if (pattern !== undefined) putSized(to, utf8(pattern));
-        putRaw(to, utf8(group));
-      });
+      request(follows ? Op.Follow : operation);
     });
   }
 }

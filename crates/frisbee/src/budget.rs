@@ -1,5 +1,5 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
-//! `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
+//! `memory.rs` is its public form, `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
 //! and refusals, `traffic.rs` bytes and streams.
 //!
 //! # Decisions
@@ -12,6 +12,7 @@
 mod account;
 mod counts;
 mod log_limit;
+mod memory;
 mod output;
 mod traffic;
 mod trim;
@@ -22,12 +23,11 @@ pub use self::account::MemoryCharge;
 use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LineLimit, LogLimit};
+pub use self::memory::MemoryBudget;
 pub(crate) use self::output::Output;
 pub(crate) use self::traffic::{Counted, Traffic};
 use self::trim::Trim;
-use bytes::Bytes;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
@@ -125,31 +125,5 @@ impl Budget {
     /// How much is held.
     pub(crate) fn held(&self) -> usize {
         usize::try_from((self.total as isize).saturating_sub(self.left())).unwrap_or(0)
-    }
-}
-
-/// Bytes that many connections share, charged to the budget, and to none of them, until the last lets go.
-struct Shared {
-    bytes: Bytes,
-    budget: Arc<Budget>,
-}
-
-impl Budget {
-    /// Charges for bytes that many connections are about to share.
-    pub(crate) fn share(self: &Arc<Self>, bytes: Bytes) -> Bytes {
-        self.charge(bytes.len());
-        Bytes::from_owner(Shared { bytes, budget: self.clone() })
-    }
-}
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.budget.give_back(self.bytes.len());
     }
 }

@@ -1,6 +1,6 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
-use crate::budget::{Account, Budget, MemoryCharge};
+use crate::budget::{Account, Budget, MemoryBudget, MemoryCharge};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
@@ -489,7 +489,35 @@ impl Connection {
     /// }
     /// ```
     pub fn hold(&self, bytes: usize) -> MemoryCharge {
+        MemoryCharge::of_request(&self.0.mailbox.account, bytes)
+    }
+
+    /// Charges exactly so many bytes to this connection until the result is dropped. [`hold`](Self::hold) adds the cost of
+    /// a handler that waits; this is for tables and queues, whose charge [changes](MemoryCharge::resize).
+    ///
+    /// The charge may exceed the share of the connection, as for something that exists already.
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&self.0.mailbox.account, bytes)
+    }
+
+    /// As [`charge`](Self::charge), or `None` if the server has no [room](Self::has_room) for that.
+    pub fn try_charge(&self, bytes: usize) -> Option<MemoryCharge> {
+        MemoryCharge::try_new(&self.0.mailbox.account, bytes)
+    }
+
+    /// The memory that is charged to this connection, in bytes.
+    pub fn memory_held(&self) -> usize {
+        self.0.mailbox.account.held()
+    }
+
+    /// The memory of the whole server, for what its connections share.
+    pub fn memory_budget(&self) -> MemoryBudget {
+        MemoryBudget::new(self.0.mailbox.account.budget().clone())
+    }
+
+    /// Whether both are handles to one connection.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Whether a server is short of memory and holds more for this peer than its share, so that no further work should

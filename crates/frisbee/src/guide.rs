@@ -98,30 +98,6 @@ pub mod streams {
     //! * [`into_io`](crate::Stream::into_io) makes bytes of a stream, for another protocol inside.
 }
 
-pub mod pubsub {
-    //! Publish and subscribe through a broker.
-    //!
-    //! ```no_run
-    //! use frisbee::Server;
-    //! use frisbee::pubsub::{Broker, Client};
-    //!
-    //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    //! let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
-    //! let address = server.local_addr();
-    //! tokio::spawn(server.serve());
-    //!
-    //! let client = Client::connect(address).await?;
-    //! let mut weather = client.subscribe("weather.*").await?;
-    //! client.publish("weather.berlin", "rain").await?;
-    //! println!("{:?}", weather.recv().await);
-    //! # Ok(())
-    //! # }
-    //! ```
-    //!
-    //! A slow subscriber loses its own messages and holds up nobody; it is told how many. See
-    //! [`frisbee::pubsub`](crate::pubsub).
-}
-
 pub mod hand_off {
     //! Giving the connection to another protocol.
     //!

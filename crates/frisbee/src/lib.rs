@@ -11,7 +11,7 @@
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Requester`] is the router of an end that sends requests and waits for their replies.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
-//! * [`pubsub`] is a router as well: a broker, and its clients.
+//! * The crate `frisbee-pubsub` has a broker of topics, a router as well, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
 //! * [`Connection::hand_off`] gives the transport away, and [`Stream::into_io`] makes a byte stream of a stream, for
 //!   any other protocol.
@@ -45,6 +45,7 @@
 #![deny(unsafe_code)]
 
 mod acceptor;
+mod backoff;
 mod budget;
 mod client;
 mod connection;
@@ -68,6 +69,7 @@ mod settings;
 mod stream;
 mod sync;
 pub mod tasks;
+pub mod testing;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;
@@ -77,7 +79,8 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
-pub use budget::{LineLimit, LogLimit, MemoryCharge, Stats, body_memory};
+pub use backoff::Backoff;
+pub use budget::{LineLimit, LogLimit, MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::reconnecting::ReconnectingClient;
 pub use client::{Client, ClientBuilder};
@@ -99,7 +102,6 @@ pub use pool::copy_to_share;
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
-pub use router::pubsub;
 pub use router::requester::{PendingReply, RequestError, Requester, RequesterSession};
 pub use router::{Protocol, Routed, Router, Turn, WhenFull, opening};
 pub use runtime::choose::IoBackend;

@@ -9,9 +9,7 @@ pub(crate) mod handlers;
 pub(crate) mod inline;
 pub(crate) mod mounts;
 pub mod opening;
-pub mod pubsub;
 pub(crate) mod requester;
-pub(crate) mod topics;
 pub(crate) mod trust;
 
 use crate::{

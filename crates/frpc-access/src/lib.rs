@@ -13,6 +13,7 @@ mod rules;
 pub use rules::Access;
 pub use rules::limits::Rate;
 pub use rules::tokens::{TokenError, Tokens};
+#[cfg(feature = "pubsub")]
 pub use rules::topics::TopicRules;
 pub use rules::who::Who;
 

@@ -231,12 +231,26 @@ pub(crate) struct SubArguments {
     /// Share the messages with the other members of this group.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
+    /// The first message, if the broker keeps a history. After a lost connection messages come from the history.
+    #[arg(long, value_name = "START", conflicts_with = "group")]
+    pub(crate) from: Option<SubStart>,
     /// The type of the messages, from the schema. Without it, messages are shown as text.
     #[arg(long = "type", value_name = "MESSAGE")]
     pub(crate) of: Option<String>,
     /// End after so many messages.
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) count: Option<u64>,
+}
+
+/// The first message of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SubStart {
+    /// The next one that is published.
+    Now,
+    /// The last one of each topic.
+    Last,
+    /// The oldest one of each topic.
+    Oldest,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! `frpc pub` and `frpc sub`: messages of a broker, as bytes or by a type of the schema.
 
-use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments};
+use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments, SubStart};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::Schema;
@@ -10,6 +10,7 @@ use crate::target::Target;
 use frpc::Status;
 use frpc::bytes::Bytes;
 use frpc::polyglot::{Decoder, Root};
+use frpc::pubsub::Start;
 use frpc_dynamic::{MessageDescriptor, to_json};
 use serde_json::json;
 use std::fs;
@@ -114,9 +115,13 @@ pub(crate) async fn subscribe(
 ) -> Result<(), Failure> {
     let typed = Typed::new(source, server, arguments.of.as_deref()).await?;
     let client = Target::new(server)?.broker().await?;
-    let mut subscription = match &arguments.group {
-        Some(group) => client.queue_subscribe(&arguments.pattern, group).await,
-        None => client.subscribe(&arguments.pattern).await,
+    let pattern = arguments.pattern.as_str();
+    let mut subscription = match (&arguments.group, arguments.from) {
+        (Some(group), _) => client.queue_subscribe(pattern, group).await,
+        (None, None) => client.subscribe(pattern).await,
+        (None, Some(SubStart::Now)) => client.subscribe_from(pattern, Start::Now).await,
+        (None, Some(SubStart::Last)) => client.subscribe_from(pattern, Start::Last).await,
+        (None, Some(SubStart::Oldest)) => client.subscribe_from(pattern, Start::Oldest).await,
     }
     .map_err(Status::from)?;
     screen.remark(1, || format!("subscribed to {}", arguments.pattern));
@@ -125,7 +130,9 @@ pub(crate) async fn subscribe(
         let message = match subscription.recv().await {
             Ok(message) => message,
             Err(frpc::pubsub::RecvError::Lagged(missed)) => {
-                eprintln!("warning: {missed} messages were missed: they came faster than they were read");
+                eprintln!(
+                    "warning: {missed} messages are missing: they came faster than they were read, or are no longer kept"
+                );
                 continue;
             }
             Err(error @ frpc::pubsub::RecvError::Reconnected) => {

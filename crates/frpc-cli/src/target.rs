@@ -137,7 +137,7 @@ impl Target {
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone()).server_name(self.server_name());
         }
-        Ok(pubsub::Client::connect_with_connector(builder, self.address.clone()).await?)
+        Ok(pubsub::Client::connect_with(builder, self.address.clone()).await?)
     }
 
     fn form(&self) -> HeaderForm {

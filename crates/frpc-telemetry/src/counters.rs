@@ -9,6 +9,7 @@ pub use figures::{Figure, FigureKind, TopicFigures};
 pub use histogram::Histogram;
 
 use frpc::observe::{About, BatchObserver, ChannelServers, ServerLoad, Side};
+#[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use frpc::{CallKind, Code};
 use parking_lot::Mutex;
@@ -73,6 +74,7 @@ struct Inner {
     not_dialled: AtomicU64,
     /// The channels that count here, as long as there are any.
     channels: Mutex<Vec<ChannelServers>>,
+    #[cfg(feature = "pubsub")]
     brokers: Mutex<Vec<Broker>>,
 }
 
@@ -122,8 +124,18 @@ impl Counters {
             connections_made: dialled.load(Ordering::Relaxed),
             connections_failed: not_dialled.load(Ordering::Relaxed),
             servers: self.servers(),
-            topics: TopicFigures::of(&self.0.brokers.lock()),
+            topics: self.topics(),
         }
+    }
+
+    #[cfg(feature = "pubsub")]
+    fn topics(&self) -> Option<TopicFigures> {
+        TopicFigures::of(&self.0.brokers.lock())
+    }
+
+    #[cfg(not(feature = "pubsub"))]
+    fn topics(&self) -> Option<TopicFigures> {
+        None
     }
 
     /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
@@ -136,6 +148,7 @@ impl Counters {
     /// counters.show_topics(&Broker::new());
     /// assert_eq!(counters.snapshot().topics.map(|topics| topics.published), Some(0));
     /// ```
+    #[cfg(feature = "pubsub")]
     pub fn show_topics(&self, broker: &Broker) {
         self.0.brokers.lock().push(broker.clone());
     }
@@ -214,7 +227,7 @@ pub struct Snapshot {
     /// The servers of the channels that count here and live, by name; those behind the first 64 are added up.
     /// Channels whose connections come from a function of the program name no server.
     pub servers: Vec<ServerLoad>,
-    /// What goes on in the brokers that are [shown](Counters::show_topics); `None` if there are none.
+    /// The brokers that are shown by `Counters::show_topics`, of the feature `pubsub`; `None` if there are none.
     pub topics: Option<TopicFigures>,
 }
 

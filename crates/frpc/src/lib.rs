@@ -30,7 +30,7 @@
 //! * [`Authorize`]: access rules
 //! * [`observe`]: observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
-//! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
+#![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
 //! * [`resolve`]: servers that come and go while a channel lives
 //! * [`blocking`]: calls without async
@@ -42,6 +42,7 @@
 //! * `tonic`: conversions of statuses and metadata to and from tonic's types
 //! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
 //! * `batch`: calls of many clients as one call of a model, by `tensor::batch`
+//! * `pubsub`: typed topics, on `frisbee-pubsub`
 //! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
@@ -64,6 +65,7 @@ mod settings;
 #[cfg(all(feature = "signal", any(unix, windows)))]
 pub mod signal;
 mod streaming;
+#[cfg(feature = "pubsub")]
 mod topic;
 mod wire;
 
@@ -86,7 +88,6 @@ pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use client::fleet::view::{FleetServer, FleetView};
-pub use frisbee::pubsub;
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee::shm;
 #[cfg(feature = "tls")]
@@ -95,6 +96,8 @@ pub use frisbee::{
     ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
     ServerSettings, SettingError, Stats, Workers, memory,
 };
+#[cfg(feature = "pubsub")]
+pub use frisbee_pubsub as pubsub;
 pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};
 #[cfg(unix)]
@@ -108,6 +111,7 @@ pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
 pub use settings::ChannelSettings;
 pub use streaming::Streaming;
+#[cfg(feature = "pubsub")]
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 #[cfg(feature = "json")]

@@ -1,9 +1,9 @@
-//! Topics whose messages have a type of a schema, on [`frisbee::pubsub`].
+//! Topics whose messages have a type of a schema, on [`frisbee_pubsub`].
 
 use crate::Status;
 use crate::wire::body::{self, Manner, PutError, Reading};
-use frisbee::pubsub::{Client, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, PeerKind};
+use frisbee_pubsub::{Client, Position, Publisher, RecvError, Start, Subscription};
 use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// form, which only native peers read, so a subscriber needs a native peer.
 ///
 /// ```
-/// use frisbee::pubsub::{Broker, Client};
+/// use frisbee_pubsub::{Broker, Client};
 /// use frpc::Topic;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -97,6 +97,19 @@ impl<M: Message> Topic<M> {
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
         let subscription = client.subscribe(&self.name).await?;
+        Ok(self.subscription(subscription))
+    }
+
+    /// Subscribes from a message on, if the broker keeps a history of the topics; see [`Client::subscribe_from`].
+    ///
+    /// # Errors
+    /// As [`subscribe`](Self::subscribe).
+    ///
+    /// # Cancel safety
+    /// As [`subscribe`](Self::subscribe).
+    pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, Status> {
+        check_peer(client).await?;
+        let subscription = client.subscribe_from(&self.name, start).await?;
         Ok(self.subscription(subscription))
     }
 
@@ -212,7 +225,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
 /// A published message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
-    received: frisbee::pubsub::Message,
+    received: frisbee_pubsub::Message,
     message: M,
 }
 
@@ -220,6 +233,11 @@ impl<M> TopicMessage<M> {
     /// The topic it was published to.
     pub fn topic(&self) -> &str {
         self.received.topic()
+    }
+
+    /// The place of the message in the history of its topic; see [`frisbee_pubsub::Message::position`].
+    pub fn position(&self) -> Option<Position> {
+        self.received.position()
     }
 
     /// The message.

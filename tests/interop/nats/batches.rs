@@ -2,7 +2,7 @@
 
 use super::{PATIENCE, clients, next, until};
 use crate::databases::servers;
-use frisbee::pubsub::{Client, Subscription};
+use frisbee_pubsub::{Client, Subscription};
 use futures_util::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

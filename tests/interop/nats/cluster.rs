@@ -3,9 +3,9 @@
 use super::durable::{Book, work, write};
 use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
 use crate::databases::servers::{self, Nats};
-use frisbee::pubsub::{Broker, Client};
-use frisbee_nats::NatsBus;
-use frisbee_nats::durable::{DurableTopic, OpenError, Replay};
+use frisbee_pubsub::nats::NatsBus;
+use frisbee_pubsub::nats::durable::{DurableTopic, OpenError, Replay};
+use frisbee_pubsub::{Broker, Client};
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ async fn joined(nodes: &[Nats]) {
 async fn client(nodes: &[Nats], at: usize) -> Client {
     let mut addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     addresses.rotate_left(at);
-    let options = frisbee_nats::options().retain_servers_order();
+    let options = frisbee_pubsub::nats::options().retain_servers_order();
     let bus = NatsBus::connect_with("test", addresses, options).await.expect("NATS is there");
     serve(Broker::builder().backplane(bus).build()).await
 }
@@ -83,7 +83,7 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
 /// A topic that each of the servers stores. Opening it waits until they have found each other.
 async fn replicated(nodes: &[Nats]) -> DurableTopic {
     let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
-    let client = frisbee_nats::options().connect(addresses).await.expect("NATS is there");
+    let client = frisbee_pubsub::nats::options().connect(addresses).await.expect("NATS is there");
     let opening = async {
         loop {
             match DurableTopic::builder("test", "jobs.>").replicas(nodes.len()).open(&client).await {

@@ -4,7 +4,7 @@ use super::{PATIENCE, until};
 use crate::databases::servers::{self, Nats};
 use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::PullConsumer;
-use frisbee_nats::durable::{
+use frisbee_pubsub::nats::durable::{
     Delivery, DurableTopic, DurableTopicBuilder, OpenError, PublishError, RecvError, Replay, Storage, Subscription,
     WhenFull,
 };
@@ -26,7 +26,7 @@ async fn jetstream() -> Option<Nats> {
 }
 
 async fn client(server: &Nats) -> async_nats::Client {
-    frisbee_nats::options().connect(&*server.address).await.expect("NATS is there")
+    frisbee_pubsub::nats::options().connect(&*server.address).await.expect("NATS is there")
 }
 
 /// A durable topic in memory, which is enough where the server is not killed.

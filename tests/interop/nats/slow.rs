@@ -2,8 +2,8 @@
 
 use super::{Account, keep, serve, until};
 use crate::databases::servers;
-use frisbee::pubsub::Broker;
-use frisbee_nats::NatsBus;
+use frisbee_pubsub::Broker;
+use frisbee_pubsub::nats::NatsBus;
 use futures_util::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
         }
     });
     // One message may wait, and NATS's client says of each further one that it was dropped.
-    let slow = frisbee_nats::options().subscription_capacity(1);
+    let slow = frisbee_pubsub::nats::options().subscription_capacity(1);
     let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS is there");
     let slow = serve(Broker::builder().backplane(slow).build()).await;
     let bus = NatsBus::connect("test", &*server.address).await.expect("NATS is there");

@@ -2,8 +2,8 @@
 
 use super::{next, serve};
 use crate::databases::servers;
-use frisbee::pubsub::Broker;
-use frisbee_nats::NatsBus;
+use frisbee_pubsub::Broker;
+use frisbee_pubsub::nats::NatsBus;
 use frisbee_tests::pki::Authority;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn file(folder: &Path, name: &str, content: &str) -> String {
 }
 
 async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
-    let options = frisbee_nats::options().require_tls(true).add_root_certificates(authority.into());
+    let options = frisbee_pubsub::nats::options().require_tls(true).add_root_certificates(authority.into());
     NatsBus::connect_with("test", format!("tls://{address}"), options).await
 }
 

@@ -2,7 +2,7 @@
 //! memory at once would block publishers, which wait for the same lock.
 
 use frisbee::Server;
-use frisbee::pubsub::{Broker, FIRST_OPERATION};
+use frisbee_pubsub::{Broker, FIRST_OPERATION};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -2,7 +2,7 @@
 
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use frisbee::Connection;
-use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION, OPERATIONS, PubSubError, RecvError, Slow};
+use frisbee_pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION, OPERATIONS, PubSubError, RecvError, Slow};
 use std::time::Duration;
 
 /// The protocol's own operations, and those of publishing and subscribing.

@@ -11,8 +11,8 @@
 //! then use different servers. `missed` is the number of messages reported as missed to the subscription.
 
 use bytes::Bytes;
-use frisbee::pubsub::{Broker, Client, Publisher, RecvError, Subscription};
-use frisbee_nats::NatsBus;
+use frisbee_pubsub::{Broker, Client, Publisher, RecvError, Subscription};
+use frisbee_pubsub::nats::NatsBus;
 use futures_util::StreamExt;
 use rivals::BoxError;
 use std::process::{Child, Command, Stdio};
@@ -143,7 +143,7 @@ async fn resume() -> Result<(Duration, u64), BoxError> {
     let addresses: Vec<_> = servers.iter().map(|server| server.1.clone()).collect();
     joined(&addresses).await?;
     let client = async |order: [usize; 3]| {
-        let options = frisbee_nats::options().retain_servers_order();
+        let options = frisbee_pubsub::nats::options().retain_servers_order();
         let addresses = order.map(|at| addresses[at].clone()).to_vec();
         Bus::client_of(NatsBus::connect_with("bench", addresses, options).await?).await
     };

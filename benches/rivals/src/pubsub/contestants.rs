@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use clap::ValueEnum;
 use frisbee::Config;
-use frisbee::pubsub::{Broker, Client, Publisher, Subscription};
+use frisbee_pubsub::{Broker, Client, Publisher, Subscription};
 use futures_util::StreamExt;
 use rivals::BoxError;
 use rivals::process::exit_with_parent;

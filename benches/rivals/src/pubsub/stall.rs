@@ -1,7 +1,7 @@
 //! The process that publishes at a steady pace to 99 subscribers, optionally with one that reads nothing, and reports
 //! the latency of messages.
 
-use frisbee::pubsub::{Client, FIRST_OPERATION};
+use frisbee_pubsub::{Client, FIRST_OPERATION};
 use frisbee::{HeaderForm, Operation, Outbox, PacketId};
 use hdrhistogram::Histogram;
 use rivals::BoxError;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, TypeVar, overload
 
 from ._client import DEFAULT_ADDRESS, inbox_of, pem
 from ._native import Api, Completion, Schema
@@ -76,7 +76,8 @@ class Server:
 
     ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
     ``hosts`` and ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a
-    broker as well, and any client may publish and subscribe. ``body_max`` is the longest message in bytes, and
+    broker as well, and any client may publish and subscribe; ``history`` has patterns of topics, and how many messages of each
+    it keeps, or also for how many seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the longest message in bytes, and
     ``shutdown_timeout`` the time in seconds that calls have to end when the server stops.
     """
 
@@ -93,11 +94,12 @@ class Server:
         processes: int | None = None,
         shows_errors: bool = False,
         topics: bool = False,
+        history: Mapping[str, int | tuple[int, float]] | None = None,
         body_max: int | None = None,
         shutdown_timeout: float = 20.0,
     ) -> None:
         self._name = name
-        self._has_topics = topics
+        self._has_topics = topics or bool(history)
         self._settings: dict[str, Any] = {
             "shows_errors": shows_errors,
             "threads": threads,
@@ -106,7 +108,10 @@ class Server:
             "hosts": list(hosts),
             "origins": list(origins),
             "tls": None if tls is None else tls.pem,
-            "has_topics": topics,
+            "has_topics": topics or bool(history),
+            "history": [
+                (pattern, *(kept if isinstance(kept, tuple) else (kept, None))) for pattern, kept in (history or {}).items()
+            ],
             "body_max": body_max,
             "shutdown_timeout": shutdown_timeout,
         }

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, AsyncIterator, Generic, Iterator, TypeVar, overload
+from typing import Any, AsyncIterator, Generic, Iterator, Literal, NamedTuple, TypeVar, Union, overload
 
 from ._client import _wait
 from ._native import Api, Schema, Subscribed
 from ._native import Topics as NativeTopics
 
-__all__ = ["AsyncSubscription", "AsyncTopics", "Message", "Subscription", "Topics"]
+__all__ = ["AsyncSubscription", "AsyncTopics", "Message", "Position", "Subscription", "Topics"]
 
 _T = TypeVar("_T")
 
 
+class Position(NamedTuple):
+    """The place of a message in the history of its topic: offsets count from 1 without gaps."""
+
+    epoch: int
+    offset: int
+
+
+Start = Union[Literal["now", "last", "oldest"], Position]
+"""The first message of a subscription: published from now on, the last or the oldest of each topic, or the one after a position."""
+
+
 class Message(Generic[_T]):
-    """A message that was published: its topic, and its bytes or object."""
+    """A message that was published: its topic, and its bytes or object.
 
-    __slots__ = ("topic", "value")
+    With ``start`` and a broker that keeps a history, ``position`` is the place of the message in its topic, from which a later
+    subscription may start.
+    """
 
-    def __init__(self, topic: str, value: _T) -> None:
-        self.topic, self.value = topic, value
+    __slots__ = ("topic", "value", "position")
+
+    def __init__(self, topic: str, value: _T, position: Position | None = None) -> None:
+        self.topic, self.value, self.position = topic, value, position
 
     def __repr__(self) -> str:
         return f"Message({self.topic!r}, {self.value!r})"
@@ -82,16 +97,17 @@ def _body(value: Any) -> bytes:
     return _codec(type(value)).encode(value)
 
 
-def _message(kind: type | None, shown: tuple[str, bytes]) -> Message[Any]:
-    topic, body = shown
-    return Message(topic, body if kind is None else _codec(kind).decode(body))
+def _message(kind: type | None, shown: tuple[str, bytes, tuple[int, int] | None]) -> Message[Any]:
+    topic, body, position = shown
+    value = body if kind is None else _codec(kind).decode(body)
+    return Message(topic, value, Position(*position) if position else None)
 
 
 class Topics:
     """Publishes and subscribes, over a connection of its own that is made when it is needed.
 
     Topics are words with dots between them, ``orders.north.created``; in a pattern ``*`` stands for one word, and ``>`` at
-    the end for all that follow. Messages are bytes, text, or objects of dataclasses and of generated classes.
+    the end for all that follow. A connection that is lost is replaced, and subscriptions continue. Messages are bytes, text, or objects of dataclasses and of generated classes.
     """
 
     def __init__(self, native: NativeTopics) -> None:
@@ -106,14 +122,24 @@ class Topics:
         self._native.sync()
 
     @overload
-    def subscribe(self, pattern: str, kind: None = None, *, group: str | None = None) -> Subscription[bytes]: ...
+    def subscribe(
+        self, pattern: str, kind: None = None, *, group: str | None = None, start: Start | None = None
+    ) -> Subscription[bytes]: ...
     @overload
-    def subscribe(self, pattern: str, kind: type[_T], *, group: str | None = None) -> Subscription[_T]: ...
-    def subscribe(self, pattern: str, kind: Any = None, *, group: str | None = None) -> Subscription[Any]:
-        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each."""
+    def subscribe(
+        self, pattern: str, kind: type[_T], *, group: str | None = None, start: Start | None = None
+    ) -> Subscription[_T]: ...
+    def subscribe(
+        self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
+    ) -> Subscription[Any]:
+        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each.
+
+        With ``start`` the broker's history is used: after a lost connection the messages continue where they were, or a
+        :class:`Status` says how many are missing.
+        """
         if kind is not None:
             _codec(kind)
-        return Subscription(self._native.subscribe(pattern, group), kind)
+        return Subscription(self._native.subscribe(pattern, group, start), kind)
 
     def close(self) -> None:
         """Ends the connection, and with it the subscriptions."""
@@ -161,14 +187,24 @@ class AsyncTopics:
         await _wait(self._native.start_sync)
 
     @overload
-    async def subscribe(self, pattern: str, kind: None = None, *, group: str | None = None) -> AsyncSubscription[bytes]: ...
+    async def subscribe(
+        self, pattern: str, kind: None = None, *, group: str | None = None, start: Start | None = None
+    ) -> AsyncSubscription[bytes]: ...
     @overload
-    async def subscribe(self, pattern: str, kind: type[_T], *, group: str | None = None) -> AsyncSubscription[_T]: ...
-    async def subscribe(self, pattern: str, kind: Any = None, *, group: str | None = None) -> AsyncSubscription[Any]:
-        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each."""
+    async def subscribe(
+        self, pattern: str, kind: type[_T], *, group: str | None = None, start: Start | None = None
+    ) -> AsyncSubscription[_T]: ...
+    async def subscribe(
+        self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
+    ) -> AsyncSubscription[Any]:
+        """The messages of a pattern from now on: bytes, or objects of ``kind``. Of the members of a ``group`` one gets each.
+
+        With ``start`` the broker's history is used: after a lost connection the messages continue where they were, or a
+        :class:`Status` says how many are missing.
+        """
         if kind is not None:
             _codec(kind)
-        return AsyncSubscription(await _wait(self._native.start_subscribe, pattern, group), kind)
+        return AsyncSubscription(await _wait(self._native.start_subscribe, pattern, group, start), kind)
 
     def close(self) -> None:
         """Ends the connection, and with it the subscriptions."""

@@ -26,8 +26,55 @@ export function topics({ name: transport, connect, start }: Place): void {
     assert.equal((await created.next()).done, true);
     assert.equal((await failed(topics.subscribe("a..b"))).code, Code.INVALID_ARGUMENT);
     const next = failed(all.next());
-    await server.stop();
-    assert.equal((await next).code, Code.UNAVAILABLE);
     channel.close();
+    assert.equal((await next).code, Code.FAILED_PRECONDITION);
+    await server.stop();
+  });
+
+  test(`${transport}: a subscription with a history loses nothing with its connection`, async () => {
+    const server = await start();
+    const [reader, writer] = [connect(server), connect(server)];
+    const [topics, publisher] = [new Topics(reader), new Topics(writer)];
+    for (let at = 1; at <= 3; at++) await publisher.publish("kept.a", `${at}`);
+    await publisher.sync();
+    const kept = await topics.subscribe("kept.*", { from: "oldest" });
+    const last = await topics.subscribe("kept.a", { from: "last" });
+    for (let at = 1; at <= 60; at++) {
+      if (at > 3) await publisher.publish("kept.a", `${at}`);
+      if (at % 7 === 0) (await reader.connected()).leave();
+      for (const messages of at < 3 ? [kept] : [kept, last]) {
+        const { value } = await messages.next();
+        assert.deepEqual([new TextDecoder().decode(value?.payload), value?.position?.offset, value?.lagged, value?.reconnected], [`${at}`, at, 0, false]);
+        if (at === 20 && value?.position) {
+          const after = await topics.subscribe("kept.a", { from: { ...value.position, offset: 17 } });
+          assert.equal(new TextDecoder().decode((await after.next()).value?.payload), "18");
+          await after.return?.();
+        }
+      }
+    }
+    reader.close();
+    writer.close();
+    await server.stop();
+  });
+
+  test(`${transport}: a subscription says that messages may be missing after a restart`, async () => {
+    let server = await start();
+    const channel = connect(server);
+    const topics = new Topics(channel);
+    const subscriptions = [await topics.subscribe("plain"), await topics.subscribe("kept.a", { from: "now" })];
+    for (const topic of ["plain", "kept.a"]) await topics.publish(topic, "1");
+    for (const messages of subscriptions) assert.equal((await messages.next()).value?.reconnected, false);
+    await server.stop();
+    server = await start(server.address);
+    for (const [at, topic] of ["plain", "kept.a"].entries()) {
+      const next = subscriptions[at]?.next();
+      let isThere = false;
+      void next?.then(() => (isThere = true));
+      // The subscription may come back later than the connection of the publisher.
+      while (!isThere) await topics.publish(topic, "2").then(() => topics.sync(), () => {});
+      assert.equal((await next)?.value?.reconnected, true, topic);
+    }
+    channel.close();
+    await server.stop();
   });
 }

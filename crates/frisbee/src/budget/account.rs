@@ -232,7 +232,8 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Memory that is charged to a connection until this is dropped; see [`Connection::hold`](crate::Connection::hold).
+/// Memory that is charged to a connection until this is dropped; see [`Connection::hold`](crate::Connection::hold) and
+/// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
 pub struct MemoryCharge {
     account: Arc<Account>,
@@ -240,10 +241,37 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
+    /// Charges for a request whose handler waits.
+    pub(crate) fn of_request(account: &Arc<Account>, bytes: usize) -> Self {
+        Self::new(account, bytes.saturating_add(WAITING_COST))
+    }
+
+    /// Charges unconditionally.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
-        let charge = account.hold(bytes);
+        account.charge(bytes);
+        Self::taken(account, bytes)
+    }
+
+    /// Charges unless that is more than the connection may hold.
+    pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
+        account.take(bytes).then(|| Self::taken(account, bytes))
+    }
+
+    fn taken(account: &Arc<Account>, charge: usize) -> Self {
         account.budget.counts.change_holds(charge);
         Self { charge, account: account.clone() }
+    }
+
+    /// The charge, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.charge
+    }
+
+    /// Changes the charge, for something that has grown or shrunk. It may exceed the share of the connection.
+    pub fn resize(&mut self, bytes: usize) {
+        self.account.adjust(self.charge, bytes);
+        self.account.budget.counts.change_holds(bytes.wrapping_sub(self.charge));
+        self.charge = bytes;
     }
 }
 
@@ -315,14 +343,18 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_many_share_are_charged_once_until_the_last_lets_go() {
-        let budget = Arc::new(Budget::new(1000, 0));
-        let bytes = budget.share(bytes::Bytes::from_static(b"shared"));
-        let other = bytes.clone();
-        drop(bytes);
-        assert_eq!((budget.held(), &other[..]), (6, &b"shared"[..]));
-        drop(other);
-        assert_eq!(budget.held(), 0);
+    fn resized_charge_is_given_back_in_full() {
+        let budget = Arc::new(Budget::new(100_000, 0));
+        let account = Arc::new(Account::alone(budget.clone()));
+        let stats = Stats::new(budget);
+        let mut charge = MemoryCharge::try_new(&account, 1000).expect("there is room");
+        assert!(MemoryCharge::try_new(&account, 100_000).is_none());
+        for bytes in [5000, 200, 0, 7000] {
+            charge.resize(bytes);
+            assert_eq!((charge.bytes(), account.held(), stats.holds()), (bytes, bytes, bytes));
+        }
+        drop(charge);
+        assert_eq!((account.held(), stats.holds(), stats.memory_held()), (0, 0, 0));
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! A client that replaces its connection when that is lost.
 
 use super::ClientBuilder;
-use crate::{Client, Connection, Error, Protocol};
-use std::collections::hash_map::RandomState;
+use crate::{Backoff, Client, Connection, Error, Protocol};
 use std::fmt;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -126,7 +124,7 @@ async fn keep_connected<R: Protocol>(
     router: Arc<R>,
     state: watch::Sender<State>,
 ) {
-    let random = RandomState::new();
+    let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
     let mut attempt = 0;
     loop {
         match builder.clone().connect_shared(address.as_str(), router.clone()).await {
@@ -142,17 +140,9 @@ async fn keep_connected<R: Protocol>(
                 state.send_replace(State { connection: None, last_error: Some(Arc::new(error)) });
             }
         }
-        tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX, &random)).await;
+        tokio::time::sleep(backoff.pause(attempt)).await;
         attempt += 1;
     }
-}
-
-/// The pause after an attempt: doubled each time up to the longest, of which a random half is left out, so that the clients
-/// of a server that was lost do not come at once.
-pub(crate) fn pause(attempt: u32, min: Duration, max: Duration, random: &RandomState) -> Duration {
-    let longest = min.saturating_mul(1 << attempt.min(10)).min(max);
-    let part = random.hash_one(attempt) as f64 / u64::MAX as f64;
-    longest.mul_f64(0.5 + part / 2.0)
 }
 
 struct AbortOnDrop(JoinHandle<()>);
@@ -216,16 +206,6 @@ mod tests {
         for _ in 0..10 {
             state.changed().await.expect("it goes on");
             assert!(client.last_error().is_some() && client.current().is_none());
-        }
-    }
-
-    #[test]
-    fn pauses_grow_up_to_the_longest() {
-        let random = RandomState::new();
-        for attempt in 0..100 {
-            let pause = pause(attempt, PAUSE_MIN, PAUSE_MAX, &random);
-            assert!((PAUSE_MIN / 2..=PAUSE_MAX).contains(&pause));
-            assert!(attempt < 7 || pause >= PAUSE_MAX / 2);
         }
     }
 }

@@ -31,6 +31,11 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
+    /// As [`abort`](Self::abort), for a reason of the protocol; see [`close_for`](Self::close_for).
+    pub fn abort_for(&self, reason: impl Into<String>) {
+        self.0.mailbox.order(Order::Now(CloseReason::Router(reason.into().into())));
+    }
+
     /// As [`abort`](Self::abort), when the runtime of its work ends: no handler is polled from now on.
     pub(crate) fn abort_with_work(&self) {
         self.abort();

@@ -4,6 +4,7 @@
 use super::Snapshot;
 use frpc::Stats;
 use frpc::observe::ServerLoad;
+#[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
@@ -64,7 +65,7 @@ fn add(sum: &mut ServerLoad, load: &ServerLoad) {
     sum.doubts += load.doubts;
 }
 
-/// What goes on in brokers whose figures are [shown](crate::Counters::show_topics).
+/// What goes on in brokers whose figures are shown by `Counters::show_topics`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TopicFigures {
@@ -78,6 +79,7 @@ pub struct TopicFigures {
     pub waiting: u64,
 }
 
+#[cfg(feature = "pubsub")]
 impl TopicFigures {
     /// The sums of brokers; `None` if there are none.
     pub(super) fn of(brokers: &[Broker]) -> Option<Self> {

@@ -4,8 +4,9 @@
 mod tonic;
 
 use crate::{Error, MetadataError, Status};
-use frisbee::pubsub::{PubSubError, RecvError};
 use frisbee::{HandOffError, RequestError, TrySendError};
+#[cfg(feature = "pubsub")]
+use frisbee_pubsub::{PubSubError, RecvError};
 use std::io::{self, ErrorKind};
 use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
@@ -206,6 +207,7 @@ impl From<polyglot::DecodeError> for Status {
 /// [`InvalidArgument`](crate::Code::InvalidArgument) for a bad topic, [`Unavailable`](crate::Code::Unavailable) if the
 /// connection has ended or the broker does not answer, [`FailedPrecondition`](crate::Code::FailedPrecondition) if it
 /// refuses, [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room.
+#[cfg(feature = "pubsub")]
 impl From<PubSubError> for Status {
     fn from(error: PubSubError) -> Self {
         let status = match error {
@@ -222,6 +224,7 @@ impl From<PubSubError> for Status {
 
 /// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be, [`Unavailable`](crate::Code::Unavailable)
 /// if the connection has ended.
+#[cfg(feature = "pubsub")]
 impl From<RecvError> for Status {
     fn from(error: RecvError) -> Self {
         match error {

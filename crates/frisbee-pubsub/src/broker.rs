@@ -1,0 +1,760 @@
+//! The broker: the subscriptions, and the rights of each connection.
+
+use super::bus::{Backplane, Bus, Interest, WhenAway};
+use super::fanout::{Fanout, Published};
+use super::follow::{Answer, Mark, Next, Request, RequestDefect, put_position};
+use super::history::{self, Histories, History, Ring};
+use super::queue::{Bounds, Delivery, Subscriber};
+use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
+use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
+use frisbee::{
+    CloseReason, Connection, MemoryCharge, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, WhenFull,
+};
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// The bytes that may wait for a subscriber by default: three messages of the longest kind, or an eighth of a second at
+/// 1 Gbit/s.
+const QUEUE_MAX: usize = 16 * 1024 * 1024;
+
+/// The bytes that may wait for all subscribers by default: for 64 of them as many as each may have. Shared messages
+/// count for each, so that the memory is mostly less.
+const MEMORY_MAX: usize = 1024 * 1024 * 1024;
+
+/// Subscriptions of a connection by default. Programs have tens. Each that matches makes a published message more work,
+/// and those of one connection may all match: so many make 0.15 ms, on a Zen 5.
+const PER_CONNECTION_MAX: usize = 1024;
+
+/// Subscriptions of all connections by default: one to each of a million topics. They take some 300 MB then.
+const TOTAL_MAX: usize = 1024 * 1024;
+
+/// Nodes of the tree for each subscription that there may be. A pattern has up to 16, but most share all but one
+/// with others; this bounds the memory of subscriptions made to share none.
+const NODES_PER_SUBSCRIPTION: usize = 4;
+
+/// What a subscription takes beside its pattern, which is kept twice, and the nodes that it adds, in bytes.
+const SUBSCRIPTION_COST: usize = 256;
+
+/// What a node of the tree takes at most beside its token, in bytes: its own memory, and its place in a table of two.
+const NODE_COST: usize = 320;
+
+/// Subscriptions of a vanished peer that are removed at one time, so that neither looking up topics nor other tasks of
+/// the thread are held up: some ten microseconds.
+const REMOVED_AT_ONCE: usize = 16;
+
+/// The treatment of a subscriber that accepts messages more slowly than they come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Slow {
+    /// The oldest messages that wait for it are dropped, in the portions in which they were published. It is told how
+    /// many; see [`RecvError::Lagged`](super::RecvError::Lagged).
+    #[default]
+    DropOldest,
+    /// Its connection is closed.
+    Disconnect,
+}
+
+/// What a connection wants to do at a broker; see [`BrokerBuilder::permit`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TopicUse<'a> {
+    /// Publish to this topic.
+    Publish(&'a str),
+    /// Subscribe to this pattern.
+    Subscribe(&'a str),
+}
+
+/// Says what connections may do.
+#[derive(Clone)]
+struct Permit(Arc<May>);
+
+type May = dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync;
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Permit")
+    }
+}
+
+/// A router that passes messages from publishers to subscribers.
+///
+/// It serves eight operations, from [`FIRST_OPERATION`] on unless [configured
+/// otherwise](BrokerBuilder::first_operation); docs/pubsub.md describes their bodies. A clone is the same broker.
+///
+/// Publishing never waits. Messages that a subscriber does not accept at once wait for it, up to a
+/// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] decides. A connection that accepts no byte at all for
+/// the [write timeout](frisbee::Config::write_timeout), or hardly any for longer, ends in either case.
+///
+/// ```
+/// use frisbee_pubsub::{Broker, Client, Slow};
+/// use frisbee::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let broker = Broker::builder().queue_max(64 * 1024).slow(Slow::Disconnect).build();
+/// let server = Server::builder().bind("127.0.0.1:0", broker.clone()).await?;
+/// # let address = server.local_addr();
+/// # tokio::spawn(server.serve());
+/// # let client = Client::connect(address).await?;
+/// # let _weather = client.subscribe("weather.*").await?;
+/// // While it serves:
+/// println!("{} subscriptions, {} bytes wait for subscribers", broker.subscriptions(), broker.waiting());
+/// # assert_eq!(broker.subscriptions(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Broker(pub(super) Arc<BrokerShared>);
+
+/// Settings of a [`Broker`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct BrokerBuilder {
+    operations: Operations,
+    queue_max: usize,
+    memory_max: usize,
+    slow: Slow,
+    per_connection_max: usize,
+    total_max: usize,
+    backplane: Option<Arc<dyn Backplane>>,
+    when_away: WhenAway,
+    permit: Option<Permit>,
+    history: Vec<(Box<str>, History)>,
+    history_memory_max: usize,
+    history_topics_max: usize,
+}
+
+/// The state that all connections share.
+#[derive(Debug)]
+pub(super) struct BrokerShared {
+    /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
+    pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
+    /// Grows with each change of the subscriptions, after it.
+    pub(super) version: AtomicU64,
+    /// Where the next publisher begins with the members of a group.
+    pub(super) next_member: AtomicUsize,
+    next_connection: AtomicU64,
+    pub(super) operations: Operations,
+    /// The messages that publishers have sent.
+    pub(super) published: AtomicU64,
+    bounds: Arc<Bounds>,
+    settings: BrokerBuilder,
+    /// The other brokers, if there may be any.
+    pub(super) bus: Option<Bus>,
+    pub(super) histories: Histories,
+}
+
+/// The owner of a subscription.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) subscriber: Arc<Subscriber>,
+    pub(super) group: Option<Arc<str>>,
+}
+
+impl Broker {
+    /// A broker with the default settings.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// A builder with the default settings.
+    pub fn builder() -> BrokerBuilder {
+        BrokerBuilder {
+            operations: Operations::starting_at(FIRST_OPERATION),
+            queue_max: QUEUE_MAX,
+            memory_max: MEMORY_MAX,
+            slow: Slow::default(),
+            per_connection_max: PER_CONNECTION_MAX,
+            total_max: TOTAL_MAX,
+            backplane: None,
+            when_away: WhenAway::default(),
+            permit: None,
+            history: Vec::new(),
+            history_memory_max: history::BYTES_MAX,
+            history_topics_max: history::TOPICS_MAX,
+        }
+    }
+
+    /// How many bytes wait for subscribers. Bytes that several of them share count for each.
+    pub fn waiting(&self) -> usize {
+        self.0.bounds.waiting.load(Ordering::Relaxed)
+    }
+
+    /// How many messages have been published, whether anybody has subscribed to them or not.
+    pub fn published(&self) -> u64 {
+        self.0.published.load(Ordering::Relaxed)
+    }
+
+    /// How many messages subscribers have lost since they were too slow, or took only shorter ones. One that several
+    /// subscribers have lost counts for each.
+    pub fn lost(&self) -> u64 {
+        self.0.bounds.lost.load(Ordering::Relaxed)
+    }
+
+    /// The memory of all histories, in bytes; see [`BrokerBuilder::history`].
+    pub fn history_memory(&self) -> usize {
+        self.0.histories.bytes()
+    }
+
+    /// How many subscriptions there are.
+    pub fn subscriptions(&self) -> usize {
+        self.0.subscriptions.read().len()
+    }
+}
+
+impl Default for Broker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BrokerBuilder {
+    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`].
+    ///
+    /// # Panics
+    /// If they are not all between 10 and 65 535.
+    pub fn first_operation(mut self, first: u16) -> Self {
+        self.operations = Operations::starting_at(first);
+        self
+    }
+
+    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may
+    /// exceed it. Default: 16 MiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn queue_max(mut self, bytes: usize) -> Self {
+        self.queue_max = bytes;
+        self
+    }
+
+    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its
+    /// own bound. Default: 1 GiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.memory_max = bytes;
+        self
+    }
+
+    /// Sets the treatment of a subscriber whose queue is full. Default: [`Slow::DropOldest`].
+    pub fn slow(mut self, slow: Slow) -> Self {
+        self.slow = slow;
+        self
+    }
+
+    /// Sets how many subscriptions a connection may have. Default: 1024; a gateway that subscribes for others needs
+    /// more. More than 65 535 are never possible.
+    pub fn per_connection_max(mut self, count: usize) -> Self {
+        self.per_connection_max = count;
+        self
+    }
+
+    /// Sets how many subscriptions all connections together may have, and with it how many different beginnings of
+    /// patterns: four times as many. Default: 1 048 576.
+    pub fn total_max(mut self, count: usize) -> Self {
+        self.total_max = count;
+        self
+    }
+
+    /// Joins the broker with others: what is published at one of them reaches the subscribers of all. Default: none.
+    ///
+    /// A backplane is for one broker. docs/bus.md has what is promised.
+    pub fn backplane(mut self, backplane: impl Backplane) -> Self {
+        self.backplane = Some(Arc::new(backplane));
+        self
+    }
+
+    /// Sets what becomes of messages that are published while the backplane is away. Default:
+    /// [`WhenAway::StayLocal`].
+    pub fn when_away(mut self, when_away: WhenAway) -> Self {
+        self.when_away = when_away;
+        self
+    }
+
+    /// Sets a function that says which connection may publish to which topic, and subscribe to which pattern. Default: each
+    /// may do everything.
+    ///
+    /// What it does not allow is refused, and counted as waste. It is asked for each subscription, and for a message if its
+    /// topic is not that of the connection's message before, or the connection's [attachments](Connection::attachments)
+    /// have changed since. It must not block. Subscriptions stay as long as they are held, whatever it would say later.
+    ///
+    /// ```
+    /// use frisbee_pubsub::{Broker, TopicUse, covers};
+    ///
+    /// /// The topics of a connection, which `on_connect` has attached.
+    /// struct Own(String);
+    ///
+    /// let broker = Broker::builder().permit(|connection, wish| match wish {
+    ///     TopicUse::Publish(topic) => connection.attachments().get::<Own>().is_some_and(|own| covers(&own.0, topic)),
+    ///     TopicUse::Subscribe(pattern) => covers("news.>", pattern),
+    ///     _ => false,
+    /// });
+    /// # broker.build();
+    /// ```
+    pub fn permit(mut self, may: impl Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.permit = Some(Permit(Arc::new(may)));
+        self
+    }
+
+    /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
+    /// Of several patterns that match a topic the first one decides. Default: none.
+    ///
+    /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
+    /// [memory](frisbee::ServerBuilder::memory_max) of the server that it was first used by.
+    ///
+    /// ```
+    /// use frisbee_pubsub::{Broker, History};
+    /// use std::time::Duration;
+    ///
+    /// let broker = Broker::builder()
+    ///     .history("prices.>", History::last(1))
+    ///     .history("orders.>", History::last(100).for_time(Duration::from_secs(60)))
+    ///     .build();
+    /// assert_eq!(broker.history_memory(), 0);
+    /// ```
+    ///
+    /// # Panics
+    /// If the pattern is invalid.
+    pub fn history(mut self, pattern: &str, history: History) -> Self {
+        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        self.history.push((pattern.into(), history));
+        self
+    }
+
+    /// Sets the memory of all histories together, in bytes. A topic whose next message would exceed it, or that comes while
+    /// the server is short of memory, keeps its last message only, or none. Default: 64 MiB.
+    pub fn history_memory_max(mut self, bytes: usize) -> Self {
+        self.history_memory_max = bytes;
+        self
+    }
+
+    /// Sets the number of topics with a history. A further topic removes the history of one that has not been used for
+    /// long; subscribers with wildcards that reconnect later are then notified that messages may be missing. Default:
+    /// 16 384.
+    pub fn history_topics_max(mut self, count: usize) -> Self {
+        self.history_topics_max = count;
+        self
+    }
+
+    /// The broker.
+    ///
+    /// # Panics
+    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history):
+    /// a broker would keep its own messages only, so its offsets could not be those of the bus.
+    pub fn build(mut self) -> Broker {
+        assert!(self.backplane.is_none() || self.history.is_empty(), "a broker with a backplane has no history");
+        let rules = std::mem::take(&mut self.history);
+        let histories = Histories::new(rules, self.history_memory_max, self.history_topics_max);
+        let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
+        let Self { queue_max, memory_max, slow, .. } = self;
+        let shared = Arc::new(BrokerShared {
+            bounds: Arc::new(Bounds {
+                queue_max,
+                memory_max,
+                slow,
+                waiting: AtomicUsize::new(0),
+                lost: AtomicU64::new(0),
+            }),
+            published: AtomicU64::new(0),
+            subscriptions: RwLock::default(),
+            version: AtomicU64::new(0),
+            next_member: AtomicUsize::new(0),
+            next_connection: AtomicU64::new(0),
+            operations: self.operations,
+            settings: self,
+            bus,
+            histories,
+        });
+        if let Some(bus) = &shared.bus {
+            bus.attach(&shared);
+        }
+        Broker(shared)
+    }
+}
+
+/// The state of the broker for a connection.
+pub struct BrokerSession {
+    subscriber: Arc<Subscriber>,
+    /// The connection's subscriptions.
+    patterns: HashMap<u16, Subscribed>,
+    fanout: Fanout,
+    /// The longest body that the peer accepts.
+    body_max: u32,
+    /// The topic to which it may publish as it did last, and the state of its attachments at that time.
+    permitted: Option<(Box<[u8]>, u32)>,
+}
+
+/// What a session knows of a subscription.
+struct Subscribed {
+    pattern: Box<str>,
+    /// What it is charged of the server's memory.
+    _charge: MemoryCharge,
+    /// What it wants from other brokers.
+    interest: Option<Arc<Interest>>,
+}
+
+impl BrokerSession {
+    /// Whether the connection may publish to a topic.
+    fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
+        let connection = self.subscriber.connection();
+        let changes = connection.attachments().changes();
+        if self.permitted.as_ref().is_some_and(|(last, of)| **last == *topic && *of == changes) {
+            return Ok(());
+        }
+        let text = check_topic(topic).map_err(|error| (Reason::Topic, error.to_string()))?;
+        if !(permit.0)(connection, TopicUse::Publish(text)) {
+            return Err((Reason::NotAllowed, format!("you may not publish to {text}")));
+        }
+        self.permitted = Some((topic.into(), changes));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl BrokerShared {
+    /// The bytes that may wait for a subscriber, and for all.
+    pub(super) fn bounds(&self) -> (usize, usize) {
+        (self.bounds.queue_max, self.bounds.memory_max)
+    }
+
+    pub(super) fn total_max(&self) -> usize {
+        self.settings.total_max
+    }
+}
+
+#[cfg(test)]
+impl BrokerSession {
+    pub(super) fn remembered(&self) -> usize {
+        self.fanout.remembered()
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.patterns.capacity()
+    }
+}
+
+impl fmt::Debug for BrokerSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BrokerSession").field("subscriptions", &self.patterns.len()).finish_non_exhaustive()
+    }
+}
+
+impl Protocol for Broker {
+    type Session = BrokerSession;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        vec![self.0.operations.range()]
+    }
+
+    fn connected(&self, connection: &Connection) -> BrokerSession {
+        let number = self.0.next_connection.fetch_add(1, Ordering::Relaxed);
+        let subscriber = Subscriber::new(number, connection.clone(), self.0.operations, self.0.bounds.clone());
+        BrokerSession {
+            subscriber: Arc::new(subscriber),
+            patterns: HashMap::new(),
+            fanout: Fanout::default(),
+            body_max: u32::MAX,
+            permitted: None,
+        }
+    }
+
+    fn peer_known(&self, session: &mut BrokerSession, peer: &PeerKind) {
+        if let Some(hello) = peer.hello() {
+            session.body_max = hello.body_max;
+        }
+    }
+
+    fn route(&self, session: &mut BrokerSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let operations = self.0.operations;
+        match operations.kind(packet.operation) {
+            Some(Kind::Message) => {
+                let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
+                if let Some(permit) = &self.0.settings.permit
+                    && let Err((reason, text)) = session.may_publish(permit, topic)
+                {
+                    refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
+                    return Routed::Useless;
+                }
+                match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
+                    Ok(Published::AsUsual) => {}
+                    Ok(Published::Slowly) => return Routed::Slow,
+                    Ok(Published::Refused) => {
+                        let text = session.fanout.refusal();
+                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Backplane, text);
+                    }
+                    Err(error) => {
+                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
+                        return Routed::Useless;
+                    }
+                }
+            }
+            Some(Kind::Subscribe) => {
+                let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
+                match self.0.subscribe(session, packet.id, pattern, group) {
+                    Ok(is_active) => {
+                        if is_active {
+                            put(outbox, packet.id, packet.operation, &[]);
+                        }
+                        // It takes ten times as long as other packets.
+                        return Routed::Slow;
+                    }
+                    Err((reason, text)) => {
+                        refuse(outbox, packet.id, packet.operation, reason, &text);
+                        return Routed::Useless;
+                    }
+                }
+            }
+            Some(Kind::Follow) if !self.0.histories.is_empty() => {
+                let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
+                let request = match Request::parse(rest, self.0.histories.topics_max()) {
+                    Err(RequestDefect::CutOff) => return cut_off(&packet),
+                    Err(RequestDefect::Opening) => Err((Reason::Operation, "unknown start of a history".to_owned())),
+                    Err(RequestDefect::TooMany) => Err((Reason::Full, "too many positions".to_owned())),
+                    Ok(request) => Ok(request),
+                };
+                match request.and_then(|request| self.0.follow(session, packet.id, pattern, &request)) {
+                    Ok(()) => return Routed::Slow,
+                    Err((reason, text)) => {
+                        refuse(outbox, packet.id, packet.operation, reason, &text);
+                        return Routed::Useless;
+                    }
+                }
+            }
+            Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
+            Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
+            Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
+                let text = format!("operation {} is not defined for brokers", packet.operation);
+                refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
+                return Routed::Useless;
+            }
+        }
+        Routed::Continue
+    }
+
+    fn when_full(&self, _session: &BrokerSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Wait
+    }
+
+    fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {
+        session.fanout.flush(&self.0, &*session.subscriber);
+        if session.subscriber.pull(turn.outbox, session.body_max) {
+            turn.again_when_written();
+        }
+        session.fanout.refresh(&self.0);
+        None
+    }
+
+    fn idle(&self, session: &mut BrokerSession) {
+        session.fanout.release(&self.0);
+    }
+
+    fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
+        session.subscriber.close();
+        // Messages that came in the same read as the end have been published all the same.
+        session.fanout.flush(&self.0, &*session.subscriber);
+        Leaving::begin(self.0.clone(), session.subscriber, session.patterns);
+    }
+}
+
+#[cold]
+fn cut_off(packet: &Packet) -> Routed {
+    let length = packet.body.len();
+    Routed::close(format!("a packet of operation {} with {length} bytes ends within its topic", packet.operation))
+}
+
+impl BrokerShared {
+    /// Says whether the subscription is active; if not, its connection is answered when it is.
+    fn subscribe(
+        &self,
+        session: &mut BrokerSession,
+        id: PacketId,
+        pattern: &[u8],
+        group: &[u8],
+    ) -> Result<bool, (Reason, String)> {
+        let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
+        let group = match group {
+            [] => None,
+            _ if group.len() > TOPIC_MAX => {
+                return Err((Reason::Topic, format!("the name of a group must have at most {TOPIC_MAX} bytes")));
+            }
+            _ => {
+                let group = std::str::from_utf8(group);
+                Some(group.map_err(|_| (Reason::Topic, "the name of a group must be UTF-8".to_owned()))?.into())
+            }
+        };
+        let permit = self.settings.permit.as_ref();
+        if permit.is_some_and(|permit| !(permit.0)(session.subscriber.connection(), TopicUse::Subscribe(pattern))) {
+            return Err((Reason::NotAllowed, format!("you may not subscribe to {pattern}")));
+        }
+        if id.0 == 0 || session.patterns.contains_key(&id.0) {
+            return Err((Reason::Id, format!("id {id} is 0 or in use by another subscription")));
+        }
+        if session.patterns.len() >= self.settings.per_connection_max {
+            return Err((
+                Reason::Full,
+                format!("the limit of subscriptions is reached: the connection has {}", session.patterns.len()),
+            ));
+        }
+        let least = SUBSCRIPTION_COST + 2 * pattern.len();
+        let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
+            return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
+        };
+        let target = Target { subscriber: session.subscriber.clone(), group: group.clone() };
+        let mut subscriptions = self.subscriptions.write();
+        let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
+        let before = subscriptions.nodes();
+        if subscriptions.len() >= self.settings.total_max || before >= nodes_max {
+            return Err((
+                Reason::Full,
+                format!("the limit of subscriptions is reached: the broker has {}", subscriptions.len()),
+            ));
+        }
+        subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
+        // With the lock held, so that a reader of the new number reads the new subscriptions.
+        self.version.fetch_add(1, Ordering::Release);
+        let nodes = (subscriptions.nodes() - before) * NODE_COST;
+        drop(subscriptions);
+        charge.resize(least + nodes);
+        let interest = self.bus.as_ref().map(|bus| {
+            let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref());
+            // Again, since what comes from the bus is looked up among those who have joined.
+            self.version.fetch_add(1, Ordering::Release);
+            interest
+        });
+        let is_active =
+            interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
+        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), _charge: charge, interest });
+        Ok(is_active)
+    }
+
+    /// Subscribes with a history: the answer, and the messages to begin with, are added to the connection's queue.
+    fn follow(
+        &self,
+        session: &mut BrokerSession,
+        id: PacketId,
+        pattern: &[u8],
+        request: &Request<'_>,
+    ) -> Result<(), (Reason, String)> {
+        // Messages that this connection has published before are in front of the subscription.
+        let subscriber = session.subscriber.clone();
+        session.fanout.flush(self, &*subscriber);
+        let records = self.histories.lock();
+        self.subscribe(session, id, pattern, b"")?;
+        let pattern = session.patterns[&id.0].pattern.clone();
+        let rings: Vec<&Arc<Ring>> = match records.topics.get(&*pattern) {
+            Some(ring) => vec![ring],
+            None if check_topic(pattern.as_bytes()).is_ok() => Vec::new(),
+            None => records.topics.values().filter(|ring| covers(&pattern, &ring.topic)).collect(),
+        };
+        let is_covered = self.histories.covers(&pattern);
+        let answer = Answer { is_covered, epoch: records.epoch, topics: rings.len() as u64 };
+        subscriber.deliver(|queue| self.replay(queue, id, answer, &rings, request), &*subscriber);
+        drop(records);
+        Ok(())
+    }
+
+    fn replay(
+        &self,
+        queue: &mut Delivery<'_>,
+        id: PacketId,
+        answer: Answer,
+        rings: &[&Arc<Ring>],
+        request: &Request<'_>,
+    ) {
+        queue.set_follows();
+        let body = answer.encode();
+        let mark = Mark::Answer { id, body: body.clone().into() };
+        queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
+        for ring in rings {
+            // More would displace what waits already.
+            let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
+            let (first, bodies) = ring.replay(request.begin(ring), room);
+            let mut position = Vec::new();
+            put_position(&mut position, &ring.topic, Next { epoch: ring.epoch, offset: first });
+            queue.control(id, self.operations.of(Kind::Position), position, None);
+            queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: first });
+            for (offset, body) in (first..).zip(&bodies) {
+                queue.push(id, self.operations, body);
+                queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
+            }
+        }
+    }
+
+    /// Wants nothing from other brokers for a subscription any more.
+    fn leave(&self, subscriber: u64, id: u16, subscribed: &Subscribed) {
+        if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
+            bus.leave(interest, subscriber, id);
+        }
+    }
+
+    /// An id without a subscription means nothing: subscribing may have been refused.
+    fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
+        let Some(subscribed) = session.patterns.remove(&id.0) else { return };
+        shrink(&mut session.patterns);
+        self.leave(session.subscriber.number, id.0, &subscribed);
+        let mut subscriptions = self.subscriptions.write();
+        let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
+        self.version.fetch_add(1, Ordering::Release);
+        drop(subscriptions);
+        debug_assert!(removed.is_some(), "a session knows its subscriptions");
+    }
+}
+
+/// Frees most of a table's memory once it is filled to less than an eighth. Half of its remaining capacity stays free,
+/// so that this happens rarely enough to cost nothing.
+fn shrink(table: &mut HashMap<u16, Subscribed>) {
+    if table.capacity() > 8 * table.len() {
+        table.shrink_to(2 * table.len());
+    }
+}
+
+/// The subscriptions of a connection that has ended, until they have been removed.
+struct Leaving {
+    broker: Arc<BrokerShared>,
+    subscriber: Arc<Subscriber>,
+    subscriptions: Vec<(u16, Subscribed)>,
+}
+
+impl Leaving {
+    /// Removes a few subscriptions at once, and many in a task that lets others go on in between. They match nothing
+    /// any more in any case.
+    fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
+        let runtime = subscriber.connection().runtime_handle().clone();
+        let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };
+        leaving.remove_some();
+        if !leaving.subscriptions.is_empty() {
+            runtime.spawn(async move {
+                while !leaving.subscriptions.is_empty() {
+                    tokio::task::yield_now().await;
+                    leaving.remove_some();
+                }
+            });
+        }
+    }
+
+    fn remove_some(&mut self) {
+        let rest = self.subscriptions.len().saturating_sub(REMOVED_AT_ONCE);
+        for (id, subscribed) in &self.subscriptions[rest..] {
+            self.broker.leave(self.subscriber.number, *id, subscribed);
+        }
+        let mut tree = self.broker.subscriptions.write();
+        for (id, Subscribed { pattern, .. }) in self.subscriptions.drain(rest..) {
+            tree.remove(&pattern, &(self.subscriber.number, id));
+        }
+        self.broker.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Drop for Leaving {
+    /// However the task ends, even with its runtime, no subscription is left behind.
+    fn drop(&mut self) {
+        while !self.subscriptions.is_empty() {
+            self.remove_some();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What brokers send each other: a kind, a stamp, and the body of a packet. docs/bus.md has the bytes.
+
+use super::counts::Stamp;
+use bytes::Bytes;
+use frisbee::tlv;
+
+/// The bytes of a kind and a stamp at most.
+const HEAD_MAX: usize = 1 + 8 + 10 + 10;
+
+/// Its only byte: it asks for marks.
+const HELLO: u8 = 3;
+
+/// The kinds of frames about topics, as their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Frame {
+    /// A message: the body is that of its packet.
+    Message = 1,
+    /// So many messages have been published: the body is the topic as a name.
+    Mark = 2,
+}
+
+impl Frame {
+    pub(super) fn encode(self, stamp: Stamp, body: &[u8]) -> Bytes {
+        let mut frame = Vec::with_capacity(HEAD_MAX + body.len());
+        frame.push(self as u8);
+        frame.extend_from_slice(&stamp.origin.to_be_bytes());
+        tlv::put_varint(&mut frame, stamp.era);
+        tlv::put_varint(&mut frame, stamp.count);
+        frame.extend_from_slice(body);
+        frame.into()
+    }
+
+    /// The parts of a frame, if it is one.
+    pub(super) fn decode(frame: &Bytes) -> Option<(Self, Stamp, Bytes)> {
+        let (kind, rest) = frame.split_first()?;
+        let kind = match kind {
+            1 => Self::Message,
+            2 => Self::Mark,
+            _ => return None,
+        };
+        let (origin, mut rest) = rest.split_first_chunk()?;
+        let era = tlv::take_varint(&mut rest)?;
+        let count = tlv::take_varint(&mut rest)?;
+        let stamp = Stamp { origin: u64::from_be_bytes(*origin), era, count };
+        Some((kind, stamp, frame.slice_ref(rest)))
+    }
+}
+
+pub(super) fn hello() -> Bytes {
+    Bytes::from_static(&[HELLO])
+}
+
+pub(super) fn is_hello(frame: &[u8]) -> bool {
+    frame == [HELLO]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_the_bytes_that_the_page_states() {
+        let stamp = Stamp { origin: 0x0102_0304_0506_0708, era: 1, count: 300 };
+        let frame = Frame::Message.encode(stamp, b"\x03a.bhi");
+        assert_eq!(frame, &b"\x01\x01\x02\x03\x04\x05\x06\x07\x08\x01\xac\x02\x03a.bhi"[..]);
+        let (kind, decoded, body) = Frame::decode(&frame).unwrap();
+        assert_eq!((kind, decoded, &body[..]), (Frame::Message, stamp, &b"\x03a.bhi"[..]));
+        assert_eq!(Frame::decode(&Frame::Mark.encode(stamp, b"\x01a")).unwrap().0, Frame::Mark);
+    }
+
+    #[test]
+    fn bytes_that_are_cut_off_or_of_another_kind_are_no_frame() {
+        let frame = Frame::Message.encode(Stamp { origin: 7, era: 300, count: 300 }, b"");
+        for length in 0..frame.len() {
+            assert!(Frame::decode(&frame.slice(..length)).is_none(), "{length} bytes");
+        }
+        for kind in [0, 3, 255] {
+            let mut other = frame.to_vec();
+            other[0] = kind;
+            assert!(Frame::decode(&other.into()).is_none(), "kind {kind}");
+        }
+        assert!(is_hello(&hello()) && !is_hello(b"\x03\x03") && !is_hello(b""));
+    }
+}

@@ -1,0 +1,257 @@
+//! What a broker wants from others: a pattern, the subscriptions that have it, and how what comes for it reaches them.
+//!
+//! Each pattern of a broker gets its own copy of a message that matches several, and passes it on to the subscriptions
+//! with this very pattern. So each gets it once and in order, whichever copy comes first.
+
+use super::counts::{Heard, Heed};
+use super::frame::Frame;
+use crate::broker::BrokerShared;
+use crate::fanout::{Fanout, Group, Route, Source};
+use crate::queue::Subscriber;
+use crate::{Kind, put, split_name};
+use bytes::Bytes;
+use frisbee::{MemoryBudget, PacketId};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// A pattern that a broker wants messages for, from the first of its subscriptions to the last; for queue groups one
+/// subscription alone, so that each has its share.
+pub struct Interest {
+    number: u64,
+    pattern: Box<str>,
+    group: Option<Arc<str>>,
+    /// By connection and id.
+    members: Mutex<BTreeMap<(u64, u16), Arc<Subscriber>>>,
+    /// Who waits for the answer to SUBSCRIBE; `None` when it is in effect.
+    asked: Mutex<Option<Vec<Asked>>>,
+    arrivals: Mutex<Arrivals>,
+    /// What is shared by subscribers is charged to it.
+    budget: MemoryBudget,
+}
+
+/// A subscriber, and the id of its subscription.
+type Asked = (Arc<Subscriber>, u16);
+
+struct Arrivals {
+    fanout: Fanout,
+    heard: Heard,
+}
+
+/// An [`Interest`] that is to take effect; dropped when it has, or cannot.
+#[derive(Debug)]
+pub struct Joined(Arc<Interest>);
+
+impl fmt::Debug for Interest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Interest");
+        shown.field("number", &self.number).field("pattern", &self.pattern).field("group", &self.group);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl Interest {
+    pub(super) fn new(
+        number: u64,
+        pattern: &str,
+        group: Option<Arc<str>>,
+        budget: MemoryBudget,
+        remembered: Arc<AtomicUsize>,
+    ) -> Self {
+        let arrivals = Arrivals { fanout: Fanout::default(), heard: Heard::new(remembered) };
+        Self {
+            number,
+            pattern: pattern.into(),
+            group,
+            members: Mutex::default(),
+            asked: Mutex::new(Some(Vec::new())),
+            arrivals: Mutex::new(arrivals),
+            budget,
+        }
+    }
+
+    /// Which interest it is, among all that its broker has had.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The pattern.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The queue group, if it is that of a member.
+    pub fn group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+
+    pub(super) fn enter(&self, subscriber: &Arc<Subscriber>, id: u16) {
+        self.members.lock().insert((subscriber.number, id), subscriber.clone());
+    }
+
+    /// Says whether nobody is left.
+    pub(super) fn exit(&self, subscriber: u64, id: u16) -> bool {
+        let mut members = self.members.lock();
+        members.remove(&(subscriber, id));
+        members.is_empty()
+    }
+
+    /// Whether it is in effect; the subscriber is answered when it will be.
+    pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
+        match &mut *self.asked.lock() {
+            None => true,
+            Some(asked) => {
+                asked.push((subscriber.clone(), id));
+                false
+            }
+        }
+    }
+
+    fn answer(&self) {
+        let asked = self.asked.lock().take();
+        for (subscriber, id) in asked.into_iter().flatten() {
+            let operation = subscriber.operations().of(Kind::Subscribe);
+            // If the connection has ended, nobody waits for it.
+            let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
+        }
+    }
+
+    /// Passes on what has come, and returns how many frames were none.
+    pub(super) fn receive<T: AsRef<str>>(
+        &self,
+        broker: &BrokerShared,
+        own: u64,
+        messages: impl IntoIterator<Item = (T, Bytes)>,
+    ) -> usize {
+        let mut malformed = 0;
+        let arrivals = &mut *self.arrivals.lock();
+        for (topic, frame) in messages {
+            if !self.take(arrivals, broker, own, topic.as_ref(), &frame) {
+                malformed += 1;
+            }
+        }
+        arrivals.fanout.flush(broker, self);
+        arrivals.fanout.refresh(broker);
+        malformed
+    }
+
+    /// Takes in one frame, if it is one.
+    fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
+        let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
+        // Whoever may publish to one topic of the bus must not reach others by it.
+        if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
+            return false;
+        }
+        if self.group.is_none() {
+            if stamp.origin == own {
+                return true;
+            }
+            let Arrivals { fanout, heard } = arrivals;
+            let heed = match kind {
+                Frame::Message => heard.message(topic, stamp),
+                Frame::Mark => heard.mark(topic, stamp),
+            };
+            match heed {
+                Heed::New(0) => {}
+                Heed::New(missed) => {
+                    fanout.flush(broker, self);
+                    self.say_missed(broker, missed);
+                }
+                Heed::Old => return true,
+                Heed::Malformed => return false,
+            }
+        }
+        match kind {
+            Frame::Message => arrivals.fanout.publish(broker, self, topic.as_bytes(), &body).is_ok(),
+            Frame::Mark => true,
+        }
+    }
+
+    /// Tells each subscription, behind all that it has got.
+    fn say_missed(&self, broker: &BrokerShared, missed: u64) {
+        let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.clone())).collect();
+        for (id, subscriber) in members {
+            subscriber.deliver(|queue| queue.lag(PacketId(id), broker.operations, missed), self);
+        }
+    }
+
+    /// Forgets subscribers that have gone.
+    pub(super) fn refresh(&self, broker: &BrokerShared) {
+        self.arrivals.lock().fanout.refresh(broker);
+    }
+}
+
+impl Joined {
+    pub(super) fn of(interest: &Arc<Interest>) -> Self {
+        Self(interest.clone())
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        self.0.answer();
+    }
+}
+
+impl Source for Interest {
+    const PUBLISHES: bool = false;
+
+    fn number(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
+    /// A connection whose subscriptions that match all have this pattern gets what any other gets. One that has others
+    /// too gets it by the ids of those with this pattern: the others have copies of their own.
+    fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
+        let mut connections = BTreeMap::<u64, Ids>::new();
+        for ((number, id), subscriber) in &*self.members.lock() {
+            let ids = connections.entry(*number).or_insert_with(|| Ids::new(subscriber));
+            ids.here.push(*id);
+        }
+        let (mut everybody, mut groups) = (Vec::new(), Vec::new());
+        if self.group.is_some() {
+            for Ids { subscriber, here, .. } in connections.into_values() {
+                groups.extend(here.into_iter().map(|id| Group::of_one(&subscriber, id)));
+            }
+            return Route::new(topic, everybody, groups, false);
+        }
+        broker.subscriptions.read().for_each_match(topic, |(number, id), target| {
+            if target.group.is_none()
+                && let Some(ids) = connections.get_mut(number)
+            {
+                ids.matching.push(*id);
+            }
+        });
+        for Ids { subscriber, mut here, matching } in connections.into_values() {
+            here.retain(|id| matching.contains(id));
+            if here.is_empty() {
+                continue;
+            }
+            if here.len() == matching.len() {
+                everybody.push(subscriber);
+            } else {
+                groups.extend(here.into_iter().map(|id| Group::of_one(&subscriber, id)));
+            }
+        }
+        Route::new(topic, everybody, groups, false)
+    }
+}
+
+/// The subscriptions of a connection: those with a pattern, and all that match a topic.
+struct Ids {
+    subscriber: Arc<Subscriber>,
+    here: Vec<u16>,
+    matching: Vec<u16>,
+}
+
+impl Ids {
+    fn new(subscriber: &Arc<Subscriber>) -> Self {
+        Self { subscriber: subscriber.clone(), here: Vec::new(), matching: Vec::new() }
+    }
+}

@@ -1,0 +1,213 @@
+//! A backplane in memory, for the brokers of one process: in tests, and in simulated worlds, where it can fail.
+
+use super::{Backplane, Interest, Joined, Node, Unsent};
+use crate::topics::Trie;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Joins the brokers of one process.
+///
+/// ```
+/// use frisbee_pubsub::{Broker, Client, MemoryBus};
+/// use frisbee::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let bus = MemoryBus::new();
+/// let mut addresses = Vec::new();
+/// for _ in 0..2 {
+///     let broker = Broker::builder().backplane(bus.member()).build();
+///     let server = Server::builder().bind("127.0.0.1:0", broker).await?;
+///     addresses.push(server.local_addr());
+///     tokio::spawn(server.serve());
+/// }
+/// let reader = Client::connect(addresses[0]).await?;
+/// let mut orders = reader.subscribe("orders.>").await?;
+/// let writer = Client::connect(addresses[1]).await?;
+/// writer.publish("orders.north", "42 apples").await?;
+/// assert_eq!(orders.recv().await?.payload(), "42 apples");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemoryBus(Arc<Mutex<Members>>);
+
+/// The [`Backplane`] of one broker on a [`MemoryBus`].
+#[derive(Debug)]
+pub struct MemoryMember {
+    bus: MemoryBus,
+    number: u64,
+}
+
+#[derive(Debug, Default)]
+struct Members {
+    next: u64,
+    nodes: BTreeMap<u64, Node>,
+    /// By member and number.
+    interests: Trie<(u64, u64), Arc<Interest>>,
+    /// The messages for groups so far, from which their members are drawn.
+    drawn: u64,
+    is_away: bool,
+    /// So many frames are to be lost.
+    lose: u64,
+}
+
+impl MemoryBus {
+    /// A bus without brokers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The backplane of a further broker.
+    pub fn member(&self) -> MemoryMember {
+        let mut members = self.0.lock();
+        members.next += 1;
+        MemoryMember { bus: self.clone(), number: members.next }
+    }
+
+    /// Lets the bus be away, as a server that has been stopped, or back again.
+    pub fn set_away(&self, is_away: bool) {
+        let mut members = self.0.lock();
+        let is_back = std::mem::replace(&mut members.is_away, is_away) && !is_away;
+        let nodes: Vec<_> = members.nodes.values().cloned().collect();
+        drop(members);
+        if is_back {
+            nodes.iter().for_each(Node::linked);
+            nodes.iter().for_each(Node::tick);
+        }
+    }
+
+    /// Sets how many of the next frames are lost, as by a connection that breaks.
+    pub fn lose(&self, count: u64) {
+        self.0.lock().lose = count;
+    }
+}
+
+impl Backplane for MemoryMember {
+    fn attach(&self, node: Node) {
+        let before = self.bus.0.lock().nodes.insert(self.number, node);
+        assert!(before.is_none(), "a member of a bus is for one broker");
+    }
+
+    fn join(&self, interest: &Arc<Interest>, _joined: Joined) {
+        let key = (self.number, interest.number());
+        self.bus.0.lock().interests.insert(interest.pattern(), key, interest.clone());
+    }
+
+    fn leave(&self, interest: &Arc<Interest>) {
+        self.bus.0.lock().interests.remove(interest.pattern(), &(self.number, interest.number()));
+    }
+
+    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
+        let takers = self.bus.0.lock().takers(self.number, topic)?;
+        for (node, interest) in takers {
+            node.deliver(&interest, [(topic, frame.clone())]);
+        }
+        Ok(())
+    }
+
+    fn control(&self, frame: Bytes) {
+        let members = self.bus.0.lock();
+        let others = members.nodes.iter().filter(|(number, _)| **number != self.number && !members.is_away);
+        let others: Vec<_> = others.map(|(_, node)| node.clone()).collect();
+        drop(members);
+        others.iter().for_each(|node| node.control(&frame));
+    }
+}
+
+impl Members {
+    /// Who gets a frame that a member publishes.
+    fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, Unsent> {
+        if self.is_away {
+            return Err(Unsent::Away("the bus has been taken away".to_owned()));
+        }
+        if self.lose > 0 {
+            self.lose -= 1;
+            return Ok(Vec::new());
+        }
+        let mut groups = BTreeMap::<&str, Vec<_>>::new();
+        let mut takers = Vec::new();
+        self.interests.for_each_match(topic, |key, interest| match interest.group() {
+            Some(group) => groups.entry(group).or_default().push((key, interest)),
+            None if key.0 != from => takers.push((key, interest)),
+            None => {}
+        });
+        for mut group in groups.into_values() {
+            group.sort_unstable_by_key(|(key, _)| **key);
+            self.drawn = self.drawn.wrapping_add(1);
+            takers.extend(group.get((scattered(self.drawn) % group.len() as u64) as usize).copied());
+        }
+        // In order, so that each run of a simulation is the same.
+        takers.sort_unstable_by_key(|(key, _)| **key);
+        let node = |(key, interest): (&(u64, u64), &Arc<Interest>)| {
+            self.nodes.get(&key.0).map(|node| (node.clone(), interest.clone()))
+        };
+        Ok(takers.into_iter().filter_map(node).collect())
+    }
+}
+
+/// A number in whose place any other could stand: groups whose messages alternate must not get the same members always.
+fn scattered(number: u64) -> u64 {
+    let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+impl Drop for MemoryMember {
+    fn drop(&mut self) {
+        self.bus.0.lock().nodes.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Member, runtime};
+    use crate::{Broker, Kind};
+
+    #[test]
+    fn nothing_is_left_on_a_bus_of_subscriptions_and_brokers_that_leave_it() {
+        let (runtime, bus) = (runtime(), MemoryBus::new());
+        let interests = || bus.0.lock().interests.len();
+        let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
+        let mut reader = Member::new(&first, runtime.handle());
+        reader.subscribe(1, "a", "");
+        assert_eq!((interests(), bus.0.lock().nodes.len()), (1, 2));
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+        assert_eq!(interests(), 0);
+        drop(second);
+        assert_eq!(bus.0.lock().nodes.len(), 1);
+    }
+
+    #[test]
+    fn subscribers_of_every_number_are_woken_by_the_bus() {
+        let (runtime, bus) = (runtime(), MemoryBus::new());
+        let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
+        let mut readers = [(); 3].map(|()| Member::new(&first, runtime.handle()));
+        let mut writer = Member::new(&second, runtime.handle());
+        for reader in &mut readers {
+            reader.subscribe(1, "a", "");
+            reader.was_woken();
+        }
+        writer.publish("a", "x");
+        writer.turn();
+        assert_eq!(readers.each_ref().map(Member::was_woken), [true; 3]);
+    }
+
+    #[test]
+    fn members_of_groups_are_drawn_evenly_and_not_in_turn() {
+        for members in [2, 3, 7] {
+            let drawn: Vec<_> = (0..7000).map(|number| scattered(number) % members).collect();
+            for member in 0..members {
+                let count = drawn.iter().filter(|drawn| **drawn == member).count() as f64;
+                let even = 7000.0 / members as f64;
+                assert!((0.9..1.1).contains(&(count / even)), "{count} of about {even}");
+            }
+            let same = drawn.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64 * members as f64 / 7000.0;
+            assert!((0.9..1.1).contains(&same), "{same} of what chance brings");
+        }
+    }
+}

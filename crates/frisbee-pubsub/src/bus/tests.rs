@@ -1,0 +1,341 @@
+//! Brokers on a bus, without sockets: what one publishes, and what the subscribers of the others get.
+
+use super::counts::Stamp;
+use super::frame::{Frame, hello};
+use super::{Backplane, Interest, Joined, MemoryBus, Node, Unsent, WhenAway};
+use crate::tests::{Member, message, runtime};
+use crate::{Broker, BrokerBuilder, Kind, Reason};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
+use tokio::runtime::Runtime;
+
+fn brokers<const N: usize>(bus: &MemoryBus, settings: &BrokerBuilder) -> (Runtime, [Broker; N]) {
+    (runtime(), std::array::from_fn(|_| settings.clone().backplane(bus.member()).build()))
+}
+
+#[test]
+fn a_message_at_one_broker_reaches_the_subscribers_of_all_once_and_in_order() {
+    let (runtime, [a, b, c]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let mut readers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
+    let mut writers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
+    readers.iter_mut().for_each(|reader| reader.subscribe(1, "a.>", ""));
+    for number in 0..100 {
+        for (at, writer) in writers.iter_mut().enumerate() {
+            writer.publish(&format!("a.{}", number % 7), format!("{at}-{number}"));
+            writer.publish("b", "not for them");
+            writer.turn();
+        }
+    }
+    for reader in &mut readers {
+        let received = reader.received();
+        assert_eq!(received.len(), 300);
+        for at in 0..3 {
+            let from = received.iter().filter_map(|text| text.strip_prefix(&format!("0:{at}-")));
+            assert!(from.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "from {at}");
+        }
+    }
+    assert_eq!(a.published(), 200, "what others publish is counted there");
+}
+
+#[test]
+fn each_of_three_overlapping_subscriptions_of_a_connection_gets_each_message_once() {
+    let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
+    let mut alone = Member::new(&a, runtime.handle());
+    alone.subscribe(9, "a.*", "");
+    for (id, pattern) in [(1, "a.b"), (2, "a.*"), (3, ">"), (4, "a.*")] {
+        reader.subscribe(id, pattern, "");
+    }
+    for number in 0..100 {
+        writer.publish("a.b", number.to_string());
+    }
+    let received = reader.received();
+    for id in 1..=4 {
+        let own = received.iter().filter_map(|text| text.strip_prefix(&format!("{id}:")));
+        assert!(own.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "for {id}");
+    }
+    assert_eq!(received.len(), 400);
+    // One whose subscriptions all have this pattern gets what everybody gets.
+    assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
+}
+
+/// Notes what it is asked for, and takes nothing.
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    node: Arc<OnceLock<Node>>,
+    asked: Arc<Mutex<Vec<String>>>,
+    interests: Arc<Mutex<Vec<Arc<Interest>>>>,
+    joining: Arc<Mutex<Vec<Joined>>>,
+    frames: Arc<Mutex<Vec<Bytes>>>,
+    limit: Option<usize>,
+}
+
+impl Backplane for Notes {
+    fn attach(&self, node: Node) {
+        self.node.set(node).expect("there is one broker");
+    }
+
+    fn join(&self, interest: &Arc<Interest>, joined: Joined) {
+        self.asked.lock().push(format!("+{}{}", interest.pattern(), interest.group().unwrap_or_default()));
+        self.interests.lock().push(interest.clone());
+        self.joining.lock().push(joined);
+    }
+
+    fn leave(&self, interest: &Arc<Interest>) {
+        self.asked.lock().push(format!("-{}{}", interest.pattern(), interest.group().unwrap_or_default()));
+    }
+
+    fn publish(&self, _topic: &str, frame: Bytes) -> Result<(), Unsent> {
+        if let Some(limit) = self.limit.filter(|limit| frame.len() > *limit) {
+            return Err(Unsent::TooLong { length: frame.len(), limit });
+        }
+        self.frames.lock().push(frame);
+        Ok(())
+    }
+
+    fn control(&self, frame: Bytes) {
+        self.frames.lock().push(frame);
+    }
+}
+
+#[test]
+fn interest_is_asked_for_by_the_first_subscription_and_given_up_by_the_last() {
+    let (notes, runtime) = (Notes::default(), runtime());
+    let broker = Broker::builder().backplane(notes.clone()).build();
+    let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
+    let ask = |peer: &mut Member, id, pattern: &str, group: &str| {
+        let _ = peer.send(Kind::Subscribe, id, [message(pattern, ""), group.into()].concat());
+    };
+    ask(&mut one, 1, "a", "");
+    ask(&mut one, 2, "a", "");
+    ask(&mut other, 1, "a", "");
+    // Each member of a group asks for itself, so that each has its share.
+    ask(&mut one, 3, "a", "G");
+    ask(&mut other, 3, "a", "G");
+    assert_eq!(*notes.asked.lock(), ["+a", "+aG", "+aG"]);
+    let _ = one.send(Kind::Unsubscribe, 1, "");
+    let _ = one.send(Kind::Unsubscribe, 2, "");
+    let _ = one.send(Kind::Unsubscribe, 3, "");
+    assert_eq!(notes.asked.lock()[3..], ["-aG"]);
+    other.vanish();
+    assert_eq!(notes.asked.lock().len(), 6);
+    assert!(notes.asked.lock()[4..].contains(&"-a".to_owned()));
+    assert_eq!(broker.subscriptions(), 0);
+}
+
+#[test]
+fn a_subscription_is_answered_when_its_interest_is_in_effect() {
+    let (notes, runtime) = (Notes::default(), runtime());
+    let broker = Broker::builder().backplane(notes.clone()).build();
+    let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
+    for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
+        let _ = peer.send(Kind::Subscribe, id, message("a", ""));
+        assert!(peer.taken().is_empty());
+    }
+    notes.joining.lock().clear();
+    for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
+        peer.detached.connection().collect(&mut peer.outbox);
+        let answer = peer.taken().pop().expect("there is an answer");
+        assert_eq!((answer.id.0, answer.body.len()), (id, 0));
+    }
+    one.subscribe(3, "a", "");
+}
+
+#[test]
+fn members_of_a_group_at_several_brokers_have_equal_shares() {
+    let (runtime, [a, b, c]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let mut members = [&a, &a, &b, &b, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
+    members.iter_mut().for_each(|member| member.subscribe(1, "a", "g"));
+    members[0].subscribe(2, "a", "h");
+    members[5].subscribe(2, "a", "h");
+    let mut writers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
+    for number in 0..10_000 {
+        for writer in &mut writers {
+            writer.publish("a", number.to_string());
+            writer.turn();
+        }
+    }
+    let received = members.each_mut().map(Member::received);
+    for received in &received {
+        let share = received.iter().filter(|text| text.starts_with("1:")).count();
+        assert!((4750..=5250).contains(&share), "{share} of 30000 for one of six");
+    }
+    for at in [0, 5] {
+        let share = received[at].iter().filter(|text| text.starts_with("2:")).count();
+        assert!((14_250..=15_750).contains(&share), "{share} of 30000 for one of two");
+    }
+    assert_eq!(received.iter().map(Vec::len).sum::<usize>(), 60_000);
+}
+
+#[test]
+fn the_only_member_of_a_group_gets_the_messages_of_its_own_broker() {
+    let (runtime, [a, _b]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let (mut member, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&a, runtime.handle()));
+    member.subscribe(1, "a", "g");
+    (0..100).for_each(|number| writer.publish("a", number.to_string()));
+    writer.turn();
+    assert!(member.received().iter().eq((0..100).map(|number| format!("1:{number}")).collect::<Vec<_>>().iter()));
+}
+
+#[test]
+fn losses_of_the_bus_are_told_exactly_and_to_the_subscriptions_concerned_alone() {
+    let bus = MemoryBus::new();
+    let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
+    let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
+    reader.subscribe(1, "a.*", "");
+    reader.subscribe(2, "a.b", "");
+    reader.subscribe(3, "c", "");
+    writer.publish("a.b", "1");
+    writer.publish("c", "1");
+    assert_eq!(reader.received().len(), 3);
+    bus.lose(10);
+    (2..=13).for_each(|number| writer.publish("a.b", number.to_string()));
+    let mut received = reader.received();
+    received.sort();
+    assert_eq!(received, ["-10", "-10", "1:12", "1:13", "2:12", "2:13"]);
+}
+
+#[test]
+fn a_bus_that_was_away_tells_of_missed_messages_though_no_more_are_published() {
+    let bus = MemoryBus::new();
+    let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
+    let mut readers = [&a, &b].map(|broker| Member::new(broker, runtime.handle()));
+    let mut writer = Member::new(&b, runtime.handle());
+    readers.iter_mut().for_each(|reader| reader.subscribe(1, ">", ""));
+    readers[1].subscribe(2, "a", "g");
+    writer.publish("a", "x");
+    writer.turn();
+    assert_eq!(readers.each_mut().map(|reader| reader.received().len()), [1, 2]);
+    bus.set_away(true);
+    (0..500).for_each(|_| writer.publish("a", "x"));
+    writer.turn();
+    assert_eq!(readers[0].received(), [""; 0]);
+    assert_eq!(readers[1].received().len(), 1000, "its own broker's subscribers get it, and groups too");
+    bus.set_away(false);
+    assert_eq!(readers[0].received(), ["-500"]);
+    assert_eq!(readers[1].received(), [""; 0]);
+    writer.publish("a", "y");
+    assert_eq!(readers[0].received(), ["0:y"]);
+}
+
+#[test]
+fn a_bus_that_is_away_refuses_messages_if_configured() {
+    let bus = MemoryBus::new();
+    let (runtime, [a, b]) = brokers(&bus, &Broker::builder().when_away(WhenAway::Refuse));
+    let (mut reader, mut local) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
+    let mut writer = Member::new(&b, runtime.handle());
+    [&mut reader, &mut local].into_iter().for_each(|reader| reader.subscribe(1, "a", ""));
+    bus.set_away(true);
+    writer.publish("a", "x");
+    let refused = writer.taken().pop().expect("it is refused");
+    assert_eq!(refused.body[0], Reason::Backplane as u8);
+    assert!(refused.body[1..].starts_with(b"the backplane is away: "));
+    writer.turn();
+    bus.set_away(false);
+    writer.publish("a", "y");
+    writer.turn();
+    // What was refused is not missed by anybody.
+    assert_eq!((reader.received(), local.received()), (vec!["0:y".to_owned()], vec!["0:y".to_owned()]));
+    assert_eq!(b.published(), 1);
+}
+
+#[test]
+fn a_message_longer_than_the_backplane_takes_is_refused_with_the_numbers() {
+    let runtime = runtime();
+    let broker = Broker::builder().backplane(Notes { limit: Some(100), ..Notes::default() }).build();
+    let mut writer = Member::new(&broker, runtime.handle());
+    writer.publish("a", [0; 100]);
+    let refused = writer.taken().pop().expect("it is refused");
+    assert_eq!(refused.body[0], Reason::Backplane as u8);
+    let text = String::from_utf8_lossy(&refused.body[1..]).into_owned();
+    assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane takes");
+}
+
+/// A broker, what it has asked for, and its reader of `>`.
+fn noted(runtime: &Runtime) -> (Notes, Broker, Member, Node) {
+    let notes = Notes::default();
+    let broker = Broker::builder().backplane(notes.clone()).build();
+    let mut reader = Member::new(&broker, runtime.handle());
+    let _ = reader.send(Kind::Subscribe, 1, message(">", ""));
+    notes.joining.lock().clear();
+    reader.detached.connection().collect(&mut reader.outbox);
+    assert_eq!(reader.taken().len(), 1);
+    let node = notes.node.get().unwrap().clone();
+    (notes, broker, reader, node)
+}
+
+#[test]
+fn frames_from_the_bus_are_checked_and_go_no_further() {
+    let runtime = runtime();
+    let (notes, _broker, mut reader, node) = noted(&runtime);
+    let interest = notes.interests.lock()[0].clone();
+    let stamp = |count| Stamp { origin: 1, era: 0, count };
+    let good = Frame::Message.encode(stamp(1), &message("a", "x"));
+    node.deliver(&interest, [("a", good.clone()), ("a", good)]);
+    for frame in [
+        Bytes::new(),
+        Bytes::from_static(b"\x01"),
+        Bytes::from(vec![0xFF; 300]),
+        Frame::Message.encode(stamp(2), b""),
+        Frame::Message.encode(stamp(2), b"\x05a"),
+        Frame::Message.encode(stamp(2), &message("other", "x")),
+        Frame::Message.encode(stamp(u64::MAX), &message("a", "x")),
+        hello(),
+    ] {
+        node.deliver(&interest, [("a", frame)]);
+    }
+    // The topic is none of ours, whatever the backplane says.
+    node.deliver(&interest, [("a b", Frame::Message.encode(stamp(1), &message("a b", "x")))]);
+    node.deliver(&interest, [("a", Frame::Message.encode(stamp(2), &message("a", "y")))]);
+    assert_eq!(reader.received(), ["0:x", "0:y"]);
+    assert!(notes.frames.lock().is_empty(), "nothing that comes from a bus goes to one");
+}
+
+#[test]
+fn a_message_that_comes_back_to_its_broker_is_dropped() {
+    let runtime = runtime();
+    let (notes, broker, mut reader, node) = noted(&runtime);
+    let mut writer = Member::new(&broker, runtime.handle());
+    writer.publish("a", "x");
+    writer.turn();
+    let interest = notes.interests.lock()[0].clone();
+    let frame = notes.frames.lock().pop().unwrap();
+    node.deliver(&interest, [("a", frame)]);
+    assert_eq!(reader.received(), ["0:x"]);
+}
+
+#[test]
+fn many_hellos_are_answered_by_one_round_of_marks() {
+    let runtime = runtime();
+    let (notes, broker, _reader, node) = noted(&runtime);
+    let mut writer = Member::new(&broker, runtime.handle());
+    for number in 0..1000 {
+        writer.publish(&format!("a.{number}"), "x");
+    }
+    notes.frames.lock().clear();
+    (0..100).for_each(|_| node.control(&hello()));
+    node.control(b"hello");
+    node.tick();
+    node.tick();
+    let marks: Vec<_> = notes.frames.lock().iter().map(|frame| Frame::decode(frame).unwrap()).collect();
+    assert_eq!(marks.len(), 1000);
+    assert!(marks.iter().all(|(kind, stamp, _)| (*kind, stamp.count) == (Frame::Mark, 1)));
+}
+
+#[test]
+fn nothing_is_left_of_subscribers_that_vanish() {
+    let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
+    let (mut gone, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
+    let mut stays = Member::new(&a, runtime.handle());
+    stays.subscribe(1, "a", "");
+    gone.subscribe(1, "a", "");
+    gone.subscribe(2, "a", "g");
+    writer.publish("a", "x");
+    let weak = gone.witness();
+    gone.vanish();
+    gone.detached = writer.detached.clone();
+    writer.publish("a", "y");
+    assert_eq!(stays.received(), ["0:x", "0:y"]);
+    assert!(weak.upgrade().is_none(), "somebody holds on to it");
+}

@@ -1,0 +1,262 @@
+//! Subscriptions with a history on the wire: requests, answers and positions. docs/wire.md has the bytes.
+
+use super::history::{Begin, Ring};
+use super::{Kind, Operations, put};
+use bytes::Bytes;
+use frisbee::{Outbox, PacketId, tlv};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// Topics whose positions a subscriber that is too slow has to be sent again. One with more is disconnected.
+const RESTATED_MAX: usize = 1024;
+
+/// The start of a subscription, for topics without a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Opening {
+    Now = 0,
+    Last = 1,
+    Oldest = 2,
+}
+
+impl Opening {
+    pub(super) fn begin(self) -> Begin {
+        match self {
+            Self::Now => Begin::Now,
+            Self::Last => Begin::Last,
+            Self::Oldest => Begin::Oldest,
+        }
+    }
+}
+
+/// The offset of the next message of a topic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Next {
+    pub(super) epoch: u64,
+    pub(super) offset: u64,
+}
+
+/// The body of FOLLOW behind the pattern.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    pub(super) opening: Opening,
+    pub(super) positions: HashMap<&'a [u8], Next>,
+}
+
+/// Why a body is no request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RequestDefect {
+    Opening,
+    CutOff,
+    TooMany,
+}
+
+impl<'a> Request<'a> {
+    /// Parses at most so many positions.
+    pub(super) fn parse(body: &'a [u8], positions_max: usize) -> Result<Self, RequestDefect> {
+        let (opening, rest) = body.split_first().ok_or(RequestDefect::CutOff)?;
+        let opening = match opening {
+            0 => Opening::Now,
+            1 => Opening::Last,
+            2 => Opening::Oldest,
+            _ => return Err(RequestDefect::Opening),
+        };
+        let mut positions = HashMap::new();
+        for position in Positions(rest) {
+            if positions.len() >= positions_max {
+                return Err(RequestDefect::TooMany);
+            }
+            let (topic, next) = position.ok_or(RequestDefect::CutOff)?;
+            positions.insert(topic, next);
+        }
+        Ok(Self { opening, positions })
+    }
+
+    /// Where a ring begins.
+    pub(super) fn begin(&self, ring: &Ring) -> Begin {
+        match self.positions.get(ring.topic.as_bytes()) {
+            Some(next) if next.epoch == ring.epoch => Begin::At(next.offset),
+            _ => self.opening.begin(),
+        }
+    }
+}
+
+/// The positions in a body; `None` where one is cut off, which ends them.
+pub(super) struct Positions<'a>(pub(super) &'a [u8]);
+
+impl<'a> Iterator for Positions<'a> {
+    type Item = Option<(&'a [u8], Next)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let one = take_position(&mut self.0);
+        if one.is_none() {
+            self.0 = &[];
+        }
+        Some(one)
+    }
+}
+
+fn take_position<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], Next)> {
+    let length = usize::try_from(tlv::take_varint(rest)?).ok()?;
+    let (topic, behind) = rest.split_at_checked(length)?;
+    let (epoch, behind) = behind.split_first_chunk()?;
+    *rest = behind;
+    let offset = tlv::take_varint(rest)?;
+    Some((topic, Next { epoch: u64::from_be_bytes(*epoch), offset }))
+}
+
+pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: Next) {
+    tlv::put_varint(body, topic.len() as u64);
+    body.extend_from_slice(topic.as_bytes());
+    body.extend_from_slice(&next.epoch.to_be_bytes());
+    tlv::put_varint(body, next.offset);
+}
+
+/// The state of a broker's history when a subscription begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Answer {
+    /// All topics of the pattern have a history.
+    pub(super) is_covered: bool,
+    pub(super) epoch: u64,
+    pub(super) topics: u64,
+}
+
+impl Answer {
+    pub(super) fn encode(self) -> Vec<u8> {
+        let mut body = vec![0, u8::from(self.is_covered)];
+        body.extend_from_slice(&self.epoch.to_be_bytes());
+        tlv::put_varint(&mut body, self.topics);
+        body
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let rest = body.strip_prefix(&[0])?;
+        let (covered, rest) = rest.split_first()?;
+        let (epoch, mut rest) = rest.split_first_chunk()?;
+        let topics = tlv::take_varint(&mut rest)?;
+        rest.is_empty().then_some(Self { is_covered: *covered == 1, epoch: u64::from_be_bytes(*epoch), topics })
+    }
+}
+
+/// What has to be sent again if a part of a queue is dropped.
+#[derive(Clone)]
+pub(super) enum Mark {
+    Answer {
+        id: PacketId,
+        body: Bytes,
+    },
+    /// The messages up to an offset are in this part; `next` is the one after them.
+    Messages {
+        id: PacketId,
+        ring: Arc<Ring>,
+        next: u64,
+    },
+}
+
+impl Mark {
+    /// Extends this mark by a later one, if they are of the same messages.
+    pub(super) fn extend(&mut self, later: &Self) -> bool {
+        match (self, later) {
+            (Self::Messages { id, ring, next }, Self::Messages { id: id_2, ring: ring_2, next: next_2 })
+                if id == id_2 && Arc::ptr_eq(ring, ring_2) =>
+            {
+                *next = *next_2;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer { id, .. } => write!(f, "answer {id}"),
+            Self::Messages { id, ring, next } => write!(f, "{id} {} ..{next}", ring.topic),
+        }
+    }
+}
+
+/// Answers and positions that a subscriber gets in the place of the messages that were dropped.
+#[derive(Debug, Default)]
+pub(super) struct Restated {
+    answers: Vec<(PacketId, Bytes)>,
+    /// By id and topic.
+    positions: BTreeMap<(u16, Arc<str>), Next>,
+}
+
+impl Restated {
+    pub(super) fn is_empty(&self) -> bool {
+        self.answers.is_empty() && self.positions.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.answers.len() + self.positions.len() > RESTATED_MAX
+    }
+
+    /// Notes a part that was dropped.
+    pub(super) fn add(&mut self, mark: Mark) {
+        match mark {
+            Mark::Answer { id, body } => self.answers.push((id, body)),
+            Mark::Messages { id, ring, next } => {
+                let next = Next { epoch: ring.epoch, offset: next };
+                self.positions.insert((id.0, ring.topic.clone()), next);
+            }
+        }
+    }
+
+    /// Notes a part that was sent with gaps.
+    pub(super) fn add_sent(&mut self, mark: Mark) {
+        if matches!(mark, Mark::Messages { .. }) {
+            self.add(mark);
+        }
+    }
+
+    pub(super) fn put(&mut self, outbox: &mut Outbox, operations: Operations) {
+        for (id, body) in self.answers.drain(..) {
+            put(outbox, id, operations.of(Kind::Follow), &body);
+        }
+        for ((id, topic), next) in std::mem::take(&mut self.positions) {
+            let mut body = Vec::new();
+            put_position(&mut body, &topic, next);
+            put(outbox, PacketId(id), operations.of(Kind::Position), &body);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_and_answer_have_the_bytes_of_the_page() {
+        let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
+        let request = Request::parse(body, 1).expect("it is one");
+        let next = Next { epoch: 0x0102_0304_0506_0708, offset: 5 };
+        assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (Opening::Oldest, Some(&next)));
+        let mut encoded = vec![2];
+        put_position(&mut encoded, "a.b", next);
+        assert_eq!(encoded, body);
+        let answer = Answer { is_covered: true, epoch: next.epoch, topics: 1 };
+        let bytes = b"\x00\x01\x01\x02\x03\x04\x05\x06\x07\x08\x01";
+        assert_eq!((answer.encode().as_slice(), Answer::decode(bytes)), (&bytes[..], Some(answer)));
+    }
+
+    #[test]
+    fn malformed_requests_and_answers_are_rejected() {
+        let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
+        for length in 0..body.len() {
+            let parsed = Request::parse(&body[..length], 9).map(|request| request.positions.len());
+            let expected = if length == 1 { Ok(0) } else { Err(RequestDefect::CutOff) };
+            assert_eq!(parsed, expected, "{length} bytes");
+        }
+        assert_eq!(Request::parse(&body[..], 0).unwrap_err(), RequestDefect::TooMany);
+        assert_eq!(Request::parse(b"\x03", 9).unwrap_err(), RequestDefect::Opening);
+        for answer in [&b""[..], b"\x00", b"\x05text", b"\x00\x01\x01\x02\x03\x04\x05\x06\x07\x08"] {
+            assert_eq!(Answer::decode(answer), None);
+        }
+    }
+}

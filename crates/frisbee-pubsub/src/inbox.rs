@@ -1,0 +1,314 @@
+//! Subscriptions: the messages for each wait in its inbox until they are read, bounded.
+
+use super::client::{ClientShared, Own};
+use bytes::Bytes;
+use frisbee::CloseReason;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// The charge for a message beside its payload: its place in the queue.
+const MESSAGE_CHARGE: usize = 64;
+
+/// A message that was published.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    pub(super) topic: Arc<TopicName>,
+    pub(super) payload: Bytes,
+    /// 0 if the topic has no history.
+    pub(super) offset: u64,
+}
+
+/// A topic, and the epoch of its history.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct TopicName {
+    pub(super) name: Arc<str>,
+    pub(super) epoch: u64,
+}
+
+/// The place of a message in the history of its topic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Position {
+    /// The history that the offset belongs to. It changes when the broker restarts.
+    pub epoch: u64,
+    /// The number of the message in its topic, from 1 on and without gaps.
+    pub offset: u64,
+}
+
+impl Message {
+    /// The topic it was published to.
+    pub fn topic(&self) -> &str {
+        &self.topic.name
+    }
+
+    /// The place of the message in the history of its topic, if the broker keeps one and the message came on a connection
+    /// with a subscription by [`subscribe_from`](crate::Client::subscribe_from).
+    pub fn position(&self) -> Option<Position> {
+        (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
+    }
+
+    /// The payload. It shares the memory of the bytes that were read with it.
+    pub fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+
+    /// As [`payload`](Self::payload), by value.
+    pub fn into_payload(self) -> Bytes {
+        self.payload
+    }
+}
+
+/// The reason for which a subscription returns no message.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RecvError {
+    /// So many messages are missing here, because they came faster than they were read, or the history of the broker is
+    /// shorter than the time without a connection. The subscription continues.
+    ///
+    /// With a history the number is exact, of one topic at a time, and of this subscription.
+    ///
+    /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
+    /// whichever of them the messages were for.
+    Lagged(u64),
+    /// The connection was lost, and the subscription goes on by a new one.
+    ///
+    /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
+    /// the broker was restarted or has removed the history of a topic.
+    Reconnected,
+    /// The connection has ended, and all that came before has been read.
+    Closed(CloseReason),
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lagged(count) => {
+                write!(f, "{count} messages are missing; the subscriber was too slow, or too long without a connection")
+            }
+            Self::Reconnected => f.write_str("the connection was lost and made again; messages may be missing"),
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RecvError {}
+
+/// A subscription, which ends when it is dropped.
+#[derive(Debug)]
+pub struct Subscription {
+    pub(super) shared: Arc<ClientShared>,
+    pub(super) _own: Option<Arc<Own>>,
+    pub(super) id: u16,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) pattern: Box<str>,
+    pub(super) group: Box<str>,
+    /// Taken out of the inbox, to be given out without its lock.
+    pub(super) taken: VecDeque<Entry>,
+}
+
+impl Subscription {
+    /// The next message.
+    ///
+    /// # Errors
+    /// [`RecvError::Lagged`] if messages were lost in this place, and [`RecvError::Reconnected`] if the connection was;
+    /// call it again for the next one. [`RecvError::Closed`] if the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Safe: a message is taken out only when the future is ready.
+    pub async fn recv(&mut self) -> Result<Message, RecvError> {
+        poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, RecvError>> {
+        if self.taken.is_empty() {
+            let mut queue = self.inbox.0.lock();
+            if queue.entries.is_empty() {
+                if let Some(reason) = &queue.closed {
+                    return Poll::Ready(Err(RecvError::Closed(reason.clone())));
+                }
+                queue.reader = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            std::mem::swap(&mut self.taken, &mut queue.entries);
+            queue.bytes = 0;
+        }
+        match self.taken.pop_front() {
+            Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
+            Some(Entry::Notice(Notice::Lagged(count))) => Poll::Ready(Err(RecvError::Lagged(count))),
+            Some(Entry::Notice(Notice::Reconnected)) => Poll::Ready(Err(RecvError::Reconnected)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The pattern of the subscription.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared.leave(self);
+        // The tables of its connection may keep the inbox for a while.
+        *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
+    }
+}
+
+/// Where messages wait to be read.
+#[derive(Debug, Default)]
+pub(super) struct Inbox(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    reader: Option<Waker>,
+    closed: Option<CloseReason>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    Message(Message),
+    Notice(Notice),
+}
+
+/// What stands between messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Notice {
+    Lagged(u64),
+    Reconnected,
+}
+
+impl Entry {
+    fn charge(&self) -> usize {
+        match self {
+            Self::Message(message) => message.payload.len() + MESSAGE_CHARGE,
+            Self::Notice(_) => MESSAGE_CHARGE,
+        }
+    }
+}
+
+impl Inbox {
+    /// Adds messages, drops the oldest if they are too many, and wakes the reader.
+    pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
+        let mut queue = self.0.lock();
+        if queue.closed.is_some() {
+            return;
+        }
+        for entry in entries {
+            queue.bytes += entry.charge();
+            queue.entries.push_back(entry);
+        }
+        if queue.bytes > bytes_max {
+            queue.drop_oldest(bytes_max);
+        }
+        let reader = queue.reader.take();
+        drop(queue);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    pub(super) fn close(&self, reason: &CloseReason) {
+        let mut queue = self.0.lock();
+        queue.closed = Some(reason.clone());
+        let reader = queue.reader.take();
+        drop(queue);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Queue {
+    #[cold]
+    fn drop_oldest(&mut self, bytes_max: usize) {
+        let (mut lost, mut was_reconnected) = (0_u64, false);
+        while self.bytes > bytes_max
+            && self.entries.len() > 1
+            && let Some(oldest) = self.entries.pop_front()
+        {
+            self.bytes -= oldest.charge();
+            let more = match oldest {
+                Entry::Message(_) => 1,
+                Entry::Notice(Notice::Lagged(count)) => count,
+                Entry::Notice(Notice::Reconnected) => {
+                    was_reconnected = true;
+                    0
+                }
+            };
+            lost = lost.saturating_add(more);
+        }
+        if was_reconnected {
+            self.bytes += MESSAGE_CHARGE;
+            self.entries.push_front(Entry::Notice(Notice::Reconnected));
+        }
+        if lost == 0 {
+            return; // A single message that is longer than all that may wait.
+        }
+        self.bytes += MESSAGE_CHARGE;
+        self.entries.push_front(Entry::Notice(Notice::Lagged(lost)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topic() -> Arc<TopicName> {
+        Arc::new(TopicName { name: "a".into(), epoch: 0 })
+    }
+
+    #[test]
+    fn counts_of_lost_messages_do_not_overflow_for_any_number_of_a_broker() {
+        let inbox = Inbox::default();
+        inbox.extend((0..8).map(|_| Entry::Notice(Notice::Lagged(u64::MAX))), 2 * MESSAGE_CHARGE);
+        let message = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"x") };
+        inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
+    }
+
+    #[test]
+    fn the_oldest_messages_give_way_and_their_number_and_a_reconnect_stand_in_their_place() {
+        let inbox = Inbox::default();
+        let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from_static(&[0; 36]) });
+        let waits = || {
+            let queue = inbox.0.lock();
+            let name = |entry: &Entry| match entry {
+                Entry::Message(_) => "m".to_owned(),
+                Entry::Notice(Notice::Lagged(count)) => format!("-{count}"),
+                Entry::Notice(Notice::Reconnected) => "r".to_owned(),
+            };
+            assert_eq!(queue.bytes, queue.entries.iter().map(Entry::charge).sum::<usize>());
+            queue.entries.iter().map(name).collect::<Vec<_>>().join(" ")
+        };
+        let add = |entry: Entry| inbox.extend([entry].into_iter(), 500);
+        (0..5).for_each(|_| add(message()));
+        assert_eq!(waits(), "m m m m m", "as much as may");
+        add(message());
+        assert_eq!(waits(), "-1 m m m m m");
+        add(Entry::Notice(Notice::Reconnected));
+        assert_eq!(waits(), "-2 m m m m r", "the number is of all that were lost");
+        (0..4).for_each(|_| add(message()));
+        assert_eq!(waits(), "-6 r m m m m");
+        add(message());
+        assert_eq!(waits(), "-6 r m m m m m");
+        add(message());
+        assert_eq!(waits(), "-7 r m m m m m");
+        let text = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"text") };
+        assert_eq!((text.topic(), &text.payload()[..]), ("a", &b"text"[..]));
+        assert_eq!(text.into_payload(), "text");
+    }
+
+    #[test]
+    fn a_message_longer_than_the_inbox_is_no_loss() {
+        let inbox = Inbox::default();
+        let message = Message { topic: topic(), offset: 0, payload: Bytes::from(vec![0; 1000]) };
+        inbox.extend([Entry::Message(message)].into_iter(), 500);
+        let queue = inbox.0.lock();
+        assert!(matches!(queue.entries.front(), Some(Entry::Message(_))), "{:?}", queue.entries.front());
+    }
+}

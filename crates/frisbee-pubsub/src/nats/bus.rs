@@ -1,0 +1,352 @@
+//! The connections to NATS: what the broker wants, what it publishes, and what comes.
+//!
+//! There are two. One publishes and has the subscriptions; NATS does not send back what it has published. The other has
+//! those of queue groups, whose members are to get what their own broker publishes as well.
+
+use crate::nats::batch;
+use crate::nats::groups::{self, Groups};
+use crate::nats::outgoing::{Outgoing, With, Writer};
+use crate::nats::subjects::{Subjects, group};
+use crate::{Backplane, Interest, Joined, Node, Unsent};
+use async_nats::connection::State;
+use async_nats::{Client, ConnectOptions, Event, Message, ToServerAddrs};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+
+/// Messages of NATS that are taken at one time: some reads' worth.
+const PORTION: usize = 256;
+
+/// The bytes of messages that are passed on at one time, so that a subscriber that is slow loses them in portions of this
+/// length. One message may be longer.
+const PASSED_MAX: usize = 16 * 1024;
+
+/// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+
+/// How often brokers that have asked what they missed are answered, and how often this one asks at most since it was slow.
+const TICK: Duration = Duration::from_millis(250);
+
+/// How long NATS may take to say that a subscription is in effect, before its subscriber is answered all the same.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The backplane of one broker on a bus that NATS joins.
+///
+/// When NATS is lost, it is tried again until it is back, at any of its servers.
+pub struct NatsBus {
+    subjects: Arc<Subjects>,
+    /// For all but groups.
+    client: Client,
+    /// For groups.
+    members: Client,
+    runtime: Handle,
+    node: Arc<OnceLock<Node>>,
+    /// Messages were dropped since they came too fast. NATS's client says so of each.
+    was_slow: Arc<AtomicBool>,
+    outgoing: Arc<Outgoing>,
+    groups: Arc<Groups>,
+    /// The tasks of interests, by their numbers.
+    interests: Mutex<HashMap<u64, AbortHandle>>,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+impl fmt::Debug for NatsBus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.client.connection_state();
+        f.debug_struct("NatsBus").field("subjects", &self.subjects).field("state", &state).finish_non_exhaustive()
+    }
+}
+
+/// The settings of async-nats with which a [`NatsBus`] connects by itself: a server that is lost is tried again after
+/// half a second at most.
+pub fn options() -> ConnectOptions {
+    let pause = |attempts: usize| {
+        let doublings = u32::try_from(attempts.min(16)).unwrap_or(16);
+        let longest = Duration::from_millis(2).saturating_mul(1 << doublings).min(PAUSE_MAX);
+        // Brokers that have lost their server together do not come back together.
+        longest.mul_f64(0.5 + fastrand::f64() / 2.0)
+    };
+    ConnectOptions::new().reconnect_delay_callback(pause)
+}
+
+impl NatsBus {
+    /// Connects to NATS, for a broker on the bus with this name. Brokers with the same name are one.
+    ///
+    /// A name has 1 to 64 letters, digits, hyphens and underscores. The subjects of a bus begin with it and a dot.
+    ///
+    /// # Errors
+    /// If the name is none, or no server accepts the connections.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub async fn connect(name: &str, servers: impl ToServerAddrs) -> io::Result<Self> {
+        Self::connect_with(name, servers, options()).await
+    }
+
+    /// As [`connect`](Self::connect), with settings of async-nats: users, TLS, timeouts. Begin with [`options`].
+    ///
+    /// `no_echo`, `event_callback` and `skip_subject_validation` are set here.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Panics
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(name: &str, servers: impl ToServerAddrs, options: ConnectOptions) -> io::Result<Self> {
+        let subjects = Arc::new(Subjects::of(name)?);
+        let servers: Vec<_> = servers.to_server_addrs()?.collect();
+        let node = Arc::<OnceLock<Node>>::default();
+        let options = options.skip_subject_validation(true);
+        let was_slow = Arc::<AtomicBool>::default();
+        let outgoing = Arc::new(Outgoing::new(subjects.clone()));
+        let groups = Arc::new(Groups::new());
+        let (told, slow, asking, queue) = (node.clone(), was_slow.clone(), groups.clone(), outgoing.clone());
+        let first = options.clone().no_echo().event_callback(move |event| {
+            heed(told.get(), &slow, &event);
+            if matches!(event, Event::Connected) {
+                ask(&asking, &queue);
+            }
+            std::future::ready(())
+        });
+        let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
+        // Groups count nothing, so there is nothing to ask for them.
+        let slow = was_slow.clone();
+        let second = options.event_callback(move |event| {
+            heed(None, &slow, &event);
+            std::future::ready(())
+        });
+        let members = second.connect(&servers[..]).await.map_err(io::Error::other)?;
+        ask(&groups, &outgoing);
+        let pumping = tokio::spawn(pump(client.clone(), Writer::of(&outgoing)));
+        Ok(Self {
+            subjects,
+            client,
+            members,
+            runtime: Handle::current(),
+            node,
+            was_slow,
+            outgoing,
+            groups,
+            interests: Mutex::default(),
+            tasks: Mutex::new(vec![pumping.abort_handle()]),
+        })
+    }
+
+    /// The most bytes of a message of NATS, if it takes one of so many now.
+    fn room(&self, length: usize) -> Result<usize, Unsent> {
+        let limit = self.client.max_payload();
+        if length > limit {
+            return Err(Unsent::TooLong { length, limit });
+        }
+        let state = self.client.connection_state();
+        if state != State::Connected {
+            return Err(Unsent::Away(format!("the connection to NATS is {state}")));
+        }
+        Ok(limit)
+    }
+}
+
+impl Backplane for NatsBus {
+    fn attach(&self, node: Node) {
+        assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
+        let hearing = hear(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
+        let was_slow = self.was_slow.clone();
+        let (groups, outgoing) = (self.groups.clone(), self.outgoing.clone());
+        let ticking = async move {
+            let mut ticks = tokio::time::interval(TICK);
+            loop {
+                ticks.tick().await;
+                if was_slow.swap(false, Ordering::Relaxed) {
+                    tracing::warn!("messages from NATS came faster than they could be taken");
+                    node.linked();
+                }
+                node.tick();
+                if groups.tick() {
+                    say(groups::has_members(), &outgoing);
+                }
+            }
+        };
+        let tasks = [self.runtime.spawn(hearing).abort_handle(), self.runtime.spawn(ticking).abort_handle()];
+        self.tasks.lock().extend(tasks);
+    }
+
+    fn join(&self, interest: &Arc<Interest>, joined: Joined) {
+        let Some(node) = self.node.get().cloned() else { return };
+        let is_member = interest.group().is_some();
+        if is_member && self.groups.enter() {
+            say(groups::has_members(), &self.outgoing);
+        }
+        let client = if is_member { &self.members } else { &self.client };
+        let listening = listen(client.clone(), self.subjects.clone(), node, interest.clone(), joined);
+        let task = self.runtime.spawn(listening).abort_handle();
+        self.interests.lock().insert(interest.number(), task);
+    }
+
+    fn leave(&self, interest: &Arc<Interest>) {
+        if let Some(task) = self.interests.lock().remove(&interest.number()) {
+            task.abort();
+            if interest.group().is_some() {
+                self.groups.exit();
+            }
+        }
+    }
+
+    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
+        let limit = self.room(frame.len())?;
+        let with = if self.groups.may_be() { With::Nobody } else { With::Others(limit) };
+        self.outgoing.publish(topic, frame, with)
+    }
+
+    fn control(&self, frame: Bytes) {
+        match self.room(frame.len()) {
+            Ok(_) => say(frame, &self.outgoing),
+            Err(error) => tracing::debug!(%error, "the other brokers on the bus are not asked now"),
+        }
+    }
+}
+
+impl Drop for NatsBus {
+    fn drop(&mut self) {
+        self.tasks.get_mut().iter().for_each(AbortHandle::abort);
+        self.interests.get_mut().values().for_each(AbortHandle::abort);
+    }
+}
+
+/// Heeds what async-nats tells of a connection.
+fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
+    match event {
+        Event::Connected => {
+            tracing::debug!("connected to NATS");
+            if let Some(node) = node {
+                node.linked();
+            }
+        }
+        Event::SlowConsumer(_) => was_slow.store(true, Ordering::Relaxed),
+        Event::Disconnected => tracing::warn!("the connection to NATS is lost"),
+        other => tracing::warn!(event = %other, "NATS says what it does not like"),
+    }
+}
+
+/// Says something to all other brokers.
+fn say(frame: impl Into<Bytes>, outgoing: &Outgoing) {
+    if let Err(error) = outgoing.control(frame.into()) {
+        tracing::debug!(%error, "the other brokers on the bus are not told now");
+    }
+}
+
+/// Asks which brokers have members of groups.
+fn ask(groups: &Groups, outgoing: &Outgoing) {
+    groups.ask();
+    say(groups::asks(), outgoing);
+}
+
+/// Writes what waits in its order. While NATS is away it waits.
+async fn pump(client: Client, writer: Writer) {
+    let mut portion = Vec::new();
+    loop {
+        writer.take(&mut portion).await;
+        for waiting in portion.drain(..) {
+            let charge = waiting.charge();
+            // It may take less than when it was asked. The others will be told that something is missing.
+            if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
+                tracing::debug!(%error, "messages are not published on the bus");
+            }
+            writer.written(charge);
+        }
+    }
+}
+
+/// Listens to what other brokers ask.
+async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
+    match client.subscribe(subjects.control().to_owned()).await {
+        Ok(mut subscriber) => {
+            while let Some(message) = subscriber.next().await {
+                groups.hear(&message.payload);
+                node.control(&message.payload);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "what other brokers ask is not heard"),
+    }
+}
+
+/// Passes on what comes for an interest, until it is aborted.
+async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: Joined) {
+    // While NATS is away the subscriber gets what its own broker publishes, and need not wait.
+    let mut joined = (client.connection_state() == State::Connected).then_some(joined);
+    let subscribing = async {
+        let subject = subjects.of_topic(interest.pattern());
+        match interest.group() {
+            Some(name) => client.queue_subscribe(subject, group(name)).await,
+            None => client.subscribe(subject).await,
+        }
+    };
+    tokio::pin!(subscribing);
+    let subscribed = match tokio::time::timeout(JOIN_TIMEOUT, &mut subscribing).await {
+        Ok(subscribed) => subscribed,
+        Err(_) => {
+            joined = None;
+            subscribing.await
+        }
+    };
+    let subscriber = match subscribed {
+        Ok(subscriber) => subscriber,
+        Err(error) => {
+            tracing::warn!(%error, pattern = interest.pattern(), "nothing of the bus is heard");
+            return;
+        }
+    };
+    let mut messages = subscriber.ready_chunks(PORTION);
+    let settled = settle(&client, subjects.nobody());
+    tokio::pin!(settled);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut settled, if joined.is_some() => joined = None,
+            portion = messages.next() => match portion {
+                Some(portion) => deliver(&node, &subjects, &interest, &portion),
+                None => return,
+            },
+        }
+    }
+}
+
+/// Waits until NATS has taken all that was sent on this connection before: its answer that nobody listens.
+async fn settle(client: &Client, nobody: &str) {
+    if client.connection_state() == State::Connected {
+        let asking = client.request(nobody.to_owned(), Bytes::new());
+        // Any answer will do. Without one it is better to go on than to let the subscriber wait.
+        let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
+    }
+}
+
+fn deliver(node: &Node, subjects: &Subjects, interest: &Arc<Interest>, mut portion: &[Message]) {
+    while !portion.is_empty() {
+        let mut length = 0;
+        let fits = |message: &&Message| {
+            length += message.payload.len();
+            length <= PASSED_MAX
+        };
+        let count = portion.iter().take_while(fits).count().max(1);
+        let (now, later) = portion.split_at(count);
+        let frames = now.iter().flat_map(|message| {
+            let topic = subjects.topic_of(&message.subject);
+            batch::frames(&message.payload).map(move |frame| (topic, frame))
+        });
+        node.deliver(interest, frames);
+        portion = later;
+    }
+}

@@ -1,0 +1,284 @@
+//! The task of a reader: it asks NATS for messages when the reader wants some, and notices when NATS has forgotten that.
+
+use super::gaps::{Gaps, Place};
+use super::subscription::info;
+use super::{ATTEMPT, Delivery, PAUSES, Shared};
+use crate::nats::durable::error::Unanswered;
+use async_nats::client::Request;
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::message::Message as JetStreamMessage;
+use async_nats::{Message, StatusCode, Subscriber};
+use frisbee::LineLimit;
+use futures_util::StreamExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+
+/// How long a request waits at NATS.
+const EXPIRES: Duration = Duration::from_secs(30);
+
+/// How often NATS says that a request still waits.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// After so long without a word NATS has forgotten a request.
+const SILENCE: Duration = Duration::from_millis(2500);
+
+/// How often the connection is looked after.
+const TICK: Duration = Duration::from_millis(250);
+
+/// The header of the end of a request: the messages that will not come for it.
+const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
+
+/// A request has been ended, for a reason that only its text tells.
+const CONFLICT: u16 = 409;
+
+/// What a reader gets.
+#[derive(Debug)]
+pub(super) enum Item {
+    Message(Delivery),
+    /// So many messages were removed in front of this one.
+    Behind(u64, Delivery),
+    /// So many messages were removed.
+    Lagged(u64),
+    /// Nothing comes any more.
+    Gone(String),
+}
+
+/// Whether the reader waits.
+#[derive(Debug, Default)]
+pub(super) struct Demand {
+    waits: AtomicBool,
+    changed: Notify,
+}
+
+impl Demand {
+    pub(super) fn begin(&self) {
+        self.waits.store(true, Ordering::SeqCst);
+        self.changed.notify_one();
+    }
+
+    pub(super) fn end(&self) {
+        self.waits.store(false, Ordering::SeqCst);
+    }
+}
+
+pub(super) struct Puller {
+    shared: Arc<Shared>,
+    /// Of the consumer.
+    name: String,
+    ack_timeout: Duration,
+    gaps: Gaps,
+    demand: Arc<Demand>,
+    items: mpsc::Sender<Item>,
+    /// The messages that NATS was asked for and has not sent.
+    asked: usize,
+    /// When NATS last said something.
+    heard: Instant,
+    /// How often the connection has been made.
+    connects: u64,
+    /// Whether NATS has to be asked where the subscription stands, before anything else.
+    is_lost: bool,
+}
+
+/// The subscription is over.
+struct Gone(String);
+
+impl Puller {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        name: String,
+        ack_timeout: Duration,
+        gaps: Gaps,
+        demand: Arc<Demand>,
+        items: mpsc::Sender<Item>,
+    ) -> Self {
+        let connects = connects(&shared);
+        Self {
+            shared,
+            name,
+            ack_timeout,
+            gaps,
+            demand,
+            items,
+            asked: 0,
+            heard: Instant::now(),
+            connects,
+            is_lost: false,
+        }
+    }
+
+    /// Runs until the reader or the subscription has gone.
+    pub(super) async fn run(mut self, inbox: String, subscriber: Subscriber) {
+        let items = self.items.clone();
+        tokio::select! {
+            Gone(reason) = self.pull(inbox, subscriber) => {
+                // Without a reader nobody need know.
+                let _ = items.send(Item::Gone(reason)).await;
+            }
+            () = items.closed() => {}
+        }
+    }
+
+    async fn pull(&mut self, inbox: String, mut subscriber: Subscriber) -> Gone {
+        let (mut ticks, demand) = (interval(TICK), self.demand.clone());
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            if self.is_lost {
+                match self.find_place().await {
+                    Ok(()) => self.is_lost = false,
+                    Err(Some(gone)) => return gone,
+                    Err(None) => {
+                        sleep(PAUSES.1).await;
+                        continue;
+                    }
+                }
+            }
+            self.ask(&inbox).await;
+            tokio::select! {
+                message = subscriber.next() => {
+                    let Some(message) = message else { return Gone("the connection to NATS is closed".to_owned()) };
+                    if let Err(gone) = self.take(message).await {
+                        return gone;
+                    }
+                }
+                () = demand.changed.notified() => {}
+                _ = ticks.tick() => self.look_after(),
+            }
+        }
+    }
+
+    /// Notices that NATS may know nothing of a request any more.
+    fn look_after(&mut self) {
+        let connects = connects(&self.shared);
+        let is_silent = self.asked > 0 && self.heard.elapsed() > SILENCE;
+        if connects != self.connects || is_silent {
+            (self.connects, self.asked, self.is_lost) = (connects, 0, true);
+        }
+    }
+
+    /// Asks where the subscription stands.
+    async fn find_place(&mut self) -> Result<(), Option<Gone>> {
+        // What is asked in the moment in which the connection is lost has no answer.
+        let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
+        match found {
+            Ok(found) => {
+                let missed = self.gaps.reach(Place::of(&found));
+                if missed > 0 {
+                    // If there is no reader, this task ends.
+                    let _ = self.items.send(Item::Lagged(missed)).await;
+                }
+                Ok(())
+            }
+            Err(Unanswered::Refused(error)) if is_gone(error.error_code()) => Err(Some(Gone(error.to_string()))),
+            Err(error) => {
+                tracing::debug!(%error, "NATS does not say where a subscription stands");
+                Err(None)
+            }
+        }
+    }
+
+    /// Asks for messages, if the reader waits and none are on their way to it.
+    async fn ask(&mut self, inbox: &str) {
+        let room = self.items.max_capacity();
+        let is_wanted = self.demand.waits.load(Ordering::SeqCst) && self.items.capacity() == room;
+        if self.asked > 0 || !is_wanted || !self.shared.is_connected() {
+            return;
+        }
+        let (expires, heartbeat) = (EXPIRES.as_nanos(), HEARTBEAT.as_nanos());
+        let request = format!(r#"{{"batch":{room},"expires":{expires},"idle_heartbeat":{heartbeat}}}"#);
+        let request = Request::new().payload(request.into()).inbox(inbox.to_owned());
+        let subject = format!("CONSUMER.MSG.NEXT.{}.{}", self.shared.stream, self.name);
+        match self.shared.context.send_request(subject, request).await {
+            Ok(()) => (self.asked, self.heard) = (room, Instant::now()),
+            Err(error) => tracing::debug!(%error, "NATS is not asked for messages"),
+        }
+    }
+
+    /// Takes what NATS sends: a message, or a word on a request.
+    async fn take(&mut self, message: Message) -> Result<(), Gone> {
+        self.heard = Instant::now();
+        let Some(status) = message.status else {
+            self.asked = self.asked.saturating_sub(1);
+            self.deliver(message).await;
+            return Ok(());
+        };
+        match status {
+            StatusCode::IDLE_HEARTBEAT => {}
+            // It has waited long enough.
+            StatusCode::TIMEOUT | StatusCode::NOT_FOUND => {
+                let headers = message.headers.as_ref();
+                let pending = headers.and_then(|headers| headers.get(PENDING_MESSAGES));
+                let pending = pending.and_then(|pending| pending.as_str().parse::<usize>().ok());
+                self.asked = self.asked.saturating_sub(pending.unwrap_or(usize::MAX));
+            }
+            _ => {
+                let text = message.description.as_deref().unwrap_or_default();
+                if status.as_u16() == CONFLICT && (text.contains("Consumer Deleted") || text.contains("push based")) {
+                    return Err(Gone(text.to_owned()));
+                }
+                tracing::debug!(%status, text, "NATS has ended a request for messages");
+                // It may be on its way down or up, so not at once.
+                sleep(PAUSES.1).await;
+                (self.asked, self.is_lost) = (0, true);
+            }
+        }
+        Ok(())
+    }
+
+    async fn deliver(&mut self, message: Message) {
+        let message = JetStreamMessage { message, context: self.shared.context.clone() };
+        let Some((delivery, place)) = self.delivery(&message) else {
+            static LINE: LineLimit = LineLimit::new();
+            if let Some(suppressed) = LINE.may_say(std::time::Instant::now()) {
+                let subscription = &self.name;
+                tracing::warn!(subscription, suppressed, "dropped a message that is not of this durable topic");
+            }
+            return;
+        };
+        let item = if delivery.attempt > 1 {
+            self.gaps.again();
+            Item::Message(delivery)
+        } else {
+            match self.gaps.reach(place) {
+                0 => Item::Message(delivery),
+                missed => Item::Behind(missed, delivery),
+            }
+        };
+        // If there is no reader, this task ends.
+        let _ = self.items.send(item).await;
+    }
+
+    /// The delivery that a message is, if NATS says that it is one of this subscription.
+    fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, Place)> {
+        let info = message.info().ok()?;
+        let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;
+        if info.stream != self.shared.stream || info.consumer != self.name {
+            return None;
+        }
+        let place = Place { delivery: info.consumer_sequence, sequence: info.stream_sequence };
+        message.subject.strip_prefix(&*self.shared.prefix)?;
+        let delivery = Delivery {
+            shared: self.shared.clone(),
+            subject: message.subject.clone(),
+            payload: message.payload.clone(),
+            headers: message.headers.clone(),
+            reply: message.reply.clone()?,
+            sequence: info.stream_sequence,
+            attempt,
+            stored_at: info.published.into(),
+            ack_timeout: self.ack_timeout,
+            since: Instant::now(),
+        };
+        Some((delivery, place))
+    }
+}
+
+fn is_gone(code: ErrorCode) -> bool {
+    code == ErrorCode::CONSUMER_NOT_FOUND || code == ErrorCode::STREAM_NOT_FOUND
+}
+
+fn connects(shared: &Shared) -> u64 {
+    shared.client.statistics().connects.load(Ordering::Relaxed)
+}

@@ -1,0 +1,333 @@
+//! The settings of durable topics: what is kept, how much of it and for how long.
+
+use super::error::Unanswered;
+use super::{DurableTopic, OpenError, Shared};
+use crate::check_pattern;
+use crate::nats::subjects::{Subjects, stored};
+use async_nats::Client;
+use async_nats::jetstream::ContextBuilder;
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest name of a stream: NATS makes a folder of it.
+const NAME_MAX: usize = 255;
+
+/// Room for the headers of a message: its id, and what NATS wants to know beside.
+const HEADERS_MAX: usize = 1024;
+
+/// With room for headers, less than the MiB that NATS takes by default.
+const PAYLOAD_MAX: usize = 1_000_000;
+
+/// A GiB is much for messages, and little for a disk.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// NATS's own default, in which a publisher can be started anew.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
+
+/// How long a message is published again, if ids are remembered for so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where NATS keeps messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Storage {
+    /// In files. NATS has written a message to its file when it says that it is stored; the system writes it to the disk
+    /// later. So what is stored survives the end of NATS. It survives that of the machine only on other
+    /// [replicas](DurableTopicBuilder::replicas).
+    #[default]
+    File,
+    /// In memory. It is lost, with all subscriptions, when NATS ends.
+    Memory,
+}
+
+/// What becomes of a message for which there is no room in a durable topic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum WhenFull {
+    /// The oldest messages are removed for it, whether or not they were read. Subscriptions are told how many they have
+    /// missed.
+    #[default]
+    DropOldest,
+    /// It is not stored: [`PublishError::NotStored`](super::PublishError::NotStored).
+    Refuse,
+}
+
+/// The settings of a [`DurableTopic`].
+///
+/// What is the first to open it creates it. Whoever opens it later has to have the same settings.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct DurableTopicBuilder {
+    bus: String,
+    pattern: String,
+    storage: Storage,
+    replicas: usize,
+    age_max: Option<Duration>,
+    messages_max: Option<u64>,
+    bytes_max: u64,
+    payload_max: usize,
+    duplicate_window: Option<Duration>,
+    when_full: WhenFull,
+}
+
+impl DurableTopicBuilder {
+    pub(super) fn new(bus: &str, pattern: &str) -> Self {
+        Self {
+            bus: bus.to_owned(),
+            pattern: pattern.to_owned(),
+            storage: Storage::default(),
+            replicas: 1,
+            age_max: None,
+            messages_max: None,
+            bytes_max: BYTES_MAX,
+            payload_max: PAYLOAD_MAX,
+            duplicate_window: None,
+            when_full: WhenFull::default(),
+        }
+    }
+
+    /// Where messages are kept. In files by default.
+    pub fn storage(mut self, storage: Storage) -> Self {
+        self.storage = storage;
+        self
+    }
+
+    /// How many servers of a cluster keep each message, 1 to 5. 1 by default; with 3, one may be lost.
+    pub fn replicas(mut self, replicas: usize) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    /// Messages that are older are removed, read or not. No limit by default.
+    pub fn age_max(mut self, age: Duration) -> Self {
+        self.age_max = Some(age);
+        self
+    }
+
+    /// The most messages. No limit by default.
+    pub fn messages_max(mut self, messages: u64) -> Self {
+        self.messages_max = Some(messages);
+        self
+    }
+
+    /// The most bytes of all messages, with what NATS keeps of each. A GiB by default.
+    pub fn bytes_max(mut self, bytes: u64) -> Self {
+        self.bytes_max = bytes;
+        self
+    }
+
+    /// The longest payload of a message, in bytes. 1 000 000 by default. NATS's own limit is a MiB unless it is configured,
+    /// and this must leave 1024 bytes of that for headers.
+    pub fn payload_max(mut self, bytes: usize) -> Self {
+        self.payload_max = bytes;
+        self
+    }
+
+    /// How long NATS knows the ids of messages. Two minutes by default, or [`age_max`](Self::age_max) if that is less.
+    pub fn duplicate_window(mut self, window: Duration) -> Self {
+        self.duplicate_window = Some(window);
+        self
+    }
+
+    /// What becomes of a message for which there is no room. The oldest are removed by default.
+    pub fn when_full(mut self, when_full: WhenFull) -> Self {
+        self.when_full = when_full;
+        self
+    }
+
+    /// Opens the durable topic, and creates it if there is none. Needs `nats-server` 2.9 or newer, with JetStream.
+    ///
+    /// # Errors
+    /// [`OpenError::Invalid`] if the settings are not possible, [`OpenError::Differs`] if there is one with others.
+    ///
+    /// # Cancel safety
+    /// It may have been created or not.
+    pub async fn open(self, client: &Client) -> Result<DurableTopic, OpenError> {
+        let wanted = self.config()?;
+        let room = client.max_payload().saturating_sub(HEADERS_MAX);
+        if self.payload_max > room {
+            let text =
+                format!("payload_max of {} bytes exceeds the {room} bytes that NATS has room for", self.payload_max);
+            return Err(OpenError::Invalid(text));
+        }
+        let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;
+        let shared = Shared {
+            client: client.clone(),
+            context: ContextBuilder::new().build(client.clone()),
+            stream: wanted.name.clone(),
+            prefix: subjects.of_durable(""),
+            payload_max: self.payload_max,
+            patience: PATIENCE.min(wanted.duplicate_window / 2),
+            pattern: self.pattern,
+        };
+        let found = find(&shared, &wanted).await?;
+        let differences = differences(&wanted, &found);
+        if !differences.is_empty() {
+            return Err(OpenError::Differs(differences));
+        }
+        Ok(DurableTopic { shared: Arc::new(shared) })
+    }
+
+    /// The settings as NATS has them.
+    fn config(&self) -> Result<Config, OpenError> {
+        let invalid = |text: String| Err(OpenError::Invalid(text));
+        let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;
+        check_pattern(self.pattern.as_bytes()).map_err(|error| OpenError::Invalid(error.to_string()))?;
+        let name = stored(&format!("{}.{}", self.bus, self.pattern));
+        if name.len() > NAME_MAX {
+            let pattern = &self.pattern;
+            return invalid(format!(
+                "the pattern {pattern} is too long: the name of its stream has {} bytes",
+                name.len()
+            ));
+        }
+        if !(1..=5).contains(&self.replicas) {
+            return invalid(format!("replicas must be 1 to 5, not {}", self.replicas));
+        }
+        let duplicate_window =
+            self.duplicate_window.unwrap_or_else(|| self.age_max.unwrap_or(DUPLICATE_WINDOW).min(DUPLICATE_WINDOW));
+        let shortest = Duration::from_millis(100);
+        for (setting, value) in [("age_max", self.age_max), ("duplicate_window", Some(duplicate_window))] {
+            if value.is_some_and(|value| value < shortest || i64::try_from(value.as_nanos()).is_err()) {
+                return invalid(format!("{setting} must be 100 ms to 292 years, not {value:?}"));
+            }
+        }
+        if self.age_max.is_some_and(|age| age < duplicate_window) {
+            return invalid(format!("duplicate_window of {duplicate_window:?} exceeds age_max"));
+        }
+        let signed = |setting: &str, value: u64| match i64::try_from(value) {
+            Ok(value) if value > 0 => Ok(value),
+            _ => Err(OpenError::Invalid(format!("{setting} must be 1 to {}, not {value}", i64::MAX))),
+        };
+        let Ok(max_message_size) = i32::try_from(self.payload_max.saturating_add(HEADERS_MAX)) else {
+            return invalid(format!("payload_max of {} bytes is too much for NATS", self.payload_max));
+        };
+        Ok(Config {
+            name,
+            subjects: vec![subjects.of_durable(&self.pattern)],
+            storage: match self.storage {
+                Storage::File => StorageType::File,
+                Storage::Memory => StorageType::Memory,
+            },
+            num_replicas: self.replicas,
+            max_age: self.age_max.unwrap_or_default(),
+            max_messages: self.messages_max.map_or(Ok(-1), |messages| signed("messages_max", messages))?,
+            max_bytes: signed("bytes_max", self.bytes_max)?,
+            max_message_size,
+            max_consumers: -1,
+            max_messages_per_subject: -1,
+            duplicate_window,
+            discard: match self.when_full {
+                WhenFull::DropOldest => DiscardPolicy::Old,
+                WhenFull::Refuse => DiscardPolicy::New,
+            },
+            retention: RetentionPolicy::Limits,
+            ..Config::default()
+        })
+    }
+}
+
+/// What NATS has, after it was created if it had none.
+async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
+    let info = || shared.ask::<Info>(format!("STREAM.INFO.{}", wanted.name));
+    match info().await {
+        Ok(found) => return Ok(found.config),
+        Err(Unanswered::Refused(error)) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => {}
+        Err(error) => return Err(error.into()),
+    }
+    match shared.context.create_stream(wanted).await {
+        Ok(created) => Ok(created.cached_info().config.clone()),
+        Err(refused) => match info().await {
+            // Somebody else was faster.
+            Ok(found) => Ok(found.config),
+            Err(_) => Err(OpenError::Nats(format!("NATS does not create it: {}", super::error::chain(&refused)))),
+        },
+    }
+}
+
+/// Where a stream is not what was wanted.
+fn differences(wanted: &Config, found: &Config) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut compare = |setting: &str, wanted: &dyn fmt::Debug, found: &dyn fmt::Debug| {
+        let (wanted, found) = (format!("{wanted:?}"), format!("{found:?}"));
+        if wanted != found {
+            differences.push(format!("{setting} is {found} and not {wanted}"));
+        }
+    };
+    compare("the subject", &wanted.subjects, &found.subjects);
+    compare("storage", &wanted.storage, &found.storage);
+    compare("replicas", &wanted.num_replicas, &found.num_replicas);
+    compare("age_max", &wanted.max_age, &found.max_age);
+    compare("messages_max", &wanted.max_messages, &found.max_messages);
+    compare("bytes_max", &wanted.max_bytes, &found.max_bytes);
+    compare("payload_max with headers", &wanted.max_message_size, &found.max_message_size);
+    compare("duplicate_window", &wanted.duplicate_window, &found.duplicate_window);
+    compare("when_full", &wanted.discard, &found.discard);
+    compare("retention", &wanted.retention, &found.retention);
+    differences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn builder() -> DurableTopicBuilder {
+        DurableTopic::builder("shop", "orders.>")
+    }
+
+    #[test]
+    fn settings_that_nats_does_not_have_are_refused_with_the_reason() {
+        let long = "a.".repeat(100) + "a";
+        for (builder, text) in [
+            (DurableTopic::builder("a.b", "orders"), "the name of a bus"),
+            (DurableTopic::builder("shop", "orders.."), "must not be empty"),
+            (DurableTopic::builder("shop", "orders.>.x"), "the last one"),
+            (DurableTopic::builder("shop", &"a".repeat(251)), "too long"),
+            (DurableTopic::builder("shop", &long), "at most 16 tokens"),
+            (builder().replicas(0), "replicas must be 1 to 5, not 0"),
+            (builder().replicas(6), "replicas must be 1 to 5, not 6"),
+            (builder().bytes_max(0), "bytes_max must be 1 to"),
+            (builder().bytes_max(u64::MAX), "bytes_max must be 1 to"),
+            (builder().messages_max(0), "messages_max must be 1 to"),
+            (builder().payload_max(usize::MAX), "too much for NATS"),
+            (builder().age_max(Duration::ZERO), "age_max must be 100 ms"),
+            (builder().age_max(Duration::MAX), "age_max must be 100 ms"),
+            (builder().duplicate_window(Duration::ZERO), "duplicate_window must be 100 ms"),
+            (builder().age_max(Duration::from_secs(60)).duplicate_window(Duration::from_secs(61)), "exceeds age_max"),
+        ] {
+            let error = builder.config().expect_err(text);
+            assert!(matches!(&error, OpenError::Invalid(reason) if reason.contains(text)), "{error}, not {text}");
+        }
+    }
+
+    #[test]
+    fn ids_are_known_no_longer_than_messages() {
+        let window = |builder: DurableTopicBuilder| builder.config().expect("it is possible").duplicate_window;
+        assert_eq!(window(builder()), DUPLICATE_WINDOW);
+        assert_eq!(window(builder().age_max(Duration::from_secs(7))), Duration::from_secs(7));
+        assert_eq!(window(builder().age_max(Duration::from_secs(700))), DUPLICATE_WINDOW);
+    }
+
+    #[test]
+    fn streams_of_different_patterns_and_buses_have_different_names() {
+        let name = |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("it is possible").name;
+        assert_eq!(name("shop", "orders.>"), "shop=2eorders=2e=3e");
+        assert_ne!(name("a", "b.c"), name("a", "b-c"));
+        assert_ne!(name("a-b", "c"), name("a", "b-c"));
+    }
+
+    #[test]
+    fn each_setting_that_differs_is_named() {
+        let config = |builder: DurableTopicBuilder| builder.config().expect("it is possible");
+        assert!(differences(&config(builder()), &config(builder())).is_empty());
+        let minute = Duration::from_secs(60);
+        let other = builder().age_max(minute).messages_max(5).bytes_max(6).payload_max(7).replicas(3);
+        let other = config(other.storage(Storage::Memory).when_full(WhenFull::Refuse));
+        let said = differences(&config(builder()), &other);
+        assert_eq!(said.len(), 8, "{said:?}");
+        assert!(said.contains(&"age_max is 60s and not 0ns".to_owned()), "{said:?}");
+    }
+}

@@ -1,0 +1,239 @@
+//! The frames that wait to be written to NATS, in their order.
+//!
+//! While they wait, short ones of one topic join each other. So nothing is delayed for a batch: a frame that is alone is
+//! written alone, and the more there are, the more of them are written as one.
+
+use crate::Unsent;
+use crate::nats::batch::Payload;
+use crate::nats::subjects::Subjects;
+use async_nats::Subject;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tokio::sync::Notify;
+
+/// The bytes that may wait to be written to NATS: an eighth of a second at 1 Gbit/s. What exceeds them does not leave
+/// the broker.
+const WAITING_MAX: usize = 16 * 1024 * 1024;
+
+/// The charge for a frame that waits alone, beside its bytes.
+const FRAME_CHARGE: usize = 128;
+
+/// So many places are kept once they are free: all that come while some are written.
+const KEPT: usize = 1024;
+
+/// The queue of one broker.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    subjects: Arc<Subjects>,
+    queue: Mutex<Vec<Waiting>>,
+    filled: Notify,
+    /// The charges of all that is not written yet.
+    charged: AtomicUsize,
+    /// Nobody writes any more.
+    has_ended: AtomicBool,
+}
+
+/// The end of the queue that is written. When it is dropped, nothing more is taken.
+#[derive(Debug)]
+pub(crate) struct Writer(Arc<Outgoing>);
+
+/// A message of NATS that is not written yet.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) subject: Subject,
+    pub(crate) payload: Payload,
+    charge: usize,
+}
+
+/// How a frame may be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum With {
+    /// In one message of so many bytes at most, together with frames of its topic that wait.
+    Others(usize),
+    /// In a message of its own.
+    Nobody,
+}
+
+impl Outgoing {
+    pub(crate) fn new(subjects: Arc<Subjects>) -> Self {
+        Self {
+            subjects,
+            queue: Mutex::default(),
+            filled: Notify::new(),
+            charged: AtomicUsize::new(0),
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Adds a frame for a topic.
+    pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: With) -> Result<(), Unsent> {
+        self.check()?;
+        let mut queue = self.queue.lock();
+        let last = queue.last_mut().filter(|last| self.subjects.topic_of(&last.subject) == topic);
+        let subject = match last {
+            Some(last) => {
+                if let With::Others(most) = with
+                    && last.payload.add(&frame, most)
+                {
+                    last.charge += frame.len();
+                    self.charged.fetch_add(frame.len(), Ordering::Relaxed);
+                    return Ok(());
+                }
+                last.subject.clone()
+            }
+            None => self.subjects.of_topic(topic).into(),
+        };
+        self.push(&mut queue, subject, frame);
+        Ok(())
+    }
+
+    /// Adds a frame for what brokers ask each other.
+    pub(crate) fn control(&self, frame: Bytes) -> Result<(), Unsent> {
+        self.check()?;
+        self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Unsent> {
+        if self.has_ended.load(Ordering::Relaxed) {
+            return Err(Unsent::Away("its runtime has ended".to_owned()));
+        }
+        let charged = self.charged.load(Ordering::Relaxed);
+        if charged > WAITING_MAX {
+            return Err(Unsent::Away(format!("{charged} bytes wait to be written to NATS")));
+        }
+        Ok(())
+    }
+
+    fn push(&self, queue: &mut Vec<Waiting>, subject: Subject, frame: Bytes) {
+        let charge = frame.len() + FRAME_CHARGE;
+        self.charged.fetch_add(charge, Ordering::Relaxed);
+        queue.push(Waiting { subject, payload: Payload::Frame(frame), charge });
+        if queue.len() == 1 {
+            self.filled.notify_one();
+        }
+    }
+}
+
+impl Writer {
+    pub(crate) fn of(outgoing: &Arc<Outgoing>) -> Self {
+        Self(outgoing.clone())
+    }
+
+    /// Waits until something is there, and moves all of it to `portion`, which is empty.
+    pub(crate) async fn take(&self, portion: &mut Vec<Waiting>) {
+        if portion.capacity() > KEPT {
+            *portion = Vec::new();
+        }
+        loop {
+            std::mem::swap(&mut *self.0.queue.lock(), portion);
+            if !portion.is_empty() {
+                return;
+            }
+            self.0.filled.notified().await;
+        }
+    }
+
+    /// Something that was taken has been written, or given up.
+    pub(crate) fn written(&self, charge: usize) {
+        self.0.charged.fetch_sub(charge, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Waiting {
+    /// The bytes that it is charged.
+    pub(crate) fn charge(&self) -> usize {
+        self.charge
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nats::batch::{BATCH_MAX, frames};
+
+    const MOST: With = With::Others(1 << 20);
+
+    fn outgoing() -> (Arc<Outgoing>, Writer) {
+        let outgoing = Arc::new(Outgoing::new(Arc::new(Subjects::of("shop").unwrap())));
+        let writer = Writer::of(&outgoing);
+        (outgoing, writer)
+    }
+
+    /// What waits: for each message of NATS its subject and frames.
+    async fn taken(writer: &Writer) -> Vec<(String, Vec<Bytes>)> {
+        let mut portion = Vec::new();
+        writer.take(&mut portion).await;
+        let all = portion.into_iter().map(|waiting| {
+            writer.written(waiting.charge());
+            (waiting.subject.to_string(), frames(&waiting.payload.into()).collect())
+        });
+        all.collect()
+    }
+
+    #[tokio::test]
+    async fn short_frames_of_a_topic_that_wait_in_a_row_leave_as_one_and_in_order() {
+        let (outgoing, writer) = outgoing();
+        for (topic, frame) in [("a", "\x011"), ("a", "\x012"), ("b", "\x013"), ("a", "\x014"), ("a", "\x015")] {
+            outgoing.publish(topic, frame.into(), MOST).unwrap();
+        }
+        outgoing.control("\x03".into()).unwrap();
+        outgoing.publish("a", "\x016".into(), MOST).unwrap();
+        let expected = [
+            ("shop.t.a", &["\x011", "\x012"][..]),
+            ("shop.t.b", &["\x013"]),
+            ("shop.t.a", &["\x014", "\x015"]),
+            ("shop.c", &["\x03"]),
+            ("shop.t.a", &["\x016"]),
+        ];
+        let taken = taken(&writer).await;
+        assert_eq!(taken.len(), expected.len());
+        for (taken, (subject, frames)) in taken.iter().zip(expected) {
+            assert_eq!(
+                (&*taken.0, &taken.1[..]),
+                (subject, &frames.iter().map(|frame| (*frame).into()).collect::<Vec<_>>()[..])
+            );
+        }
+        assert_eq!(outgoing.charged.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn frames_that_are_to_leave_alone_do_and_long_ones_do_as_well() {
+        let (outgoing, writer) = outgoing();
+        for _ in 0..3 {
+            outgoing.publish("a", "\x01".into(), With::Nobody).unwrap();
+        }
+        for _ in 0..2 {
+            outgoing.publish("a", vec![1; BATCH_MAX].into(), MOST).unwrap();
+        }
+        assert!(taken(&writer).await.iter().all(|(subject, frames)| subject == "shop.t.a" && frames.len() == 1));
+    }
+
+    #[tokio::test]
+    async fn only_so_many_bytes_may_wait_and_those_written_make_room() {
+        let (outgoing, writer) = outgoing();
+        let frame = Bytes::from(vec![1; 1 << 20]);
+        let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();
+        assert_eq!(count, WAITING_MAX >> 20);
+        assert!(outgoing.control("\x03".into()).is_err());
+        // Nor do those that would join what waits.
+        assert!(outgoing.publish("a", "\x01".into(), MOST).is_err());
+        taken(&writer).await;
+        assert!(outgoing.publish("a", "\x01".into(), MOST).is_ok());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_taken_once_nobody_writes_any_more() {
+        let (outgoing, writer) = outgoing();
+        drop(writer);
+        assert!(outgoing.publish("a", "\x01".into(), MOST).is_err() && outgoing.control("\x03".into()).is_err());
+    }
+}

@@ -1,0 +1,559 @@
+//! The messages that wait for one subscriber: bounded, added by publishers on any thread, removed by the subscriber's
+//! own task.
+
+use super::fanout::Source;
+use super::follow::{Mark, Restated};
+use super::{Kind, Operations, Slow, put};
+use bytes::Bytes;
+use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Operation, Outbox, PacketId, tlv};
+use frisbee_core::Decoder;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. Messages in the outbox can
+/// no longer be dropped and delay replies.
+const WINDOW: usize = 256 * 1024;
+
+/// Packets that come one by one are joined up to this many bytes, so that a queue of small messages is not one of small
+/// allocations. Longer ones are shared by all subscribers.
+const TOGETHER_MAX: usize = 4 * 1024;
+
+/// The charge for a segment beside its packets: its place in the queue and its allocations.
+const SEGMENT_CHARGE: usize = 256;
+
+/// The charge for a mark.
+const MARK_CHARGE: usize = 64;
+
+/// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
+/// left: enough for subscribers that keep up. While the server is short of memory each has this part of what is left.
+const LEFT_WHEN_FULL: usize = 16;
+
+/// What may wait for a subscriber however short of memory the server is, in bytes.
+const QUEUE_LEAST: usize = 16 * 1024;
+
+/// Which part of what is left is put into the outbox at one time while the server is short of memory, if that is less
+/// than usual.
+const WINDOW_WHEN_SHORT: usize = 256;
+
+/// What waits is charged to the server's memory in steps of so many bytes.
+const STEP: usize = 16 * 1024;
+
+/// The bound of a queue, and the bytes in it.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    /// For one subscriber, in bytes.
+    pub(super) queue_max: usize,
+    /// For all of them, in bytes, before each has less.
+    pub(super) memory_max: usize,
+    pub(super) slow: Slow,
+    /// The bytes that wait for all subscribers.
+    pub(super) waiting: AtomicUsize,
+    /// The messages that subscribers have lost.
+    pub(super) lost: AtomicU64,
+}
+
+impl Bounds {
+    /// The bytes that may wait for a subscriber at present.
+    fn queue_max(&self, budget: &MemoryBudget) -> usize {
+        let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
+        let most = if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max };
+        if budget.is_short() { most.min(part_of(budget, LEFT_WHEN_FULL, QUEUE_LEAST)) } else { most }
+    }
+}
+
+/// A part of what is left of a server's memory that is short, in bytes.
+#[cold]
+fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
+    (budget.left() / part).max(least)
+}
+
+/// One connection, as publishers see it.
+#[derive(Debug)]
+pub(super) struct Subscriber {
+    /// Which connection it is, among all that the broker has had.
+    pub(super) number: u64,
+    connection: Connection,
+    /// Of its server.
+    budget: MemoryBudget,
+    operations: Operations,
+    bounds: Arc<Bounds>,
+    /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
+    /// lock held.
+    scheduled: AtomicBool,
+    /// The queue is more than half full, or the connection has ended. Written with the lock held.
+    behind: AtomicBool,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    segments: VecDeque<Segment>,
+    /// The charges for the segments.
+    bytes: usize,
+    /// As much of it as is not shared with other subscribers.
+    own: usize,
+    /// As much of that as the server's memory is charged with, a multiple of the step.
+    charge: MemoryCharge,
+    /// Messages lost since the subscriber was last told.
+    lost: u64,
+    /// The connection has subscriptions with a history.
+    follows: bool,
+    /// Answers and positions of segments that were dropped.
+    restated: Restated,
+    closed: bool,
+}
+
+/// Packets that were published together.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) packets: Outbox,
+    pub(super) messages: u64,
+    /// The length of the longest body.
+    pub(super) longest: u32,
+    /// What a subscriber with a history has to know if this is dropped.
+    marks: Vec<Mark>,
+}
+
+impl Segment {
+    pub(super) fn new() -> Self {
+        let mut packets = Outbox::new(HeaderForm::Current);
+        // The operations of a subscriber are known when something is sent to it.
+        packets.set_limit(u32::MAX);
+        Self { packets, messages: 0, longest: 0, marks: Vec::new() }
+    }
+
+    /// Adds a message.
+    pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
+        if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
+            self.messages = self.messages.saturating_add(1);
+            self.longest = self.longest.max(u32::try_from(body.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Makes it as new, with its memory.
+    pub(super) fn clear(&mut self) {
+        self.packets.advance(self.packets.len());
+        self.messages = 0;
+        self.longest = 0;
+    }
+
+    fn charge(&self) -> usize {
+        self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
+    }
+
+    /// The same without what is shared.
+    fn own(&self) -> usize {
+        self.charge() - self.packets.shared_len()
+    }
+}
+
+impl Subscriber {
+    pub(super) fn new(number: u64, connection: Connection, operations: Operations, bounds: Arc<Bounds>) -> Self {
+        Self {
+            number,
+            budget: connection.memory_budget(),
+            queue: Mutex::new(Queue::new(&connection)),
+            connection,
+            operations,
+            bounds,
+            scheduled: AtomicBool::new(false),
+            behind: AtomicBool::new(false),
+        }
+    }
+
+    /// The memory of its server.
+    pub(super) fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
+    pub(super) fn operations(&self) -> Operations {
+        self.operations
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Whether another member of its group should rather get the next message.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Adds a publisher's packets for this subscriber, and wakes its task unless that is the caller.
+    pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &impl Source) {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return;
+        }
+        let before = queue.bytes;
+        fill(&mut Delivery(&mut queue));
+        let queue_max = self.bounds.queue_max(&self.budget);
+        let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
+        if overflows && self.bounds.slow == Slow::Disconnect {
+            let text =
+                format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
+            self.close_queue(&mut queue, before);
+            self.connection.abort_for(text);
+            return;
+        }
+        // The newest segment stays, however long: a message may be longer than the bound.
+        while queue.bytes > queue_max && queue.segments.len() > 1 {
+            let lost = queue.drop_oldest();
+            self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
+        }
+        if queue.restated.is_full() {
+            self.close_queue(&mut queue, before);
+            self.connection.abort_for("slow subscriber: messages of too many topics with history were dropped");
+            return;
+        }
+        self.account(before, &mut queue);
+        let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
+        drop(queue);
+        if !scheduled && self.number != from.number() {
+            self.connection.wake();
+        }
+    }
+
+    /// Moves packets that wait into the outbox of the subscriber's own task, as many as are useful there. `body_max` is
+    /// the limit of the peer. Returns whether some still wait.
+    pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
+        if !self.scheduled.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut queue = self.queue.lock();
+        let before = queue.bytes;
+        let budget = &self.budget;
+        let window = if budget.is_short() { part_of(budget, WINDOW_WHEN_SHORT, 1).min(WINDOW) } else { WINDOW };
+        while outbox.len() < window {
+            if queue.lost > 0 {
+                let mut body = Vec::new();
+                tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
+                put(outbox, PacketId(0), self.operations.of(Kind::Lagged), &body);
+            }
+            if !queue.restated.is_empty() {
+                queue.restated.put(outbox, self.operations);
+            }
+            let Some(mut segment) = queue.segments.pop_front() else {
+                self.scheduled.store(false, Ordering::Release);
+                queue.segments = VecDeque::new();
+                break;
+            };
+            queue.bytes -= segment.charge();
+            queue.own -= segment.own();
+            let limit = body_max.min(outbox.limit());
+            if segment.longest <= limit && segment.packets.header_size() == outbox.header_size() {
+                outbox.append(&mut segment.packets);
+            } else {
+                let marks = std::mem::take(&mut segment.marks);
+                let lost = frame_anew(segment, outbox, limit);
+                self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
+                queue.lost += lost;
+                if lost > 0 {
+                    marks.into_iter().for_each(|mark| queue.restated.add_sent(mark));
+                }
+            }
+        }
+        self.account(before, &mut queue);
+        self.scheduled.load(Ordering::Relaxed)
+    }
+
+    /// The connection has ended: nothing is accepted from now on, and packets that wait are freed.
+    pub(super) fn close(&self) {
+        let mut queue = self.queue.lock();
+        let before = queue.bytes;
+        self.close_queue(&mut queue, before);
+    }
+
+    /// Frees what waits, of which so many bytes are accounted for.
+    fn close_queue(&self, queue: &mut Queue, before: usize) {
+        queue.closed = true;
+        queue.segments = VecDeque::new();
+        (queue.bytes, queue.own, queue.lost) = (0, 0, 0);
+        queue.restated = Restated::default();
+        self.account(before, queue);
+        self.behind.store(true, Ordering::Relaxed);
+    }
+
+    /// Updates the count of bytes that wait, and the charge for them.
+    fn account(&self, before: usize, queue: &mut Queue) {
+        let charged = queue.own / STEP * STEP;
+        if charged != queue.charge.bytes() {
+            queue.charge.resize(charged);
+        }
+        self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
+        // Wraps when it has become less.
+        self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
+    }
+}
+
+/// The queue of a subscriber, locked.
+pub(super) struct Delivery<'a>(&'a mut Queue);
+
+impl Delivery<'_> {
+    /// Adds packets that go to many.
+    pub(super) fn share(&mut self, packets: &Segment) {
+        let segment = self.segment(packets.packets.len());
+        segment.packets.extend_from(&packets.packets);
+        segment.messages = segment.messages.saturating_add(packets.messages);
+        segment.longest = segment.longest.max(packets.longest);
+        self.0.bytes += packets.packets.len();
+        self.0.own += packets.packets.len() - packets.packets.shared_len();
+    }
+
+    /// Adds a message for this subscriber alone.
+    pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
+        let segment = self.segment(body.len());
+        let before = (segment.charge(), segment.own());
+        segment.push(id, operations, body);
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
+    }
+
+    /// Says that so many messages are missing here for one subscription. If this is dropped, they count as lost.
+    pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
+        let mut body = Vec::new();
+        tlv::put_varint(&mut body, count);
+        let segment = self.segment(body.len());
+        let before = (segment.charge(), segment.own());
+        if segment.packets.push(id, operations.of(Kind::Lagged), Bytes::from(body)).is_ok() {
+            segment.messages = segment.messages.saturating_add(count);
+        }
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
+    }
+
+    /// Whether the connection has subscriptions with a history.
+    pub(super) fn follows(&self) -> bool {
+        self.0.follows
+    }
+
+    /// The connection has a subscription with a history from now on.
+    pub(super) fn set_follows(&mut self) {
+        self.0.follows = true;
+    }
+
+    /// The bytes that wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Adds a packet that counts as no message, and how to repeat it if it is dropped.
+    pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<Mark>) {
+        let body = Bytes::from(body);
+        let segment = self.segment(body.len());
+        let before = (segment.charge(), segment.own());
+        let _ = segment.packets.push(id, operation, body);
+        segment.marks.extend(mark);
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
+    }
+
+    /// States which messages have just been added.
+    pub(super) fn mark(&mut self, mark: Mark) {
+        let Some(last) = self.0.segments.back_mut() else { return };
+        if !last.marks.last_mut().is_some_and(|earlier| earlier.extend(&mark)) {
+            last.marks.push(mark);
+            self.0.bytes += MARK_CHARGE;
+            self.0.own += MARK_CHARGE;
+        }
+    }
+
+    /// A segment to which so many bytes are to be added.
+    fn segment(&mut self, more: usize) -> &mut Segment {
+        let queue = &mut *self.0;
+        let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
+        if !fits {
+            queue.segments.push_back(Segment::new());
+            queue.bytes += SEGMENT_CHARGE;
+            queue.own += SEGMENT_CHARGE;
+        }
+        queue.segments.back_mut().expect("one has been pushed unless there was one")
+    }
+}
+
+impl Queue {
+    fn new(connection: &Connection) -> Self {
+        let charge = connection.charge(0);
+        Self {
+            segments: VecDeque::new(),
+            bytes: 0,
+            own: 0,
+            charge,
+            lost: 0,
+            follows: false,
+            restated: Restated::default(),
+            closed: false,
+        }
+    }
+
+    /// Drops the oldest portion, and says how many messages it had.
+    fn drop_oldest(&mut self) -> u64 {
+        let Some(oldest) = self.segments.pop_front() else { return 0 };
+        self.bytes -= oldest.charge();
+        self.own -= oldest.own();
+        let lost = oldest.messages;
+        self.lost = self.lost.saturating_add(lost);
+        oldest.marks.into_iter().for_each(|mark| self.restated.add(mark));
+        lost
+    }
+}
+
+/// Frames packets in the outbox's own form, for subscribers with short headers or a limit of their own. Says how many
+/// were too long.
+#[cold]
+fn frame_anew(mut segment: Segment, outbox: &mut Outbox, limit: u32) -> u64 {
+    let mut packets = segment.packets.take_bytes();
+    let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+    let mut lost = 0;
+    while let Ok(Some(packet)) = decoder.next(&mut packets) {
+        let fits = u32::try_from(packet.body.len()).is_ok_and(|length| length <= limit);
+        if !fits || outbox.forward(&packet).is_err() {
+            lost += 1;
+        }
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FIRST_OPERATION;
+    use super::*;
+    use frisbee::testing::DetachedConnection;
+    use tokio::runtime::Handle;
+
+    const NUMBERS: Operations = Operations(FIRST_OPERATION);
+
+    fn bounds(queue_max: usize, slow: Slow) -> Arc<Bounds> {
+        let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Arc::new(Bounds { queue_max, memory_max: usize::MAX, slow, waiting, lost })
+    }
+
+    fn subscriber(number: u64, bounds: &Arc<Bounds>) -> Subscriber {
+        let connection = DetachedConnection::new(Handle::current(), usize::MAX).connection().clone();
+        Subscriber::new(number, connection, NUMBERS, bounds.clone())
+    }
+
+    /// Delivers so many messages of a length, each with a header of 10 bytes.
+    fn deliver(to: &Subscriber, from: &Subscriber, count: usize, length: usize) {
+        let body = Bytes::from(vec![1; length]);
+        to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);
+    }
+
+    fn waiting(bounds: &Bounds) -> usize {
+        bounds.waiting.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test]
+    async fn a_queue_knows_how_much_waits_in_it_and_how_much_of_that_is_its_own() {
+        let mut queue = Queue::new(DetachedConnection::new(Handle::current(), usize::MAX).connection());
+        let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
+        let mut many = Segment::new();
+        [&long, &short, &long].into_iter().for_each(|body| many.push(PacketId(0), NUMBERS, body));
+        let is_known = |queue: &Queue| {
+            let sum = |of: fn(&Segment) -> usize| queue.segments.iter().map(of).sum::<usize>();
+            assert_eq!((queue.bytes, queue.own), (sum(Segment::charge), sum(Segment::own)));
+        };
+        let steps: [&dyn Fn(&mut Delivery<'_>); 5] = [
+            &|queue| queue.push(PacketId(1), NUMBERS, &short),
+            &|queue| queue.lag(PacketId(1), NUMBERS, 7),
+            &|queue| queue.push(PacketId(1), NUMBERS, &long),
+            &|queue| queue.share(&many),
+            &|queue| queue.push(PacketId(1), NUMBERS, &short),
+        ];
+        for step in steps {
+            step(&mut Delivery(&mut queue));
+            is_known(&queue);
+        }
+        assert_eq!(queue.segments.iter().map(|segment| segment.messages).collect::<Vec<_>>(), [1 + 7, 1, 3, 1]);
+        assert!(queue.own < 2_000 && queue.bytes > 300_000, "{} of {}", queue.own, queue.bytes);
+        for lost in [8, 1, 3, 1, 0] {
+            assert_eq!(queue.drop_oldest(), lost);
+            is_known(&queue);
+        }
+        assert_eq!((queue.lost, queue.bytes, queue.own), (13, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn own_bytes_that_wait_are_charged_until_they_are_sent_or_their_subscriber_leaves() {
+        let bounds = bounds(1 << 20, Slow::DropOldest);
+        let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
+        for leaves in [false, true] {
+            deliver(&to, &from, 40, 1000);
+            let short = 40 * 1010 + 10 * SEGMENT_CHARGE;
+            assert_eq!((waiting(&bounds), to.connection().memory_held()), (short, 2 * STEP));
+            deliver(&to, &from, 1, 100_000);
+            assert_eq!((waiting(&bounds), to.connection().memory_held()), (short + 100_010 + SEGMENT_CHARGE, 2 * STEP));
+            if leaves {
+                to.close();
+            } else {
+                let mut outbox = Outbox::new(HeaderForm::Current);
+                assert_eq!((to.pull(&mut outbox, u32::MAX), outbox.len()), (false, 40 * 1010 + 100_010));
+            }
+            assert_eq!((waiting(&bounds), to.connection().memory_held()), (0, 0));
+        }
+        deliver(&to, &from, 40, 1000);
+        assert_eq!(
+            (waiting(&bounds), to.connection().memory_held(), to.is_behind()),
+            (0, 0, true),
+            "it takes nothing any more"
+        );
+        let some = subscriber(3, &bounds);
+        deliver(&some, &from, 400, 1000);
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        assert!(some.pull(&mut outbox, u32::MAX) && (256 * 1024..270_000).contains(&outbox.len()), "{}", outbox.len());
+        let rest = waiting(&bounds);
+        assert!(rest > 100_000 && some.connection().memory_held() == rest / STEP * STEP, "{rest}");
+    }
+
+    #[tokio::test]
+    async fn the_newest_message_waits_however_long_and_older_ones_only_within_the_bound() {
+        for slow in [Slow::DropOldest, Slow::Disconnect] {
+            let bounds = bounds(10_000, slow);
+            let from = subscriber(1, &bounds);
+            let is_closed = |to: &Subscriber| to.queue.lock().closed;
+            let within = subscriber(2, &bounds);
+            deliver(&within, &from, 1, 4000);
+            deliver(&within, &from, 1, 10_000 - 4010 - 10 - 2 * SEGMENT_CHARGE);
+            assert_eq!((waiting(&bounds), is_closed(&within)), (10_000, false), "{slow:?}");
+            within.close();
+            let long = subscriber(3, &bounds);
+            deliver(&long, &from, 1, 50_000);
+            let length = 50_010 + SEGMENT_CHARGE;
+            assert_eq!((waiting(&bounds), is_closed(&long)), (length, false), "{slow:?}");
+            deliver(&long, &from, 1, 100);
+            let left = if slow == Slow::DropOldest { 110 + SEGMENT_CHARGE } else { 0 };
+            assert_eq!((waiting(&bounds), is_closed(&long)), (left, slow == Slow::Disconnect), "{slow:?}");
+            assert_eq!(bounds.lost.load(Ordering::Relaxed), u64::from(slow == Slow::DropOldest));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_bound_is_a_sixteenth_beyond_that_of_all_and_of_the_rest_when_memory_is_short() {
+        let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let bounds = Bounds { queue_max: 1_000_010, memory_max: 100, slow: Slow::DropOldest, waiting, lost };
+        let budget = DetachedConnection::new(Handle::current(), 1_000_000).connection().memory_budget();
+        for (waiting, bound) in [(0, 1_000_010), (100, 1_000_010), (101, 62_500)] {
+            bounds.waiting.store(waiting, Ordering::Relaxed);
+            assert_eq!(bounds.queue_max(&budget), bound, "{waiting} bytes wait");
+        }
+        let _most = budget.share(vec![0; 600_000].into());
+        assert_eq!(bounds.queue_max(&budget), 25_000);
+        let _more = budget.share(vec![0; 400_001].into());
+        assert_eq!(bounds.queue_max(&budget), 16 * 1024, "to each a little");
+    }
+
+    #[tokio::test]
+    async fn a_subscriber_is_behind_when_its_queue_is_more_than_half_full() {
+        let bounds = bounds(10_000, Slow::DropOldest);
+        let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
+        deliver(&to, &from, 1, 5_000 - 10 - SEGMENT_CHARGE);
+        assert_eq!((waiting(&bounds), to.is_behind()), (5_000, false));
+        deliver(&to, &from, 1, 1);
+        assert!(to.is_behind());
+    }
+}

@@ -1,0 +1,493 @@
+//! The client's side as a router: which subscriptions a message goes to, and which caller an answer is for.
+//!
+//! A broker sends a message once, however many subscriptions of the connection match. They are found here, and
+//! remembered for each topic until subscriptions change. Messages of one turn for the same subscriptions are passed on
+//! together.
+
+use super::client::{Client, ClientShared};
+use super::follow::{Answer, Next, Positions};
+use super::inbox::{Entry, Inbox, Message, TopicName};
+use super::resume::{POSITIONS_MAX, Stream, gap};
+use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
+use crate::topics::{TopicError, check_topic};
+use bytes::{Buf, Bytes};
+use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, Turn, WhenFull, tlv};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Topics whose subscriptions a connection remembers.
+const REMEMBERED_MAX: usize = 1024;
+
+/// The client's side of pub/sub as a router, for connections that carry other protocols too.
+///
+/// It is for one connection; on further ones it does nothing.
+#[derive(Debug)]
+pub struct ClientRouter(Arc<ClientShared>, Which);
+
+/// Which connection a router is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Which {
+    First,
+    /// One in the place of another that was lost.
+    Next,
+}
+
+impl ClientRouter {
+    /// A router for a broker's default operations.
+    pub fn new() -> Self {
+        Self::starting_at(FIRST_OPERATION)
+    }
+
+    /// A router for the operations of a broker whose [first](super::BrokerBuilder::first_operation) is this.
+    ///
+    /// # Panics
+    /// If they are not all between 10 and 65 535.
+    pub fn starting_at(first: u16) -> Self {
+        Self(Arc::new(ClientShared::new(first)), Which::First)
+    }
+
+    /// A router for a connection in the place of one that was lost.
+    pub(super) fn again(shared: Arc<ClientShared>) -> Self {
+        Self(shared, Which::Next)
+    }
+
+    /// The handle by which the connection of this router is used, once it is there.
+    pub fn client(&self) -> Client {
+        Client(self.0.clone(), None)
+    }
+}
+
+impl Default for ClientRouter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The state of the router for its connection.
+#[derive(Debug, Default)]
+pub struct ClientSession {
+    /// This is the one connection that the router is for.
+    is_mine: bool,
+    /// The state of the subscriptions that is remembered.
+    version: u64,
+    by_topic: HashMap<Arc<str>, usize>,
+    routes: Vec<Route>,
+    /// The last route, which mostly is the next one too.
+    last: usize,
+    /// The last subscription in a group for which something came.
+    member: Option<(PacketId, Inboxes)>,
+    /// The positions of topics that are not among the routes.
+    stream: Stream,
+    /// Positions were forgotten.
+    is_lossy: bool,
+    /// The messages of a history that come for one subscription.
+    replay: Option<Replay>,
+    /// The messages of this turn for all of `to`.
+    messages: Vec<Entry>,
+    to: Inboxes,
+}
+
+type Inboxes = Arc<[Arc<Inbox>]>;
+
+/// A topic, and the subscriptions that match it.
+#[derive(Debug)]
+struct Route {
+    topic: Arc<TopicName>,
+    inboxes: Inboxes,
+    /// The offset of the next message, or 0.
+    next: u64,
+}
+
+/// Messages of one topic's history for one subscription.
+#[derive(Debug)]
+struct Replay {
+    id: PacketId,
+    topic: Arc<TopicName>,
+    inboxes: Inboxes,
+    next: u64,
+}
+
+impl Protocol for ClientRouter {
+    type Session = ClientSession;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        vec![self.0.operations.range()]
+    }
+
+    fn connected(&self, connection: &Connection) -> ClientSession {
+        let is_mine = self.0.connected(connection, self.1 == Which::Next);
+        ClientSession { is_mine, ..ClientSession::default() }
+    }
+
+    fn route(&self, session: &mut ClientSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let id = packet.id;
+        if !session.is_mine {
+            return Routed::Continue;
+        }
+        match self.0.operations.kind(packet.operation) {
+            Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
+            Some(Kind::Subscribe) => {
+                self.0.handle_answer(id.0, refusal(&packet.body).map_or(Ok(()), Err));
+            }
+            Some(Kind::Sync) => {
+                if !packet.body.is_empty() {
+                    return Routed::close(NO_BROKER);
+                }
+                session.flush(&self.0);
+                self.0.handle_sync();
+            }
+            Some(Kind::Lagged) => {
+                let Some(count) = tlv::whole_varint(&packet.body) else {
+                    return Routed::close(format!("{NO_BROKER}: malformed count of lost messages"));
+                };
+                session.flush(&self.0);
+                self.0.handle_lag(id.0, count);
+            }
+            Some(Kind::Follow) => {
+                session.settle(&self.0);
+                session.flush(&self.0);
+                let answer = match Answer::decode(&packet.body) {
+                    Some(answer) => self.0.follow(id.0, |follow| follow.handle_answer(answer)).map_or(Ok(()), Ok),
+                    None => Err(refusal(&packet.body).unwrap_or_else(|| NO_BROKER.to_owned())),
+                };
+                self.0.handle_answer(id.0, answer);
+            }
+            Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
+            // A broker that knows no history.
+            Some(Kind::Refused)
+                if packet.body.first() == Some(&(Reason::Operation as u8))
+                    && let Some(pattern) = self.0.begins(id.0) =>
+            {
+                put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
+                self.0.follow(id.0, |follow| follow.handle_plain());
+            }
+            Some(Kind::Refused) => {
+                let text = refusal(&packet.body).unwrap_or_default();
+                self.0.handle_refusal(&text);
+                static LINE: LineLimit = LineLimit::new();
+                if let Some(suppressed) = LINE.may_say(Instant::now()) {
+                    tracing::warn!(text, suppressed, "the broker refused a packet of this client");
+                }
+            }
+            Some(Kind::Unsubscribe) | None => {
+                tracing::debug!(operation = %packet.operation, "dropped an unexpected packet");
+            }
+        }
+        Routed::Continue
+    }
+
+    fn when_full(&self, _session: &ClientSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Route
+    }
+
+    fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {
+        session.flush(&self.0);
+        None
+    }
+
+    fn disconnected(&self, mut session: ClientSession, reason: &CloseReason) {
+        if session.is_mine {
+            session.settle(&self.0);
+            session.flush(&self.0);
+            session.forget();
+            self.0.handle_stream(session.stream, session.is_lossy);
+            self.0.handle_close(reason);
+        }
+    }
+}
+
+const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
+
+/// The error of a broker: a number and a text.
+fn refusal(body: &[u8]) -> Option<String> {
+    let (_, text) = body.split_first()?;
+    // A server without a broker answers in another form.
+    let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
+    Some(text.unwrap_or(NO_BROKER).to_owned())
+}
+
+impl ClientSession {
+    fn receive(&mut self, shared: &ClientShared, id: PacketId, mut body: Bytes) -> Routed {
+        let Some((topic, payload)) = split_name(&body) else {
+            return Routed::close(format!("{NO_BROKER}: a message ends within its topic"));
+        };
+        let before = body.len() - payload.len();
+        if id.0 != 0 && self.replay.as_ref().is_some_and(|replay| replay.id == id) {
+            let topic = topic.to_vec();
+            return self.receive_replayed(shared, &topic, body, before);
+        }
+        if self.version != shared.version.load(Ordering::Acquire) {
+            self.settle(shared);
+            self.forget();
+            self.version = shared.version.load(Ordering::Acquire);
+        }
+        if self.routes.get(self.last).is_none_or(|last| last.topic.name.as_bytes() != topic) {
+            match self.find(shared, topic) {
+                Ok(found) => self.last = found,
+                Err(error) => return Routed::close(format!("{NO_BROKER}: invalid topic: {error}")),
+            }
+        }
+        if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
+            self.member = Some((id, shared.inbox(id.0).into_iter().collect()));
+        }
+        let Route { topic, inboxes, next } = &mut self.routes[self.last];
+        let mut offset = 0;
+        if *next != 0 && id.0 == 0 {
+            offset = *next;
+            *next += 1;
+        }
+        let inboxes = &*inboxes;
+        let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
+        // None is left if the subscription has just been dropped.
+        if inboxes.is_empty() {
+            return Routed::Continue;
+        }
+        let topic = topic.clone();
+        if !is_same(inboxes, &self.to) {
+            let inboxes = inboxes.clone();
+            self.flush(shared);
+            self.to = inboxes;
+        }
+        body.advance(before);
+        self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
+        Routed::Continue
+    }
+
+    /// A message of the history, for one subscription.
+    fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
+        let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
+            return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
+        };
+        let offset = replay.next;
+        replay.next = replay.next.saturating_add(1);
+        body.advance(before);
+        let (topic, inboxes) = (replay.topic.clone(), replay.inboxes.clone());
+        if !is_same(&inboxes, &self.to) {
+            self.flush(shared);
+            self.to = inboxes;
+        }
+        self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
+        Routed::Continue
+    }
+
+    /// Handles positions of the stream, or of the history for one subscription.
+    fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
+        for position in Positions(body) {
+            let Some((topic, next)) = position else {
+                return Routed::close(format!("{NO_BROKER}: a position is cut off"));
+            };
+            let Ok(topic) = check_topic(topic) else { return Routed::close(format!("{NO_BROKER}: invalid topic")) };
+            if next.offset == 0 {
+                return Routed::close(format!("{NO_BROKER}: a position of 0"));
+            }
+            self.settle(shared);
+            self.flush(shared);
+            self.forget();
+            let topic = Arc::<str>::from(topic);
+            if id.0 == 0 {
+                let known = self.stream.get(&topic).copied().filter(|known| known.epoch == next.epoch);
+                shared.handle_gap(&topic, gap(known, next));
+                self.set_position(topic, next);
+            } else if shared.follow(id.0, |follow| follow.handle_position(&topic, next)).is_some() {
+                let name = TopicName { name: topic, epoch: next.epoch };
+                let inboxes = shared.inbox(id.0).into_iter().collect();
+                self.replay = Some(Replay { id, topic: Arc::new(name), inboxes, next: next.offset });
+            }
+        }
+        Routed::Continue
+    }
+
+    /// Notes the position of the stream.
+    fn set_position(&mut self, topic: Arc<str>, next: Next) {
+        if self.stream.len() >= POSITIONS_MAX {
+            self.stream = Stream::new();
+            self.is_lossy = true;
+        }
+        self.stream.insert(topic, next);
+    }
+
+    /// Ends the messages of a history. The stream goes on behind them.
+    fn settle(&mut self, shared: &ClientShared) {
+        let Some(replay) = self.replay.take() else { return };
+        self.forget();
+        let topic = replay.topic.name.clone();
+        let next = Next { epoch: replay.topic.epoch, offset: replay.next };
+        let known = self.stream.get(&topic).copied();
+        if known.is_none_or(|known| known.epoch != next.epoch || known.offset < next.offset) {
+            self.set_position(topic.clone(), next);
+        }
+        let stream = self.stream.get(&topic).copied().unwrap_or(next);
+        shared.follow(replay.id.0, |follow| {
+            follow.handle_replayed(&topic, next, stream);
+            super::resume::Gap::None
+        });
+    }
+
+    /// Passes on the messages that have been collected.
+    fn flush(&mut self, shared: &ClientShared) {
+        if self.messages.is_empty() {
+            return;
+        }
+        if let Some((last, others)) = self.to.split_last() {
+            for inbox in others {
+                inbox.extend(self.messages.iter().cloned(), shared.inbox_max);
+            }
+            last.extend(self.messages.drain(..), shared.inbox_max);
+        }
+    }
+
+    /// The route of a topic.
+    fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
+        let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
+        if let Some(known) = self.by_topic.get(text) {
+            return Ok(*known);
+        }
+        check_topic(topic)?;
+        if self.routes.len() >= REMEMBERED_MAX {
+            self.forget();
+        }
+        let name = Arc::<str>::from(text);
+        self.by_topic.insert(name.clone(), self.routes.len());
+        let known = self.stream.get(text);
+        let (epoch, next) = known.map_or((0, 0), |next| (next.epoch, next.offset));
+        let topic = Arc::new(TopicName { name, epoch });
+        self.routes.push(Route { topic, inboxes: shared.matching(text).into(), next });
+        Ok(self.routes.len() - 1)
+    }
+
+    fn forget(&mut self) {
+        self.by_topic = HashMap::new();
+        for Route { topic, next, .. } in std::mem::take(&mut self.routes) {
+            if next != 0 {
+                self.stream.insert(topic.name.clone(), Next { epoch: topic.epoch, offset: next });
+            }
+        }
+        self.last = 0;
+        self.member = None;
+    }
+}
+
+/// Whether two lists are of the same inboxes; those of different topics often are.
+fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::inbox::RecvError;
+    use super::super::tests::message;
+    use super::*;
+    use crate::{PubSubError, Subscription};
+    use frisbee::testing::DetachedConnection;
+    use std::task::{Context, Poll, Waker};
+    use tokio::runtime::Handle;
+
+    fn connection() -> Connection {
+        DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
+    }
+
+    /// What has come for a subscription: payloads, and numbers of lost messages.
+    fn received(subscription: &mut Subscription) -> Vec<String> {
+        let mut context = Context::from_waker(Waker::noop());
+        let next = || match subscription.poll_recv(&mut context) {
+            Poll::Ready(Ok(message)) => Some(String::from_utf8_lossy(message.payload()).into_owned()),
+            Poll::Ready(Err(RecvError::Lagged(count))) => Some(format!("-{count}")),
+            Poll::Ready(Err(other)) => panic!("{other}"),
+            Poll::Pending => None,
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[tokio::test]
+    async fn messages_and_losses_reach_the_subscriptions_that_they_are_for_in_order() {
+        let router = ClientRouter::starting_at(100);
+        assert_eq!(router.operations(), [100..=107]);
+        let shared = router.0.clone();
+        let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.kept_subscription(pattern));
+        let connection = connection();
+        let mut session = router.connected(&connection);
+        let mut comes = |kind, id, body: Vec<u8>| {
+            let packet = Packet::new(PacketId(id), shared.operations.of(kind), body);
+            router.route(&mut session, packet, &mut Outbox::default())
+        };
+        for (topic, payload) in [("a.a", "1"), ("a.b", "2"), ("b.b", "3"), ("a.b", "4"), ("b.a", "5")] {
+            assert!(matches!(comes(Kind::Message, 0, message(topic, payload)), Routed::Continue));
+        }
+        let _ = comes(Kind::Lagged, first.id, vec![7]);
+        let _ = comes(Kind::Lagged, 0, vec![9]);
+        for (id, payload) in [(second.id, "6"), (second.id, "7"), (first.id, "8"), (0, "9")] {
+            let _ = comes(Kind::Message, id, message("a.b", payload));
+        }
+        let _ = comes(Kind::Sync, 0, Vec::new());
+        assert_eq!(received(&mut first), ["1", "2", "4", "-7", "-9", "8", "9"]);
+        assert_eq!(received(&mut second), ["2", "3", "4", "-9", "6", "7", "9"]);
+        let mut third = shared.kept_subscription("a.b");
+        let _ = comes(Kind::Message, 0, message("a.b", "10"));
+        drop(second);
+        let _ = comes(Kind::Message, 0, message("a.b", "11"));
+        let _ = comes(Kind::Sync, 0, Vec::new());
+        assert_eq!([received(&mut first), received(&mut third)], [["10", "11"]; 2]);
+        assert!(matches!(comes(Kind::Lagged, 0, vec![0x80]), Routed::Close(_)));
+        assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_told_to_the_next_caller_that_asks_if_all_was_taken() {
+        let router = ClientRouter::new();
+        let (client, connection) = (router.client(), connection());
+        let mut session = router.connected(&connection);
+        let mut comes = |kind, body: &'static [u8]| {
+            let packet = Packet::new(PacketId(0), router.0.operations.of(kind), Bytes::from_static(body));
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        };
+        for refused in [true, false] {
+            let mut syncing = std::pin::pin!(client.sync());
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(syncing.as_mut().poll(&mut context).is_pending());
+            if refused {
+                comes(Kind::Refused, b"\x05first");
+                comes(Kind::Refused, b"\x05second");
+            }
+            comes(Kind::Sync, b"");
+            match syncing.poll(&mut context) {
+                Poll::Ready(Err(PubSubError::Refused(text))) => assert!(refused && text == "first", "{text}"),
+                other => assert!(!refused && matches!(other, Poll::Ready(Ok(()))), "{other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_name_of_a_group_has_1_to_255_bytes_and_as_much_may_wait_as_is_documented() {
+        let client = ClientRouter::new().client();
+        for (length, is_allowed) in [(0, false), (1, true), (255, true), (256, false)] {
+            let refused = client.queue_subscribe("a", &"g".repeat(length)).await.expect_err("it is not connected");
+            assert_eq!(matches!(refused, PubSubError::Topic(_)), !is_allowed, "{length}");
+        }
+        assert_eq!(client.0.inbox_max, 16 << 20);
+    }
+
+    #[tokio::test]
+    async fn a_client_remembers_a_bounded_number_of_topics_and_forgets_them_when_subscriptions_change() {
+        let router = ClientRouter::new();
+        let mut all = router.0.kept_subscription(">");
+        let connection = connection();
+        let mut session = router.connected(&connection);
+        let mut highest = 0;
+        for number in 0..REMEMBERED_MAX + 10 {
+            let packet =
+                Packet::new(PacketId(0), router.0.operations.of(Kind::Message), message(&format!("t.{number}"), "x"));
+            let _ = router.route(&mut session, packet, &mut Outbox::default());
+            highest = highest.max(session.routes.len());
+        }
+        assert_eq!((highest, session.routes.len(), session.by_topic.len()), (REMEMBERED_MAX, 10, 10));
+        let _other = router.0.kept_subscription("other");
+        let packet = Packet::new(PacketId(0), router.0.operations.of(Kind::Message), message("t.1", "x"));
+        let _ = router.route(&mut session, packet, &mut Outbox::default());
+        assert_eq!(session.routes.len(), 1);
+        session.flush(&router.0);
+        assert_eq!(received(&mut all).len(), REMEMBERED_MAX + 11);
+    }
+}

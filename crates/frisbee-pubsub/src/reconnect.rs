@@ -1,0 +1,110 @@
+//! The connection of a client that is lost and made again: its subscriptions go on, and are told.
+
+use super::Kind;
+use super::client::{ClientShared, Own};
+use super::inbox::{Entry, Inbox, Notice};
+use super::receive::ClientRouter;
+use frisbee::{Backoff, CloseReason, Connection, Error, Packet, PacketId};
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// The pause before the second attempt; each further one is twice as long, up to the longest.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+
+/// The longest pause. A broker that is back has its subscribers again within this time.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Makes a connection with a router.
+pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
+
+type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
+
+/// A subscription that is to be made again.
+pub(super) struct Again {
+    pub(super) id: u16,
+    pub(super) kind: Kind,
+    pub(super) body: Vec<u8>,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) answered: oneshot::Receiver<Result<(), String>>,
+}
+
+/// Keeps a client connected until nobody uses it any more.
+pub(super) async fn keep(own: Weak<Own>, shared: Weak<ClientShared>, dial: Dial) {
+    while let Some(current) = own.upgrade().map(|own| own.connection()) {
+        let reason = current.closed().await;
+        if matches!(reason, CloseReason::Local) {
+            return; // Somebody here has closed it, and subscriptions have been told.
+        }
+        tracing::debug!(%reason, "the connection to a broker is lost");
+        let Some(connection) = connect(&own, &shared, &dial).await else { return };
+        let Some(shared) = shared.upgrade() else { return };
+        subscribe_again(&shared, &connection).await;
+    }
+}
+
+/// Tries to connect until it succeeds, or nobody wants it any more.
+async fn connect(own: &Weak<Own>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
+    let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
+    for attempt in 0_u32.. {
+        if attempt > 0 {
+            tokio::time::sleep(backoff.pause(attempt)).await;
+        }
+        let router = ClientRouter::again(shared.upgrade()?);
+        match dial(router).await {
+            Ok(connection) => {
+                let own = own.upgrade();
+                if own.is_none() {
+                    connection.close();
+                }
+                own?.replace(connection.clone());
+                return Some(connection);
+            }
+            Err(error) => tracing::debug!(%error, attempt, "no connection to a broker that was lost"),
+        }
+    }
+    None
+}
+
+/// Makes all subscriptions again. Each is told in front of the first message that the new connection brings.
+async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
+    let lost = shared.again();
+    for again in &lost {
+        // One with a history learns from the answer whether something may be missing.
+        if again.kind == Kind::Subscribe {
+            again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
+        }
+        let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
+        if connection.send(&packet).await.is_err() {
+            // It is lost again, maybe before these were noted as its own: nobody else notes them as lost then.
+            return shared.lose_all();
+        }
+    }
+    for again in lost {
+        if let Ok(Err(text)) = again.answered.await {
+            again.inbox.close(&CloseReason::Router(format!("refused by the broker: {text}").into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Member, runtime};
+    use super::super::{Broker, FIRST_OPERATION};
+    use super::*;
+
+    #[test]
+    fn subscriptions_outlive_a_connection_that_is_lost_before_they_are_made_again() {
+        let runtime = runtime();
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let _subscription = shared.kept_subscription("topic");
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let next = Member::new(&Broker::new(), runtime.handle());
+        next.detached.end(&CloseReason::ClosedByPeer);
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        runtime.block_on(subscribe_again(&shared, next.connection()));
+        let again: Vec<_> = shared.again().into_iter().map(|again| again.body).collect();
+        assert_eq!(again, [b"\x05topic"]);
+    }
+}

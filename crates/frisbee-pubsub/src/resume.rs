@@ -1,0 +1,280 @@
+//! Subscriptions with a history at the client: where they begin, and which messages are missing after a reconnect.
+
+use super::covers;
+use super::follow::{Answer, Next, Opening, put_position};
+use super::inbox::Position;
+use super::topics::check_topic;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Topics whose positions a client remembers and sends. With more, a reconnect cannot be complete.
+pub(super) const POSITIONS_MAX: usize = 64 * 1024;
+
+/// The first message of a subscription; see [`Client::subscribe_from`](crate::Client::subscribe_from).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Start {
+    /// The first one that is published from now on.
+    Now,
+    /// The last one of each topic, if it has one: its current value.
+    Last,
+    /// The oldest one that the broker keeps of each topic.
+    Oldest,
+    /// The one after this position, for a pattern without wildcards.
+    After(Position),
+}
+
+/// What is missing in front of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Gap {
+    None,
+    Messages(u64),
+    Unknown,
+}
+
+/// The positions of the messages that a connection brings to all of its subscriptions.
+pub(super) type Stream = HashMap<Arc<str>, Next>;
+
+/// A subscription with a history.
+#[derive(Debug)]
+pub(super) struct Follow {
+    pattern: Box<str>,
+    /// As stated in the last request.
+    opening: Opening,
+    /// The positions of the last request.
+    expected: HashMap<Arc<str>, Next>,
+    /// All messages of topics without an expected position are expected.
+    expects_all: bool,
+    /// The request is for a connection in the place of one that was lost.
+    is_resumed: bool,
+    /// The last answer of any connection.
+    answer: Option<Answer>,
+    /// The subscription is active on this connection.
+    is_started: bool,
+    /// The positions of so many topics are still to come.
+    topics_left: u64,
+    /// The positions of the messages for this subscription alone, and those of the stream at that time.
+    own: HashMap<Arc<str>, (Next, Next)>,
+    /// It was reported that an unknown number of messages is missing, since the last request.
+    is_reported: bool,
+    /// Positions were forgotten, or the broker has no history.
+    is_lossy: bool,
+}
+
+impl Follow {
+    pub(super) fn new(pattern: &str, start: Start) -> Self {
+        let (opening, position) = match start {
+            Start::Now => (Opening::Now, None),
+            Start::Last => (Opening::Last, None),
+            Start::Oldest => (Opening::Oldest, None),
+            Start::After(position) => (Opening::Oldest, Some(position)),
+        };
+        let next = |Position { epoch, offset }| (pattern.into(), Next { epoch, offset: offset.saturating_add(1) });
+        Self {
+            pattern: pattern.into(),
+            opening,
+            expected: position.map(next).into_iter().collect(),
+            expects_all: false,
+            is_resumed: false,
+            answer: None,
+            is_started: false,
+            topics_left: 0,
+            own: HashMap::new(),
+            is_reported: false,
+            is_lossy: false,
+        }
+    }
+
+    /// Whether messages for all subscriptions of the connection are for this one too.
+    pub(super) fn is_started(&self) -> bool {
+        self.is_started
+    }
+
+    /// Whether positions state what is missing.
+    pub(super) fn is_exact(&self) -> bool {
+        self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
+    }
+
+    /// The body of the request behind the pattern.
+    pub(super) fn request(&self) -> Vec<u8> {
+        let mut body = vec![self.opening as u8];
+        let mut positions: Vec<_> = self.expected.iter().collect();
+        positions.sort_unstable_by_key(|(topic, _)| *topic);
+        for (topic, next) in positions {
+            put_position(&mut body, topic, *next);
+        }
+        body
+    }
+
+    /// The connection was lost, whose positions at the end were these. The next request is for another one.
+    pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
+        let was_started = std::mem::take(&mut self.is_started);
+        self.is_reported = false;
+        if !was_started {
+            return; // The request was not answered, so it is repeated.
+        }
+        self.is_resumed = true;
+        let own = std::mem::take(&mut self.own);
+        if self.topics_left > 0 {
+            self.expected.extend(own.into_iter().map(|(topic, (next, _))| (topic, next)));
+            return;
+        }
+        let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
+        self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
+        for (topic, (next, at)) in own {
+            // Otherwise later messages came with the stream.
+            if stream.get(&topic).is_none_or(|now| *now == at) {
+                self.expected.insert(topic, next);
+            }
+        }
+        (self.opening, self.expects_all) = (Opening::Oldest, true);
+        self.is_lossy |= is_lossy || self.expected.len() > POSITIONS_MAX;
+        if self.is_lossy {
+            (self.opening, self.expects_all) = (Opening::Now, false);
+            self.expected = HashMap::new();
+        }
+    }
+
+    /// The broker has no history, so this is a plain subscription. Returns what is missing.
+    pub(super) fn handle_plain(&mut self) -> Gap {
+        self.is_started = true;
+        self.is_lossy = true;
+        self.topics_left = 0;
+        if self.is_resumed { self.report() } else { Gap::None }
+    }
+
+    /// Handles the answer of the broker, and returns what is missing.
+    pub(super) fn handle_answer(&mut self, answer: Answer) -> Gap {
+        let before = self.answer.replace(answer);
+        self.is_started = true;
+        self.topics_left = answer.topics;
+        let was_lossy = std::mem::take(&mut self.is_lossy);
+        let is_other = before.is_some_and(|before| before.epoch != answer.epoch);
+        let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
+        let is_unknown = if is_topic && !self.expected.is_empty() {
+            // Unless the topic was removed, its position states what is missing.
+            answer.topics == 0
+        } else {
+            is_other
+        };
+        let is_unknown = is_unknown || self.is_resumed && (was_lossy || !answer.is_covered);
+        if is_unknown { self.report() } else { Gap::None }
+    }
+
+    /// Handles the position of the next message for this subscription alone, and returns what is missing.
+    pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: Next) -> Gap {
+        let expected = match self.own.insert(topic.clone(), (next, next)) {
+            Some((next, _)) => Some(next),
+            None => {
+                self.topics_left = self.topics_left.saturating_sub(1);
+                let first = self.expects_all.then_some(Next { offset: 1, ..next });
+                self.expected.get(topic).copied().or(first)
+            }
+        };
+        let gap = gap(expected, next);
+        if gap == Gap::Unknown { self.report() } else { gap }
+    }
+
+    /// Notes that messages for this subscription alone came up to `next`, when the stream was at `stream`.
+    pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: Next, stream: Next) {
+        self.own.insert(topic.clone(), (next, stream));
+    }
+
+    fn report(&mut self) -> Gap {
+        if std::mem::replace(&mut self.is_reported, true) { Gap::None } else { Gap::Unknown }
+    }
+}
+
+/// The messages that are missing in front of the next one.
+pub(super) fn gap(expected: Option<Next>, next: Next) -> Gap {
+    match expected {
+        None => Gap::None,
+        Some(expected) if expected == next => Gap::None,
+        Some(expected) if expected.epoch == next.epoch && expected.offset < next.offset => {
+            Gap::Messages(next.offset - expected.offset)
+        }
+        Some(_) => Gap::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COVERED: Answer = Answer { is_covered: true, epoch: 7, topics: 1 };
+
+    fn next(epoch: u64, offset: u64) -> Next {
+        Next { epoch, offset }
+    }
+
+    fn stream(offset: u64) -> Stream {
+        HashMap::from([("a.b".into(), next(7, offset))])
+    }
+
+    /// A subscription that was lost after it was complete.
+    fn lost(pattern: &str, offset: u64) -> Follow {
+        let mut follow = Follow::new(pattern, Start::Now);
+        assert_eq!(follow.handle_answer(COVERED), Gap::None);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 3)), Gap::None);
+        follow.handle_loss(&stream(offset), false);
+        follow
+    }
+
+    #[test]
+    fn resumed_subscription_states_what_is_missing() {
+        let mut complete = lost("a.b", 5);
+        assert_eq!(complete.request(), b"\x02\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x05");
+        assert_eq!(complete.handle_answer(COVERED), Gap::None);
+        assert_eq!(complete.handle_position(&"a.b".into(), next(7, 5)), Gap::None);
+        let mut overrun = lost("a.b", 5);
+        assert_eq!(overrun.handle_answer(Answer { epoch: 9, ..COVERED }), Gap::None, "the topic is the same");
+        assert_eq!(overrun.handle_position(&"a.b".into(), next(7, 9)), Gap::Messages(4));
+        let mut restarted = lost("a.b", 5);
+        assert_eq!(restarted.handle_answer(Answer { epoch: 9, ..COVERED }), Gap::None);
+        assert_eq!(restarted.handle_position(&"a.b".into(), next(9, 5)), Gap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_answer(Answer { epoch: 9, topics: 0, ..COVERED }), Gap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_answer(Answer { is_covered: false, ..COVERED }), Gap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_plain(), Gap::Unknown);
+        assert_eq!(lost("a.*", 5).handle_answer(Answer { epoch: 9, ..COVERED }), Gap::Unknown);
+    }
+
+    #[test]
+    fn topic_that_began_while_disconnected_is_expected_from_its_first_message() {
+        let mut follow = lost("a.*", 5);
+        assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), Gap::None);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 5)), Gap::None);
+        assert_eq!(follow.handle_position(&"a.c".into(), next(7, 4)), Gap::Messages(3));
+    }
+
+    #[test]
+    fn replay_that_was_cut_off_is_resumed_where_it_was() {
+        let mut follow = Follow::new("a.*", Start::Last);
+        follow.handle_answer(Answer { topics: 2, ..COVERED });
+        follow.handle_position(&"a.b".into(), next(7, 3));
+        follow.handle_replayed(&"a.b".into(), next(7, 4), next(7, 9));
+        follow.handle_loss(&stream(9), false);
+        assert_eq!(follow.request(), b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04", "one topic had no position");
+        follow.handle_loss(&stream(1), false);
+        assert_eq!(follow.request(), b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04", "it was not answered");
+        follow.handle_answer(Answer { topics: 1, ..COVERED });
+        follow.handle_position(&"a.b".into(), next(7, 4));
+        follow.handle_replayed(&"a.b".into(), next(7, 6), next(7, 9));
+        follow.handle_loss(&stream(9), false);
+        assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x06", "the stream is ahead");
+        follow.handle_answer(COVERED);
+        follow.handle_position(&"a.b".into(), next(7, 6));
+        follow.handle_replayed(&"a.b".into(), next(7, 9), next(7, 9));
+        follow.handle_loss(&stream(12), false);
+        assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c", "the stream went on");
+    }
+
+    #[test]
+    fn forgotten_positions_are_reported() {
+        let mut follow = Follow::new("a.*", Start::Oldest);
+        follow.handle_answer(Answer { topics: 0, ..COVERED });
+        follow.handle_loss(&stream(9), true);
+        assert_eq!(follow.request(), [0]);
+        assert_eq!(follow.handle_answer(COVERED), Gap::Unknown);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 9)), Gap::None);
+    }
+}

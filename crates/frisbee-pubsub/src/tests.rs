@@ -1,0 +1,445 @@
+//! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
+
+mod bounds;
+mod histories;
+
+use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name, split_name};
+use bytes::Bytes;
+use frisbee::testing::DetachedConnection;
+use frisbee::tlv;
+use frisbee::{
+    BODY_MAX, CloseReason, Connection, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed,
+};
+use frisbee_core::Decoder;
+use std::io::IoSlice;
+use std::sync::{Arc, Weak};
+use tokio::runtime::{Handle, Runtime};
+
+const NUMBERS: Operations = Operations(FIRST_OPERATION);
+
+/// A connection of a broker, moved by hand.
+pub(super) struct Member {
+    broker: Broker,
+    pub(super) detached: DetachedConnection,
+    session: Option<super::broker::BrokerSession>,
+    pub(super) outbox: Outbox,
+}
+
+pub(super) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
+}
+
+impl Member {
+    pub(super) fn new(broker: &Broker, runtime: &Handle) -> Self {
+        let detached = DetachedConnection::new(runtime.clone(), usize::MAX);
+        let session = Some(broker.connected(detached.connection()));
+        Self { broker: broker.clone(), detached, session, outbox: Outbox::new(HeaderForm::Current) }
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        self.detached.connection()
+    }
+
+    /// Lives as long as the connection.
+    pub(super) fn witness(&self) -> Weak<()> {
+        self.connection().attachments().insert(());
+        Arc::downgrade(&self.connection().attachments().get::<()>().expect("it has just been inserted"))
+    }
+
+    pub(super) fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Routed {
+        let packet = Packet::new(PacketId(id), NUMBERS.of(kind), body);
+        self.broker.route(self.session.as_mut().unwrap(), packet, &mut self.outbox)
+    }
+
+    pub(super) fn subscribe(&mut self, id: u16, pattern: &str, group: &str) {
+        self.ask(id, pattern, group).unwrap();
+    }
+
+    /// Subscribes; the first byte of a refusal.
+    fn ask(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
+        let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
+        let answer = self.taken().pop().expect("there is an answer");
+        assert_eq!((answer.id.0, answer.operation), (id, NUMBERS.of(Kind::Subscribe)));
+        answer.body.first().map_or(Ok(()), |reason| Err(*reason))
+    }
+
+    pub(super) fn publish(&mut self, topic: &str, payload: impl AsRef<[u8]>) {
+        assert!(matches!(self.send(Kind::Message, 0, message(topic, payload)), Routed::Continue | Routed::Slow));
+    }
+
+    pub(super) fn turn(&mut self) -> bool {
+        self.detached.turn(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
+    }
+
+    /// What is in the outbox.
+    pub(super) fn taken(&mut self) -> Vec<Packet> {
+        let mut bytes = self.outbox.take_bytes();
+        let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+        std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
+    }
+
+    /// What a turn sends, and the turns after it: ids and payloads of messages, `-` and a number for what was lost.
+    pub(super) fn received(&mut self) -> Vec<String> {
+        let mut received = Vec::new();
+        loop {
+            let again = self.turn();
+            for packet in self.taken() {
+                if packet.operation == NUMBERS.of(Kind::Lagged) {
+                    received.push(format!("-{}", tlv::whole_varint(&packet.body).unwrap()));
+                } else {
+                    assert_eq!(packet.operation, NUMBERS.of(Kind::Message));
+                    let (_, payload) = split_name(&packet.body).unwrap();
+                    received.push(format!("{}:{}", packet.id, String::from_utf8_lossy(payload)));
+                }
+            }
+            if !again {
+                return received;
+            }
+        }
+    }
+
+    pub(super) fn vanish(&mut self) {
+        self.broker.disconnected(self.session.take().unwrap(), &CloseReason::ClosedByPeer);
+    }
+
+    pub(super) fn was_woken(&self) -> bool {
+        self.detached.take_wake()
+    }
+}
+
+pub(super) fn message(topic: &str, payload: impl AsRef<[u8]>) -> Vec<u8> {
+    [&name(topic), payload.as_ref()].concat()
+}
+
+fn peers<const N: usize>(settings: BrokerBuilder) -> (Runtime, Broker, [Member; N]) {
+    let runtime = runtime();
+    let broker = settings.build();
+    let peers = std::array::from_fn(|_| Member::new(&broker, runtime.handle()));
+    (runtime, broker, peers)
+}
+
+#[test]
+fn messages_of_one_turn_wake_each_subscriber_once_and_arrive_in_order() {
+    let (_runtime, _, [mut one, mut two, mut writer]) = peers(Broker::builder());
+    one.subscribe(1, "a.*", "");
+    two.subscribe(1, ">", "");
+    for number in 0..1000 {
+        writer.publish(["a.b", "a.c", "b"][number % 3], number.to_string());
+    }
+    assert!(!one.was_woken() && !two.was_woken());
+    writer.turn();
+    assert!(one.was_woken() && two.was_woken() && !writer.was_woken());
+    writer.publish("a.b", "1000");
+    writer.turn();
+    assert!(!one.was_woken(), "a task that has been told needs no second waking");
+    let all = (0..1001).map(|number| (number, format!("0:{number}")));
+    assert_eq!(two.received(), all.clone().map(|(_, text)| text).collect::<Vec<_>>());
+    let some = all.filter(|(number, _)| number % 3 != 2 || *number == 1000).map(|(_, text)| text);
+    assert_eq!(one.received(), some.collect::<Vec<_>>());
+    assert_eq!(one.received(), [""; 0]);
+}
+
+#[test]
+fn packets_for_many_are_encoded_once_and_share_their_memory() {
+    let (_runtime, _, [mut writer, mut one, mut two]) = peers(Broker::builder());
+    one.subscribe(1, "a", "");
+    two.subscribe(7, "a", "");
+    // Many small ones, one that is copied once, and one that is never copied.
+    let large = Bytes::from(message("a", vec![1; 100_000]));
+    for _ in 0..200 {
+        writer.publish("a", [0; 32]);
+    }
+    writer.publish("a", [2; 20_000]);
+    let _ = writer.send(Kind::Message, 0, large.clone());
+    writer.turn();
+    let pieces = |peer: &mut Member| {
+        peer.turn();
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = peer.outbox.slices(&mut slices, usize::MAX);
+        let long = slices[..filled].iter().filter(|slice| slice.len() > 1024);
+        long.map(|slice| (slice.as_ptr(), slice.len())).collect::<Vec<_>>()
+    };
+    let pieces_of_one = pieces(&mut one);
+    assert_eq!(pieces_of_one, pieces(&mut two));
+    assert_eq!(pieces_of_one.len(), 3);
+    assert_eq!(pieces_of_one[2], (large.as_ptr(), large.len()));
+}
+
+#[test]
+fn a_publisher_gets_its_own_messages_in_its_own_turn() {
+    let (_runtime, _, [mut peer]) = peers(Broker::builder());
+    peer.subscribe(1, "a", "");
+    peer.publish("a", "x");
+    assert_eq!(peer.received(), ["0:x"]);
+    assert!(!peer.was_woken());
+}
+
+#[test]
+fn several_subscriptions_of_a_connection_get_a_message_once() {
+    let (_runtime, _, [mut peer]) = peers(Broker::builder());
+    for (id, pattern) in ["a.b", "a.*", "a.>", ">"].into_iter().enumerate() {
+        peer.subscribe(id as u16 + 1, pattern, "");
+    }
+    peer.publish("a.b", "x");
+    assert_eq!(peer.received(), ["0:x"]);
+}
+
+#[test]
+fn each_message_goes_to_one_member_of_a_group_and_all_get_their_share() {
+    let (_runtime, _, [mut one, mut two, mut three, mut all, mut writer]) = peers(Broker::builder());
+    one.subscribe(1, "a.b", "g");
+    two.subscribe(2, "a.*", "g");
+    three.subscribe(3, "a.b", "other");
+    all.subscribe(4, "a.b", "");
+    for number in 0..100 {
+        writer.publish("a.b", number.to_string());
+    }
+    writer.turn();
+    let (ones, twos) = (one.received(), two.received());
+    assert_eq!((ones.len(), twos.len()), (50, 50));
+    assert!(ones.iter().all(|text| text.starts_with("1:")) && twos.iter().all(|text| text.starts_with("2:")));
+    assert!(ones.iter().all(|text| !twos.contains(&text.replace("1:", "2:"))));
+    assert_eq!((three.received().len(), all.received().len()), (100, 100));
+    one.vanish();
+    writer.publish("a.b", "x");
+    writer.turn();
+    assert_eq!(two.received(), ["2:x"]);
+}
+
+#[test]
+fn a_member_that_is_behind_is_passed_over() {
+    let (_runtime, _, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(4000));
+    slow.subscribe(1, "a", "g");
+    quick.subscribe(1, "a", "g");
+    let mut taken = 0;
+    for _ in 0..100 {
+        writer.publish("a", [0; 100]);
+        writer.turn();
+        taken += quick.received().len();
+    }
+    assert!(taken > 70, "{taken} of 100");
+    assert_eq!(slow.received().len() + taken, 100);
+}
+
+#[test]
+fn a_slow_subscriber_loses_the_oldest_messages_and_is_told_how_many() {
+    const QUEUE: usize = 100_000;
+    let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(QUEUE));
+    slow.subscribe(1, "a", "");
+    quick.subscribe(1, "a", "");
+    let mut all = Vec::new();
+    for number in 0..10_000 {
+        writer.publish("a", format!("{number:050}"));
+        if number % 100 == 99 {
+            writer.turn();
+            all.extend(quick.received());
+        }
+    }
+    assert_eq!(all.len(), 10_000);
+    let late = slow.received();
+    let lost: usize = late[0].strip_prefix('-').expect("what was lost comes first").parse().unwrap();
+    assert_eq!(lost + late.len() - 1, 10_000);
+    assert_eq!(late[1..], all[lost..]);
+    assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);
+    writer.publish("a", "more");
+    writer.turn();
+    assert_eq!((slow.received(), quick.received().len()), (vec!["0:more".to_owned()], 1));
+    assert_eq!(broker.waiting(), 0);
+}
+
+#[test]
+fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
+    let settings = Broker::builder().queue_max(160_000).memory_max(300_000);
+    let (_runtime, broker, [mut one, mut two, mut three, mut quick, mut writer]) = peers(settings);
+    for peer in [&mut one, &mut two, &mut three, &mut quick] {
+        peer.subscribe(1, "a", "");
+    }
+    let mut publish = |count| {
+        for _ in 0..count {
+            writer.publish("a", vec![0; 5_000]);
+            writer.turn();
+            assert_eq!(quick.received().len(), 1, "who reads loses nothing");
+        }
+    };
+    publish(18);
+    assert!((270_000..300_000).contains(&broker.waiting()), "{} bytes", broker.waiting());
+    publish(100);
+    assert!(broker.waiting() <= 300_000, "{} bytes", broker.waiting());
+    let late = one.received();
+    assert!(late[0].starts_with('-') && late.len() < 32, "{} messages waited", late.len());
+    let lost: u64 = late[0][1..].parse().unwrap();
+    assert_eq!(broker.published(), 118);
+    assert!((2 * lost..=3 * lost).contains(&broker.lost()), "each of the three counts: {} of {lost}", broker.lost());
+    two.vanish();
+    three.vanish();
+    assert_eq!(broker.waiting(), 0);
+}
+
+#[test]
+fn a_slow_subscriber_is_closed_if_configured() {
+    let settings = Broker::builder().queue_max(10_000).slow(Slow::Disconnect);
+    let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(settings);
+    slow.subscribe(1, "a", "");
+    quick.subscribe(1, "a", "");
+    for _ in 0..100 {
+        writer.publish("a", [0; 1000]);
+        writer.turn();
+        assert_eq!(quick.received().len(), 1);
+    }
+    let closing = slow.detached.closing();
+    assert!(closing.is_some_and(|reason| reason.to_string().contains("slow subscriber")));
+    assert!(quick.detached.closing().is_none());
+    assert_eq!((slow.received().len(), broker.waiting()), (0, 0));
+}
+
+#[test]
+fn an_outbox_is_filled_by_portions_and_a_further_turn_asked_for() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, "a", "");
+    for _ in 0..10 {
+        writer.publish("a", vec![0; 100_000]);
+    }
+    writer.turn();
+    assert!(reader.turn());
+    assert!((200_000..400_000).contains(&reader.outbox.len()), "{} bytes", reader.outbox.len());
+    assert!(reader.turn(), "nothing has been written");
+    assert_eq!(reader.taken().len(), 3);
+    assert_eq!(reader.received().len(), 7);
+}
+
+#[test]
+fn short_headers_are_written_to_subscribers_that_use_them() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, "a", "");
+    reader.outbox = Outbox::new(HeaderForm::Old);
+    writer.publish("a", "x");
+    writer.publish("a", vec![7; 20_000]);
+    writer.turn();
+    reader.turn();
+    let mut bytes = reader.outbox.take_bytes();
+    let mut decoder = Decoder::new(HeaderForm::Old, BODY_MAX);
+    assert_eq!(decoder.next(&mut bytes).unwrap().unwrap().body, message("a", "x"));
+    assert_eq!(decoder.next(&mut bytes).unwrap().unwrap().body, message("a", vec![7; 20_000]));
+}
+
+#[test]
+fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
+    let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, "a", "");
+    let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
+    hello.body_max = 100;
+    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Native(hello.into()));
+    writer.publish("a", "x");
+    writer.publish("a", [0; 200]);
+    writer.publish("a", "y");
+    writer.turn();
+    assert_eq!(reader.received(), ["0:x", "0:y", "-1"]);
+    assert_eq!((broker.published(), broker.lost()), (3, 1));
+}
+
+#[test]
+fn nothing_is_left_of_a_peer_that_vanishes() {
+    let (runtime, broker, [mut gone, mut writer]) = peers(Broker::builder());
+    for id in 1..=1000 {
+        gone.subscribe(id, &format!("a.{id}.*.x.>"), ["", "g"][id as usize % 2]);
+    }
+    writer.publish("a.1.2.x.y", "x");
+    writer.publish("a.2.2.x.y", "x");
+    writer.turn();
+    let weak = gone.witness();
+    gone.vanish();
+    gone.detached = writer.detached.clone();
+    runtime.block_on(async {
+        while broker.subscriptions() > 0 {
+            tokio::task::yield_now().await;
+        }
+        // What has removed the last ones ends with it.
+        tokio::task::yield_now().await;
+    });
+    assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
+    // The next thing that happens on a connection, if only a PING, makes it forget who is gone.
+    writer.turn();
+    assert!(weak.upgrade().is_none(), "somebody holds on to it");
+}
+
+#[test]
+fn messages_that_arrive_with_the_end_of_a_connection_are_published() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, "a", "");
+    writer.publish("a", "last words");
+    writer.vanish();
+    assert_eq!(reader.received(), ["0:last words"]);
+}
+
+#[test]
+fn subscriptions_end_when_unsubscribed_and_ids_can_be_used_again() {
+    let (_runtime, broker, [mut peer]) = peers(Broker::builder());
+    peer.subscribe(1, "a", "");
+    peer.publish("a", "one");
+    let _ = peer.send(Kind::Unsubscribe, 1, "");
+    let _ = peer.send(Kind::Unsubscribe, 9, "");
+    peer.publish("a", "two");
+    assert_eq!(peer.received(), ["0:one"]);
+    assert_eq!(broker.subscriptions(), 0);
+    peer.subscribe(1, "b", "");
+}
+
+#[test]
+fn subscriptions_beyond_the_limits_are_refused() {
+    let (_runtime, broker, [mut one, mut two]) = peers(Broker::builder().per_connection_max(3).total_max(5));
+    for id in 1..=3 {
+        one.subscribe(id, "a", "");
+    }
+    assert_eq!(one.ask(4, "a", ""), Err(Reason::Full as u8));
+    two.subscribe(1, "b", "");
+    assert_eq!(two.ask(1, "c", ""), Err(Reason::Id as u8));
+    assert_eq!(two.ask(0, "c", ""), Err(Reason::Id as u8));
+    two.subscribe(2, "b", "");
+    assert_eq!(two.ask(3, "b", ""), Err(Reason::Full as u8));
+    assert_eq!(broker.subscriptions(), 5);
+    let (_runtime, broker, [mut peer]) = peers(Broker::builder().total_max(5));
+    peer.subscribe(1, "1.2.3.4.5.6.7.8", "");
+    peer.subscribe(2, "a.2.3.4.5.6.7.8.9.10.11.12", "");
+    assert_eq!(peer.ask(3, "b", ""), Err(Reason::Full as u8), "nodes count too");
+    assert_eq!(broker.subscriptions(), 2);
+}
+
+#[test]
+fn wrong_packets_are_answered_and_truncated_ones_close_the_connection() {
+    let (_runtime, _, [mut peer]) = peers(Broker::builder());
+    for (pattern, group) in [("", ""), ("a..b", ""), ("a.>.b", ""), ("a", "g".repeat(256).as_str())] {
+        assert_eq!(peer.ask(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");
+    }
+    for topic in ["", "a.*", ">", "a b", &"a".repeat(256)] {
+        let _ = peer.send(Kind::Message, 5, message(topic, "x"));
+        let refused = peer.taken().pop().unwrap();
+        assert_eq!((refused.operation, refused.id.0), (NUMBERS.of(Kind::Refused), 5));
+        assert_eq!(refused.body[0], Reason::Topic as u8, "{topic:?}");
+    }
+    let _ = peer.send(Kind::Lagged, 0, "\x01");
+    assert_eq!(peer.taken()[0].body[0], Reason::Operation as u8);
+    let far = Packet::new(PacketId(1), Operation::user(10).unwrap(), "");
+    let _ = peer.broker.route(peer.session.as_mut().unwrap(), far, &mut peer.outbox);
+    assert_eq!(peer.taken()[0].body[0], Reason::Operation as u8);
+    for cut in [&b""[..], b"\x05abc", b"\xFF", b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"] {
+        assert!(matches!(peer.send(Kind::Message, 0, cut), Routed::Close(_)), "{}", cut.escape_ascii());
+        assert!(matches!(peer.send(Kind::Subscribe, 1, cut), Routed::Close(_)), "{}", cut.escape_ascii());
+    }
+}
+
+#[test]
+fn the_topics_that_a_connection_remembers_are_bounded() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, ">", "");
+    let mut received = 0;
+    for number in 0..100_000 {
+        writer.publish(&format!("t.{number}"), "x");
+        if number % 1000 == 0 {
+            writer.turn();
+            received += reader.received().len();
+        }
+    }
+    writer.turn();
+    assert_eq!(received + reader.received().len(), 100_000);
+    assert!(writer.session.as_ref().unwrap().remembered() <= 16 * 1024 + 2);
+}

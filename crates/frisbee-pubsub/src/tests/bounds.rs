@@ -1,0 +1,226 @@
+//! What subscriptions and messages take of the memory, for how long, and what a publisher remembers.
+
+use super::*;
+use crate::topics::TOPIC_MAX;
+use crate::{OPERATIONS, TopicUse};
+use std::panic::catch_unwind;
+
+fn held(member: &Member) -> usize {
+    member.connection().memory_held()
+}
+
+/// What all connections of a member's server hold, and what they share.
+fn held_by_all(member: &Member) -> usize {
+    member.connection().memory_budget().held()
+}
+
+fn remembered(member: &Member) -> usize {
+    member.session.as_ref().unwrap().remembered()
+}
+
+fn is_slow(member: &mut Member, topic: &str) -> bool {
+    match member.send(Kind::Message, 0, message(topic, "x")) {
+        Routed::Slow => true,
+        Routed::Continue => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_broker_may_have_any_eight_user_operations() {
+    for first in [10, 100, u16::MAX - 7] {
+        let broker = Broker::builder().first_operation(first).build();
+        assert_eq!(broker.operations(), [first..=first + 7]);
+        let kind = |at| broker.0.operations.kind(Operation::user(first + at).expect("it is one"));
+        let kinds = [Kind::Subscribe, Kind::Unsubscribe, Kind::Message, Kind::Sync, Kind::Lagged, Kind::Refused];
+        assert_eq!([0, 1, 2, 3, 4, 5].map(kind), kinds.map(Some));
+        assert_eq!([6, 7].map(kind), [Some(Kind::Follow), Some(Kind::Position)]);
+        assert!(kinds.into_iter().all(|kind| broker.0.operations.kind(broker.0.operations.of(kind)) == Some(kind)));
+    }
+    for first in [0, 9, u16::MAX - 6, u16::MAX] {
+        catch_unwind(|| Broker::builder().first_operation(first)).expect_err("they are not all there");
+    }
+}
+
+#[test]
+fn the_defaults_of_a_broker_and_a_client_are_those_that_are_documented() {
+    let bounds = Broker::new().0.bounds();
+    assert_eq!(bounds, (16 << 20, 1 << 30));
+    let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
+    (1..=1024).for_each(|id| reader.subscribe(id, "a", ""));
+    assert_eq!(reader.ask(1025, "a", ""), Err(Reason::Full as u8));
+    assert_eq!(broker.0.total_max(), 1 << 20);
+    assert_eq!(OPERATIONS, 0xFF00..=0xFF07);
+}
+
+#[test]
+fn a_subscription_is_charged_for_its_pattern_and_the_nodes_that_it_adds_until_it_is_over() {
+    let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
+    let nodes = || broker.0.subscriptions.read().nodes();
+    let mut expected = 0;
+    for (id, pattern) in [(1, "first.second.third"), (2, "first.second.fourth"), (3, "first.second.third")] {
+        let before = nodes();
+        reader.subscribe(id, pattern, "");
+        expected += 256 + 2 * pattern.len() + 320 * (nodes() - before);
+        assert_eq!(held(&reader), expected, "{pattern}");
+    }
+    assert!(nodes() >= 4);
+    let _ = reader.send(Kind::Unsubscribe, 3, "");
+    assert_eq!(held(&reader), expected - 256 - 2 * 18);
+    reader.vanish();
+    assert_eq!((held(&reader), broker.subscriptions()), (0, 0));
+}
+
+#[test]
+fn subscriptions_end_even_if_the_runtime_of_their_connection_has_ended() {
+    let (runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
+    (1..=100).for_each(|id| reader.subscribe(id, &format!("a.{id}"), ""));
+    reader.vanish();
+    drop(runtime);
+    assert_eq!((broker.subscriptions(), held(&reader)), (0, 0));
+}
+
+#[test]
+fn the_table_of_a_connection_shrinks_when_most_of_its_subscriptions_are_over() {
+    let (_runtime, _broker, [mut reader, _writer]) = peers(Broker::builder());
+    let capacity = |reader: &Member| reader.session.as_ref().unwrap().capacity();
+    (1..=1000).for_each(|id| reader.subscribe(id, "a", ""));
+    (1..=500).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
+    assert!(capacity(&reader) >= 1000, "it is filled well enough: {}", capacity(&reader));
+    (501..=990).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
+    assert!((10..=128).contains(&capacity(&reader)), "{} for 10", capacity(&reader));
+    (991..=1000).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
+    assert_eq!(capacity(&reader), 0);
+}
+
+#[test]
+fn the_name_of_a_group_may_be_as_long_as_a_topic() {
+    let (_runtime, _broker, [mut reader, _writer]) = peers(Broker::builder());
+    assert_eq!(reader.ask(1, "a", &"g".repeat(TOPIC_MAX)), Ok(()));
+    assert_eq!(reader.ask(2, "a", &"g".repeat(TOPIC_MAX + 1)), Err(Reason::Topic as u8));
+}
+
+#[test]
+fn uses_that_are_not_permitted_are_refused_and_it_is_asked_again_when_that_may_change() {
+    struct Banned;
+    let settings = Broker::builder().permit(|connection, wish| match wish {
+        TopicUse::Publish(topic) => connection.attachments().get::<Banned>().is_none() && topic != "forbidden",
+        TopicUse::Subscribe(pattern) => pattern == "free",
+    });
+    let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
+    assert_eq!(reader.ask(1, "other", ""), Err(Reason::NotAllowed as u8));
+    assert_eq!(reader.ask(1, "free", ""), Ok(()));
+    let published = |writer: &mut Member, topic: &str| {
+        let _ = writer.send(Kind::Message, 0, message(topic, "x"));
+        writer.turn();
+        let refused = writer.taken();
+        assert!(refused.iter().all(|packet| packet.operation == NUMBERS.of(Kind::Refused)));
+        refused.is_empty()
+    };
+    let topics = ["free", "free", "forbidden", "free", "forbidden"];
+    assert_eq!(topics.map(|topic| published(&mut writer, topic)), [true, true, false, true, false]);
+    assert_eq!((broker.published(), reader.received().len()), (3, 3));
+    assert!(published(&mut writer, "free"));
+    writer.connection().attachments().insert(Banned);
+    assert!(!published(&mut writer, "free"), "it is asked again");
+}
+
+#[test]
+fn a_topic_is_looked_up_once_while_subscriptions_stay_and_former_subscribers_are_forgotten() {
+    let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
+    reader.subscribe(1, "a", "");
+    assert!(is_slow(&mut writer, "a"));
+    for _ in 0..3 {
+        assert!(!is_slow(&mut writer, "a"));
+        writer.turn();
+        assert_eq!(remembered(&writer), 1);
+    }
+    assert!(is_slow(&mut writer, "b"), "another topic");
+    reader.subscribe(2, "c", "");
+    writer.turn();
+    assert_eq!(remembered(&writer), 0, "it would keep those who have left");
+    assert!(is_slow(&mut writer, "a"));
+    writer.turn();
+    broker.idle(writer.session.as_mut().unwrap());
+    assert_eq!(remembered(&writer), 0, "it publishes nothing at present");
+}
+
+#[test]
+fn messages_to_more_groups_than_a_few_take_long() {
+    for groups in [64, 65] {
+        let (_runtime, _broker, [mut reader, mut writer]) = peers(Broker::builder());
+        (1..=groups).for_each(|id| reader.subscribe(id, "a", &format!("g{id}")));
+        writer.publish("a", "x");
+        assert_eq!(is_slow(&mut writer, "a"), groups == 65);
+        writer.turn();
+        assert_eq!(reader.received().len(), 2 * usize::from(groups));
+    }
+}
+
+#[test]
+fn a_publisher_remembers_a_bounded_number_of_topics_and_their_subscribers() {
+    for (everybody, group, most) in [(0, 0, 16 * 1024 + 1), (2, 0, 5_462), (1, 2, 4_097)] {
+        let (_runtime, _broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
+        let readers = [&mut a, &mut b, &mut c].into_iter();
+        for (at, reader) in readers.take(everybody + group).enumerate() {
+            reader.subscribe(1, ">", if at < everybody { "" } else { "g" });
+        }
+        let mut highest = 0;
+        for number in 0..most + 100 {
+            writer.publish(&format!("t.{number}"), "x");
+            highest = highest.max(remembered(&writer));
+            if number % 1000 == 0 {
+                writer.turn();
+            }
+        }
+        assert_eq!(highest, most);
+    }
+}
+
+#[test]
+fn messages_of_a_turn_are_passed_on_before_its_end_when_they_reach_very_many() {
+    let (_runtime, broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
+    [&mut a, &mut b, &mut c].into_iter().for_each(|reader| reader.subscribe(1, "*", ""));
+    for number in 0..5461 {
+        writer.publish(["a", "b"][number % 2], "x");
+    }
+    assert_eq!(broker.waiting(), 0, "16383 deliveries");
+    writer.publish("b", "x");
+    assert!(broker.waiting() > 0);
+}
+
+#[test]
+fn a_message_that_waits_keeps_no_read_buffer_alive_and_is_charged_once_for_all() {
+    for group in ["", "g"] {
+        let (_runtime, _broker, [mut reader, mut writer]) = peers(Broker::builder());
+        reader.subscribe(1, "a", group);
+        let before = held_by_all(&writer);
+        for length in [20_000, 100_000] {
+            let body = message("a", vec![b'x'; length]);
+            let buffer = Bytes::from([&body[..], &[0; 30_000]].concat());
+            let _ = writer.send(Kind::Message, 0, buffer.slice(..body.len()));
+            writer.turn();
+            assert!(length > 64 * 1024 || buffer.is_unique(), "{length} bytes keep it");
+            let charged = held_by_all(&writer) - before;
+            assert!((length..length + 100).contains(&charged), "{charged} bytes for {length}");
+            assert_eq!(reader.received().len(), 1);
+            assert_eq!(held_by_all(&writer), before);
+        }
+    }
+}
+
+#[test]
+fn members_of_a_group_that_are_all_behind_get_messages_in_turn() {
+    let settings = Broker::builder().queue_max(4000);
+    let (runtime, broker, [mut a, mut b, _c]) = peers(settings);
+    [&mut a, &mut b].into_iter().for_each(|reader| reader.subscribe(1, "a", "g"));
+    for _ in 0..5 {
+        let mut writer = Member::new(&broker, runtime.handle());
+        for _ in 0..2 {
+            writer.publish("a", [b'x'; 2500]);
+            writer.turn();
+        }
+    }
+    assert!(broker.lost() > 0, "they are behind");
+    assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
+}

@@ -1,0 +1,210 @@
+//! Topics with history: what a subscriber receives from it, and where the stream begins.
+
+use super::*;
+use crate::History;
+use crate::follow::{Answer, Next, Positions, put_position};
+use std::time::Duration;
+
+/// The packets that a turn, and the turns after it, send: `=` for answers, `@topic:offset`, `id:payload`, `-lost`.
+fn shown(member: &mut Member) -> Vec<String> {
+    let mut shown = Vec::new();
+    loop {
+        let again = member.turn();
+        for packet in member.taken() {
+            let id = packet.id;
+            shown.push(match NUMBERS.kind(packet.operation) {
+                Some(Kind::Follow) => format!("={}", Answer::decode(&packet.body).expect("it is accepted").topics),
+                Some(Kind::Position) => {
+                    let position = Positions(&packet.body).next().flatten().expect("there is one");
+                    format!("{id}@{}:{}", String::from_utf8_lossy(position.0), position.1.offset)
+                }
+                Some(Kind::Message) => {
+                    let (_, payload) = split_name(&packet.body).unwrap();
+                    format!("{id}:{}", String::from_utf8_lossy(payload))
+                }
+                Some(Kind::Lagged) => format!("-{}", tlv::whole_varint(&packet.body).unwrap()),
+                other => panic!("{other:?}"),
+            });
+        }
+        if !again {
+            return shown;
+        }
+    }
+}
+
+fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, positions: &[(&str, Next)]) {
+    let mut body = name(pattern);
+    body.push(start);
+    positions.iter().for_each(|(topic, next)| put_position(&mut body, topic, *next));
+    assert!(matches!(member.send(Kind::Follow, id, body), Routed::Slow));
+}
+
+fn epoch(broker: &Broker) -> u64 {
+    broker.0.histories.lock().epoch
+}
+
+fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
+    numbers.into_iter().for_each(|number| member.publish(topic, number.to_string()));
+    member.turn();
+}
+
+#[test]
+fn subscriber_begins_where_it_asks_and_continues_with_the_stream() {
+    let (_runtime, _, [mut now, mut last, mut oldest, mut writer]) =
+        peers(Broker::builder().history("a.*", History::last(3)));
+    publish(&mut writer, "a.b", 1..=5);
+    publish(&mut writer, "a.c", 9..=9);
+    publish(&mut writer, "b", 1..=1);
+    follow(&mut now, 1, "a.b", 0, &[]);
+    follow(&mut last, 1, "a.*", 1, &[]);
+    follow(&mut oldest, 7, "a.b", 2, &[]);
+    publish(&mut writer, "a.b", 6..=6);
+    publish(&mut writer, "a.d", 7..=7);
+    assert_eq!(shown(&mut now), ["=1", "1@a.b:6", "0:6"]);
+    assert_eq!(shown(&mut last), ["=2", "1@a.b:5", "1:5", "1@a.c:1", "1:9", "0:6", "0@a.d:1", "0:7"]);
+    assert_eq!(shown(&mut oldest), ["=1", "7@a.b:3", "7:3", "7:4", "7:5", "0:6"]);
+}
+
+#[test]
+fn position_resumes_only_within_its_epoch() {
+    let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
+    publish(&mut writer, "a", 1..=5);
+    let next = |epoch, offset| [("a", Next { epoch, offset })];
+    let epoch = epoch(&broker);
+    for (at, expected) in [(4, "1@a:4 1:4 1:5"), (6, "1@a:6"), (2, "1@a:3 1:3 1:4 1:5"), (9, "1@a:3 1:3 1:4 1:5")] {
+        follow(&mut reader, 1, "a", 0, &next(epoch, at));
+        assert_eq!(shown(&mut reader)[1..].join(" "), expected, "from {at}");
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+    }
+    follow(&mut reader, 1, "a", 0, &next(epoch ^ 2, 4));
+    assert_eq!(shown(&mut reader), ["=1", "1@a:6"]);
+}
+
+#[test]
+fn publisher_with_a_stale_route_reaches_a_new_subscriber() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
+    writer.publish("a", "1");
+    follow(&mut reader, 1, "a", 2, &[]);
+    writer.turn();
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1"], "it was recorded after the subscription");
+    writer.publish("a", "2");
+    writer.turn();
+    writer.publish("a", "3");
+    let _ = reader.send(Kind::Unsubscribe, 1, "");
+    follow(&mut reader, 2, "a", 2, &[]);
+    writer.turn();
+    assert_eq!(shown(&mut reader)[1..], ["=1", "2@a:1", "2:1", "2:2", "0:3"]);
+}
+
+#[test]
+fn plain_subscriber_sees_no_positions() {
+    let (_runtime, _, [mut plain, mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
+    plain.subscribe(1, "a", "");
+    follow(&mut reader, 1, "a", 0, &[]);
+    publish(&mut writer, "a", 1..=2);
+    assert_eq!(shown(&mut plain), ["0:1", "0:2"]);
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1", "0:2"]);
+}
+
+#[test]
+fn dropped_messages_are_followed_by_their_position() {
+    let settings = Broker::builder().history(">", History::last(100)).queue_max(20_000);
+    let (_runtime, _, [mut reader, mut writer]) = peers(settings);
+    follow(&mut reader, 1, "a", 0, &[]);
+    for number in 0..100 {
+        writer.publish("a", format!("{number:01000}"));
+        writer.turn();
+    }
+    let shown = shown(&mut reader);
+    let lost: u64 = shown[0].strip_prefix('-').expect("some were lost").parse().unwrap();
+    assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "the answer is kept");
+    assert_eq!(shown.len() as u64 - 3, 100 - lost);
+    assert!(shown[3].ends_with(&format!("{lost:05}")));
+}
+
+#[test]
+fn message_that_a_peer_does_not_accept_is_followed_by_a_position() {
+    let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
+    let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
+    hello.body_max = 100;
+    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Native(hello.into()));
+    follow(&mut reader, 1, "a", 0, &[]);
+    writer.publish("a", "x");
+    writer.publish("a", [0; 200]);
+    writer.publish("a", "y");
+    writer.turn();
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:x", "0:y", "-1", "0@a:4"]);
+}
+
+#[test]
+fn expired_messages_are_not_sent() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let history = History::last(10).for_time(Duration::from_secs(60));
+    let broker = Broker::builder().history("a", history).build();
+    let [mut reader, mut writer] = [(); 2].map(|()| Member::new(&broker, runtime.handle()));
+    runtime.block_on(async {
+        publish(&mut writer, "a", 1..=2);
+        tokio::time::advance(Duration::from_secs(40)).await;
+        publish(&mut writer, "a", 3..=3);
+        tokio::time::advance(Duration::from_secs(21)).await;
+        follow(&mut reader, 1, "a", 2, &[]);
+        assert_eq!(shown(&mut reader), ["=1", "1@a:3", "1:3"]);
+    });
+}
+
+#[test]
+fn histories_are_bounded_and_charged_until_they_are_replaced() {
+    let settings = Broker::builder().history(">", History::last(1000)).history_memory_max(200_000);
+    let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
+    let held = |writer: &Member| writer.connection().memory_budget().held();
+    for _ in 0..100 {
+        writer.publish("a", vec![b'x'; 10_000]);
+        writer.turn();
+        assert!(broker.history_memory() <= 210_100, "{} bytes", broker.history_memory());
+        assert!(held(&writer).abs_diff(broker.history_memory()) <= 16 * 1024);
+    }
+    follow(&mut reader, 1, "a", 2, &[]);
+    let first: u64 = shown(&mut reader)[1].strip_prefix("1@a:").expect("it is a position").parse().unwrap();
+    assert!(first > 80, "{first}");
+    writer.publish("a", vec![0; 300_000]);
+    writer.turn();
+    assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
+}
+
+#[test]
+fn removed_topic_changes_the_epoch_and_begins_again() {
+    let settings = Broker::builder().history(">", History::last(2)).history_topics_max(2);
+    let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
+    follow(&mut reader, 1, "a", 0, &[]);
+    publish(&mut writer, "a", 1..=3);
+    let before = epoch(&broker);
+    publish(&mut writer, "b", 1..=1);
+    assert_eq!(epoch(&broker), before);
+    publish(&mut writer, "c", 1..=1);
+    assert_ne!(epoch(&broker), before);
+    assert_eq!(broker.0.histories.lock().topics.len(), 2);
+    publish(&mut writer, "a", 4..=4);
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1", "0:2", "0:3", "0@a:1", "0:4"]);
+}
+
+#[test]
+fn requests_that_no_client_sends_are_refused() {
+    let (_runtime, _, [mut peer]) = peers(Broker::builder().history("a", History::last(1)).history_topics_max(1));
+    let mut refused = |body: Vec<u8>| {
+        assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Useless));
+        let packet = peer.taken().pop().expect("it is answered");
+        assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
+        packet.body[0]
+    };
+    let next = Next { epoch: 1, offset: 1 };
+    let mut many = [name("a"), vec![0]].concat();
+    ["a", "b"].into_iter().for_each(|topic| put_position(&mut many, topic, next));
+    assert_eq!(refused(many), Reason::Full as u8);
+    assert_eq!(refused([name("a"), vec![9]].concat()), Reason::Operation as u8);
+    assert_eq!(refused([name("a..b"), vec![0]].concat()), Reason::Topic as u8);
+    assert!(matches!(peer.send(Kind::Follow, 1, name("a")), Routed::Close(_)));
+    assert!(matches!(peer.send(Kind::Follow, 1, [name("a"), vec![0, 5]].concat()), Routed::Close(_)));
+    let (_runtime, _, [mut plain]) = peers(Broker::builder());
+    assert!(matches!(plain.send(Kind::Follow, 1, [name("a"), vec![0]].concat()), Routed::Useless));
+    assert_eq!(plain.taken()[0].operation, NUMBERS.of(Kind::Refused), "as by a broker that knows no history");
+}

@@ -1,0 +1,533 @@
+//! Topics and patterns: their syntax, and which patterns match a topic.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The longest topic or pattern, in bytes. Names that people choose are shorter, and a table of a million of them fits
+/// in memory.
+pub(crate) const TOPIC_MAX: usize = 255;
+
+/// The most tokens of a topic or pattern. At each of them a lookup may branch in two, so that it looks at 2^16 nodes at
+/// most, and only if as many patterns have subscribers.
+pub(crate) const DEPTH_MAX: usize = 16;
+
+/// The token that stands for any one token.
+const ONE: &str = "*";
+
+/// The token that stands for all tokens to come, at least one.
+const REST: &str = ">";
+
+/// The defect of a topic or a pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// It has so many bytes, which is none or more than 255.
+    Length(usize),
+    /// It has more than 16 tokens.
+    Depth,
+    /// A token is empty: two dots in a row, or one at an end.
+    EmptyToken,
+    /// There is white space, a control character, or a `*` or `>` within a longer token.
+    Character(char),
+    /// A topic to publish to has a wildcard.
+    Wildcard,
+    /// The token `>` is not the last one.
+    RestWithin,
+    /// It is not UTF-8.
+    NotText,
+}
+
+impl fmt::Display for TopicError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length(length) => write!(f, "a topic must have 1 to {TOPIC_MAX} bytes, not {length}"),
+            Self::Depth => write!(f, "a topic must have at most {DEPTH_MAX} tokens"),
+            Self::EmptyToken => f.write_str("a token of a topic must not be empty"),
+            Self::Character(character) => write!(f, "a token must not contain {character:?}"),
+            Self::Wildcard => f.write_str("a topic to publish to must not have wildcards"),
+            Self::RestWithin => f.write_str("the token > must be the last one"),
+            Self::NotText => f.write_str("a topic must be UTF-8"),
+        }
+    }
+}
+
+impl std::error::Error for TopicError {}
+
+/// Checks a topic to publish to.
+///
+/// # Errors
+/// Its first defect.
+pub fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
+    let topic = check_pattern(topic)?;
+    let wild = topic.split('.').any(|token| token == ONE || token == REST);
+    if wild { Err(TopicError::Wildcard) } else { Ok(topic) }
+}
+
+/// Checks a pattern to subscribe to.
+///
+/// # Errors
+/// Its first defect.
+pub fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
+    if pattern.is_empty() || pattern.len() > TOPIC_MAX {
+        return Err(TopicError::Length(pattern.len()));
+    }
+    let pattern = std::str::from_utf8(pattern).map_err(|_| TopicError::NotText)?;
+    if pattern.split('.').count() > DEPTH_MAX {
+        return Err(TopicError::Depth);
+    }
+    let mut rest = false;
+    for token in pattern.split('.') {
+        if rest {
+            return Err(TopicError::RestWithin);
+        }
+        match token {
+            "" => return Err(TopicError::EmptyToken),
+            ONE => {}
+            REST => rest = true,
+            _ => {
+                let bad = |c: char| c.is_whitespace() || c.is_control() || c == '*' || c == '>';
+                if let Some(character) = token.chars().find(|c| bad(*c)) {
+                    return Err(TopicError::Character(character));
+                }
+            }
+        }
+    }
+    Ok(pattern)
+}
+
+/// Whether each topic that matches a pattern matches another one as well, as each that matches `orders.*.created` matches
+/// `orders.>`. A topic without wildcards is a pattern that only it matches.
+///
+/// ```
+/// use frisbee_pubsub::covers;
+///
+/// assert!(covers("orders.>", "orders.*.created") && covers("orders.*", "orders.north"));
+/// assert!(!covers("orders.*", "orders.>"));
+/// ```
+#[must_use]
+pub fn covers(pattern: &str, other: &str) -> bool {
+    let (mut tokens, mut others) = (pattern.split('.'), other.split('.'));
+    loop {
+        match (tokens.next(), others.next()) {
+            (None, None) | (Some(REST), Some(_)) => return true,
+            (Some(ONE), Some(token)) if token != REST => {}
+            (Some(wanted), Some(token)) if wanted == token => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
+///
+/// A tree with a node for each beginning of a pattern. Empty nodes are removed, so that removed patterns leave no memory
+/// behind. Others wait while a value is put in or taken out, so either moves a few entries only, however many there are.
+#[derive(Debug)]
+pub(crate) struct Trie<K, V> {
+    root: Node<K, V>,
+    nodes: usize,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Node<K, V> {
+    /// By the next token.
+    children: Table<Box<str>, Box<Self>>,
+    one: Option<Box<Self>>,
+    /// Of patterns that end here.
+    here: Table<K, V>,
+    /// Of patterns that end here with `>`.
+    rest: Table<K, V>,
+}
+
+/// A table in order, which moves some entries of a few nodes when it grows. A hash table would move all entries at one
+/// time. Most tables have one entry, for which a map would take ten times the memory.
+#[derive(Debug)]
+enum Table<K, V> {
+    None,
+    One(K, V),
+    Many(BTreeMap<K, V>),
+}
+
+impl<K, V> Default for Node<K, V> {
+    fn default() -> Self {
+        Self { children: Table::None, one: None, here: Table::None, rest: Table::None }
+    }
+}
+
+impl<K, V> Default for Trie<K, V> {
+    fn default() -> Self {
+        Self { root: Node::default(), nodes: 0, len: 0 }
+    }
+}
+
+impl<K: Ord, V> Trie<K, V> {
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many nodes there are beside the root.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Puts a value under a pattern that has been checked.
+    pub(crate) fn insert(&mut self, pattern: &str, key: K, value: V) {
+        let mut node = &mut self.root;
+        for token in pattern.split('.') {
+            match token {
+                REST => {
+                    self.len += usize::from(node.rest.insert(key, value));
+                    return;
+                }
+                ONE => {
+                    self.nodes += usize::from(node.one.is_none());
+                    node = node.one.get_or_insert_default();
+                }
+                _ => {
+                    if node.children.get(token).is_none() {
+                        node.children.insert(token.into(), Box::default());
+                        self.nodes += 1;
+                    }
+                    node = node.children.get_mut(token).expect("it has just been inserted");
+                }
+            }
+        }
+        self.len += usize::from(node.here.insert(key, value));
+    }
+
+    /// Takes out the value with this key under a pattern.
+    pub(crate) fn remove(&mut self, pattern: &str, key: &K) -> Option<V> {
+        let removed = self.root.remove(Some(pattern), key, &mut self.nodes);
+        self.len -= usize::from(removed.is_some());
+        removed
+    }
+
+    /// Visits all values whose patterns match a topic, in no order.
+    pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
+        self.root.visit(Some(topic), &mut show);
+    }
+}
+
+impl<K: Ord, V> Node<K, V> {
+    fn remove(&mut self, pattern: Option<&str>, key: &K, nodes: &mut usize) -> Option<V> {
+        let Some(pattern) = pattern else { return self.here.remove(key) };
+        let (token, next) = split(pattern);
+        match token {
+            REST => self.rest.remove(key),
+            ONE => {
+                let one = self.one.as_mut()?;
+                let removed = one.remove(next, key, nodes);
+                if one.is_empty() {
+                    self.one = None;
+                    *nodes -= 1;
+                }
+                removed
+            }
+            _ => {
+                let child = self.children.get_mut(token)?;
+                let removed = child.remove(next, key, nodes);
+                if child.is_empty() {
+                    self.children.remove(token);
+                    *nodes -= 1;
+                }
+                removed
+            }
+        }
+    }
+
+    fn visit<'a>(&'a self, topic: Option<&str>, show: &mut impl FnMut(&'a K, &'a V)) {
+        let Some(topic) = topic else {
+            self.here.for_each(show);
+            return;
+        };
+        self.rest.for_each(show);
+        let (token, next) = split(topic);
+        if let Some(child) = self.children.get(token) {
+            child.visit(next, show);
+        }
+        if let Some(one) = &self.one {
+            one.visit(next, show);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.children.is_empty() && self.one.is_none() && self.here.is_empty() && self.rest.is_empty()
+    }
+}
+
+impl<K: Ord, V> Table<K, V> {
+    fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        match self {
+            Self::None => None,
+            Self::One(found, value) => (found.borrow() == key).then_some(value),
+            Self::Many(all) => all.get(key),
+        }
+    }
+
+    fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        match self {
+            Self::None => None,
+            Self::One(found, value) => ((*found).borrow() == key).then_some(value),
+            Self::Many(all) => all.get_mut(key),
+        }
+    }
+
+    /// Whether the key is new.
+    fn insert(&mut self, key: K, value: V) -> bool {
+        match std::mem::replace(self, Self::None) {
+            Self::One(other, before) if other != key => {
+                *self = Self::Many(BTreeMap::from([(other, before), (key, value)]));
+                true
+            }
+            Self::Many(mut all) => {
+                let new = all.insert(key, value).is_none();
+                *self = Self::Many(all);
+                new
+            }
+            before @ (Self::None | Self::One(..)) => {
+                *self = Self::One(key, value);
+                before.is_empty()
+            }
+        }
+    }
+
+    fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        match std::mem::replace(self, Self::None) {
+            Self::One(found, value) if found.borrow() == key => Some(value),
+            Self::Many(mut all) => {
+                let removed = all.remove(key);
+                *self = match all.len() {
+                    1 => all.pop_first().map_or(Self::None, |(key, value)| Self::One(key, value)),
+                    _ => Self::Many(all),
+                };
+                removed
+            }
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    fn for_each<'a>(&'a self, show: &mut impl FnMut(&'a K, &'a V)) {
+        match self {
+            Self::None => {}
+            Self::One(key, value) => show(key, value),
+            Self::Many(all) => all.iter().for_each(|(key, value)| show(key, value)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+/// The first token, and the rest behind its dot.
+fn split(topic: &str) -> (&str, Option<&str>) {
+    match topic.split_once('.') {
+        Some((token, next)) => (token, Some(next)),
+        None => (topic, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: token by token.
+    fn matches(pattern: &str, topic: &str) -> bool {
+        let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
+        loop {
+            match (pattern.next(), topic.next()) {
+                (None, None) => return true,
+                (Some(">"), Some(_)) => return true,
+                (Some("*"), Some(_)) => {}
+                (Some(wanted), Some(token)) if wanted == token => {}
+                _ => return false,
+            }
+        }
+    }
+
+    fn found(trie: &Trie<usize, ()>, topic: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        trie.for_each_match(topic, |key, ()| found.push(*key));
+        found.sort_unstable();
+        found
+    }
+
+    /// How many nodes there are below one.
+    fn below<K: Ord, V>(node: &Node<K, V>) -> usize {
+        let mut nodes = node.one.as_ref().map_or(0, |one| 1 + below(one));
+        node.children.for_each(&mut |_, child| nodes += 1 + below(child));
+        nodes
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        let tokens = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "*"]), 1..5);
+        (tokens, any::<bool>()).prop_map(|(mut tokens, rest)| {
+            if rest {
+                tokens.push(">");
+            }
+            tokens.join(".")
+        })
+    }
+
+    fn topic() -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..6).prop_map(|tokens| tokens.join("."))
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_match_as_defined_after_any_removals(
+            patterns in prop::collection::vec((pattern(), any::<bool>()), 0..40),
+            topics in prop::collection::vec(topic(), 1..20),
+        ) {
+            let mut trie = Trie::default();
+            for (key, (pattern, _)) in patterns.iter().enumerate() {
+                trie.insert(pattern, key, ());
+            }
+            for (key, (pattern, removed)) in patterns.iter().enumerate() {
+                if *removed {
+                    prop_assert_eq!(trie.remove(pattern, &key), Some(()));
+                    prop_assert_eq!(trie.remove(pattern, &key), None);
+                }
+            }
+            for topic in &topics {
+                let expected = patterns.iter().enumerate();
+                let expected = expected.filter(|(_, (pattern, removed))| !removed && matches(pattern, topic));
+                let expected: Vec<_> = expected.map(|(key, _)| key).collect();
+                prop_assert_eq!(found(&trie, topic), expected, "{}", topic);
+            }
+            prop_assert_eq!(trie.nodes(), below(&trie.root));
+            for (key, (pattern, removed)) in patterns.iter().enumerate() {
+                prop_assert_eq!(trie.remove(pattern, &key).is_some(), !removed);
+            }
+            prop_assert_eq!((trie.len(), trie.nodes(), below(&trie.root)), (0, 0, 0));
+            prop_assert!(trie.root.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_pattern_covers_another_one_only_if_it_matches_all_of_its_topics(
+            pair in (pattern(), pattern()), topics in proptest::collection::vec(topic(), 1..20)
+        ) {
+            let (wide, narrow) = pair;
+            prop_assert!(covers(&wide, &wide));
+            for topic in topics {
+                prop_assert_eq!(covers(&wide, &topic), matches(&wide, &topic));
+                prop_assert!(!covers(&wide, &narrow) || !matches(&narrow, &topic) || matches(&wide, &topic));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_those_that_are_narrower() {
+        for (wide, narrow) in [(">", "*"), (">", ">"), ("a.>", "a.*.>"), ("*.*", "a.*"), ("a", "a"), ("*.>", "a.b.>")] {
+            assert!(covers(wide, narrow), "{wide} {narrow}");
+        }
+        for (wide, other) in [("*", ">"), ("a.*", "a.>"), ("a", "*"), ("a.>", "a"), ("*", "a.b"), ("*.*", "*")] {
+            assert!(!covers(wide, other), "{wide} {other}");
+        }
+    }
+
+    #[test]
+    fn wildcards_stand_for_one_token_and_for_one_or_more() {
+        let mut trie = Trie::default();
+        for (key, pattern) in ["a.*.c", "a.>", ">", "a.b", "*"].into_iter().enumerate() {
+            trie.insert(pattern, key, ());
+        }
+        assert_eq!(found(&trie, "a"), [2, 4]);
+        assert_eq!(found(&trie, "a.b"), [1, 2, 3]);
+        assert_eq!(found(&trie, "a.x.c"), [0, 1, 2]);
+        assert_eq!(found(&trie, "b.x.c"), [2]);
+    }
+
+    #[test]
+    fn a_key_that_is_entered_again_is_there_once() {
+        let mut trie = Trie::default();
+        for value in [5, 6] {
+            trie.insert("a.b", 1, value);
+            assert_eq!((trie.len(), trie.nodes()), (1, 2));
+        }
+        trie.insert("a.b", 2, 7);
+        let mut found = Vec::new();
+        trie.for_each_match("a.b", |key, value| found.push((*key, *value)));
+        assert_eq!((found, trie.len()), (vec![(1, 6), (2, 7)], 2));
+    }
+
+    #[test]
+    fn a_pattern_may_have_so_many_bytes_and_tokens_and_no_more() {
+        let tokens = |count: usize| vec!["a"; count].join(".");
+        for (pattern, expected) in [
+            ("a".repeat(TOPIC_MAX), Ok(())),
+            ("a".repeat(TOPIC_MAX + 1), Err(TopicError::Length(TOPIC_MAX + 1))),
+            (String::new(), Err(TopicError::Length(0))),
+            (tokens(DEPTH_MAX), Ok(())),
+            (tokens(DEPTH_MAX + 1), Err(TopicError::Depth)),
+        ] {
+            assert_eq!(check_pattern(pattern.as_bytes()).map(|_| ()), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_million_topics_and_a_hundred_thousand_churned_patterns_leave_nothing_behind() {
+        let mut trie = Trie::default();
+        trie.insert("base.topic", 0, ());
+        let before = (trie.len(), trie.nodes());
+        // One half in one large table, the other in many.
+        let topic = |number: usize| match number % 2 {
+            0 => format!("topic.{}.{number}", number % 1000),
+            _ => number.to_string(),
+        };
+        for number in 0..1_000_000 {
+            trie.insert(&topic(number), number, ());
+        }
+        assert_eq!(trie.nodes(), before.1 + 1 + 500 + 1_000_000);
+        for number in 0..100_000 {
+            trie.insert(&format!("churn.{number}.*.>"), number, ());
+            assert!(trie.remove(&format!("churn.{number}.*.>"), &number).is_some());
+        }
+        for number in 0..1_000_000 {
+            assert!(trie.remove(&topic(number), &number).is_some());
+        }
+        assert_eq!((trie.len(), trie.nodes()), before);
+        assert_eq!(below(&trie.root), before.1);
+    }
+
+    #[test]
+    fn an_invalid_topic_is_refused_with_the_reason() {
+        use TopicError::*;
+        assert_eq!(check_topic(b"a.b-c.\xC3\xA4"), Ok("a.b-c.\u{E4}"));
+        assert_eq!(check_pattern(b"a.*.>"), Ok("a.*.>"));
+        for (topic, error) in [
+            (&b""[..], Length(0)),
+            (&[b'a'; 256], Length(256)),
+            (b"a.", EmptyToken),
+            (b"a..b", EmptyToken),
+            (b"a b", Character(' ')),
+            (b"a\n", Character('\n')),
+            (b"a*", Character('*')),
+            (b">a", Character('>')),
+            (b"*.a", Wildcard),
+            (b"a.>", Wildcard),
+            (b">.a", RestWithin),
+            (b"\xFF", NotText),
+            (b"1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17", Depth),
+        ] {
+            assert_eq!(check_topic(topic), Err(error), "{}", topic.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Subscriptions with a history over connections that break: each message arrives once and in order, or its absence is
+//! stated.
+
+use frisbee::{Acceptor, Server, memory};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, RecvError, Start, Subscription};
+use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The way to a broker, which can be cut.
+#[derive(Clone)]
+struct Line(Arc<Mutex<State>>);
+
+struct State {
+    /// The broker; `None` while it cannot be reached.
+    acceptor: Option<Acceptor<Broker>>,
+    serving: Vec<AbortHandle>,
+}
+
+impl Line {
+    fn new(broker: BrokerBuilder) -> Self {
+        Self(Arc::new(Mutex::new(State { acceptor: Some(acceptor(broker)), serving: Vec::new() })))
+    }
+
+    async fn client(&self) -> Client {
+        let state = self.0.clone();
+        let connector = move || {
+            let mut state = state.lock();
+            let acceptor = state.acceptor.clone().ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused));
+            let opened = acceptor.map(|acceptor| {
+                let (ours, theirs) = memory();
+                let task = tokio::spawn(async move { drop(acceptor.serve_connection(theirs).await) });
+                state.serving.push(task.abort_handle());
+                ours
+            });
+            async { opened }
+        };
+        Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("the broker is there")
+    }
+
+    /// Breaks all connections.
+    fn cut(&self) {
+        self.0.lock().serving.drain(..).for_each(|task| task.abort());
+    }
+
+    /// Sets the broker that can be reached, and returns the last one.
+    fn set(&self, broker: Option<Acceptor<Broker>>) -> Option<Acceptor<Broker>> {
+        std::mem::replace(&mut self.0.lock().acceptor, broker)
+    }
+}
+
+fn acceptor(broker: BrokerBuilder) -> Acceptor<Broker> {
+    Server::builder().build(broker.build()).expect("a broker can be served")
+}
+
+/// A second way to the same broker.
+fn other(line: &Line) -> Line {
+    let acceptor = line.0.lock().acceptor.clone();
+    Line(Arc::new(Mutex::new(State { acceptor, serving: Vec::new() })))
+}
+
+fn kept(count: usize) -> BrokerBuilder {
+    Broker::builder().history("kept.>", History::last(count))
+}
+
+async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        client.publish(topic, number.to_string()).await.expect("the broker is there");
+    }
+    client.sync().await.expect("the broker is there");
+}
+
+/// The next message as a number, or the number of missing ones.
+async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes")?;
+    Ok(std::str::from_utf8(message.payload()).expect("it is a number").parse().expect("it is a number"))
+}
+
+async fn expect(subscription: &mut Subscription, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        assert_eq!(next(subscription).await.expect("nothing is missing"), number);
+    }
+}
+
+#[tokio::test]
+async fn lost_connection_loses_and_repeats_nothing() {
+    let line = Line::new(kept(100));
+    let (reader, writer) = (line.client().await, other(&line).client().await);
+    publish(&writer, "kept.a", 1..=3).await;
+    let mut oldest = reader.subscribe_from("kept.*", Start::Oldest).await.expect("the broker takes it");
+    let mut last = reader.subscribe_from("kept.a", Start::Last).await.expect("the broker takes it");
+    let mut now = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    expect(&mut oldest, 1..=3).await;
+    expect(&mut last, 3..=3).await;
+    for round in 0..20 {
+        let first = 4 + 5 * round;
+        publish(&writer, "kept.a", first..=first + 1).await;
+        line.cut();
+        publish(&writer, "kept.a", first + 2..=first + 4).await;
+        for subscription in [&mut oldest, &mut last, &mut now] {
+            expect(subscription, first..=first + 4).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn outage_longer_than_the_history_states_the_number() {
+    let line = Line::new(kept(10));
+    let (reader, writer) = (line.client().await, other(&line).client().await);
+    let mut subscription = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    publish(&writer, "kept.a", 1..=2).await;
+    expect(&mut subscription, 1..=2).await;
+    let broker = line.set(None);
+    line.cut();
+    publish(&writer, "kept.a", 3..=27).await;
+    publish(&writer, "kept.b", 28..=40).await;
+    line.set(broker);
+    assert!(matches!(next(&mut subscription).await, Err(RecvError::Lagged(15))));
+    expect(&mut subscription, 18..=27).await;
+    assert!(matches!(next(&mut subscription).await, Err(RecvError::Lagged(3))), "of a topic that is new");
+    expect(&mut subscription, 31..=40).await;
+}
+
+#[tokio::test]
+async fn restarted_broker_is_reported() {
+    let line = Line::new(kept(100));
+    let reader = line.client().await;
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    publish(&reader, "kept.a", 1..=9).await;
+    expect(&mut all, 1..=9).await;
+    expect(&mut one, 1..=9).await;
+    line.set(Some(acceptor(kept(100))));
+    let writer = other(&line).client().await;
+    publish(&writer, "kept.a", 20..=29).await;
+    line.cut();
+    for subscription in [&mut all, &mut one] {
+        assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
+        expect(subscription, 20..=29).await;
+    }
+}
+
+#[tokio::test]
+async fn broker_without_history_is_as_before() {
+    let line = Line::new(Broker::builder());
+    let (reader, writer) = (line.client().await, other(&line).client().await);
+    publish(&writer, "kept.a", 1..=2).await;
+    let mut subscription = reader.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
+    publish(&writer, "kept.a", 3..=4).await;
+    expect(&mut subscription, 3..=4).await;
+    line.cut();
+    assert!(matches!(next(&mut subscription).await, Err(RecvError::Reconnected)));
+    reader.sync().await.expect("the broker is there");
+    publish(&writer, "kept.a", 5..=6).await;
+    expect(&mut subscription, 5..=6).await;
+}
+
+#[tokio::test]
+async fn position_is_a_start() {
+    let line = Line::new(kept(5));
+    let client = line.client().await;
+    publish(&client, "kept.a", 1..=7).await;
+    let mut oldest = client.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
+    let third = timeout(PATIENCE, oldest.recv()).await.expect("it comes").expect("nothing is missing");
+    let mut position = third.position().expect("the topic has a history");
+    assert_eq!((third.payload().as_ref(), position.offset), (&b"3"[..], 3));
+    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    expect(&mut after, 4..=7).await;
+    position.offset = 1;
+    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    assert!(matches!(next(&mut after).await, Err(RecvError::Lagged(1))));
+    expect(&mut after, 3..=7).await;
+    position.epoch ^= 1;
+    let mut after = client.subscribe_from("kept.a", Start::After(position)).await.expect("the broker takes it");
+    assert!(matches!(next(&mut after).await, Err(RecvError::Reconnected)));
+    assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
+}
+
+/// Publishers on several threads, subscriptions that come and go on one connection, and cuts at any moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_under_load_arrive_once_or_are_stated() {
+    const MESSAGES: u64 = 20_000;
+    let line = Line::new(kept(500));
+    let reader = line.client().await;
+    let mut subscriptions = Vec::new();
+    for pattern in ["kept.0", "kept.1", "kept.*"] {
+        subscriptions.push(reader.subscribe_from(pattern, Start::Oldest).await.expect("the broker takes it"));
+    }
+    let mut writers = Vec::new();
+    for topic in 0..2 {
+        let client = other(&line).client().await;
+        writers.push(tokio::spawn(async move {
+            for number in 1..=MESSAGES {
+                client.publish(&format!("kept.{topic}"), number.to_string()).await.expect("the broker is there");
+                if number % 50 == 0 {
+                    client.sync().await.expect("the broker is there");
+                    tokio::time::sleep(Duration::from_micros(300)).await;
+                }
+            }
+        }));
+    }
+    let cutting = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_millis(7)).await;
+            line.cut();
+        }
+    });
+    for (at, mut subscription) in subscriptions.into_iter().enumerate() {
+        let topics = if at == 2 { 2 } else { 1 };
+        let (mut last, mut received, mut missing) = ([0; 2], 0, 0);
+        while received + missing < topics * MESSAGES {
+            match timeout(PATIENCE, subscription.recv()).await.expect("something comes") {
+                Ok(message) => {
+                    let topic = usize::from(message.topic().ends_with('1'));
+                    let number: u64 = std::str::from_utf8(message.payload()).unwrap().parse().unwrap();
+                    assert!(number > last[topic], "{number} after {}", last[topic]);
+                    assert_eq!(message.position().map(|position| position.offset), Some(number));
+                    last[topic] = number;
+                    received += 1;
+                }
+                Err(RecvError::Lagged(count)) => missing += count,
+                Err(other) => panic!("the broker was not restarted: {other}"),
+            }
+        }
+        assert_eq!(received + missing, topics * MESSAGES, "{received} came, {missing} are missing");
+    }
+    cutting.abort();
+    for writer in writers {
+        writer.await.expect("it has published all");
+    }
+}

@@ -1,0 +1,54 @@
+//! Pauses between attempts to connect.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::Duration;
+
+/// The pauses between attempts: each is twice as long as the one before, up to the longest. A random half is left out,
+/// so that the clients of a server that was lost do not return at once.
+///
+/// ```
+/// use frisbee::Backoff;
+/// use std::time::Duration;
+///
+/// let backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
+/// let pauses = [0, 1, 20].map(|attempt| backoff.pause(attempt));
+/// assert!(pauses[0] <= Duration::from_millis(50) && pauses[1] <= Duration::from_millis(100));
+/// assert!(pauses[2] >= Duration::from_millis(2500) && pauses[2] <= Duration::from_secs(5));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Backoff {
+    min: Duration,
+    max: Duration,
+    random: RandomState,
+}
+
+impl Backoff {
+    /// Pauses from `min` to `max`.
+    pub fn new(min: Duration, max: Duration) -> Self {
+        Self { min, max, random: RandomState::new() }
+    }
+
+    /// The pause after so many failed attempts before the last one.
+    pub fn pause(&self, attempt: u32) -> Duration {
+        let longest = self.min.saturating_mul(1 << attempt.min(10)).min(self.max);
+        let part = self.random.hash_one(attempt) as f64 / u64::MAX as f64;
+        longest.mul_f64(0.5 + part / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_the_longest() {
+        let (min, max) = (Duration::from_millis(50), Duration::from_secs(5));
+        let backoff = Backoff::new(min, max);
+        for attempt in 0..100 {
+            let pause = backoff.pause(attempt);
+            assert!((min / 2..=max).contains(&pause));
+            assert!(attempt < 7 || pause >= max / 2);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The memory budget of a server as routers see it.
+
+use super::{Account, Budget, MemoryCharge};
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// The memory that a server, or a client's connection, holds for its peers; see
+/// [`Connection::memory_budget`](crate::Connection::memory_budget).
+///
+/// A router that queues for many connections uses it to size queues, and to charge bytes once that several of them share.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee::{Connection, Outbox, Packet, Routed, Router};
+/// use std::sync::Mutex;
+///
+/// /// Keeps the last packet of any client. It is charged to the server, since it outlives the connection.
+/// #[derive(Default)]
+/// struct Last(Mutex<Bytes>);
+///
+/// impl Router for Last {
+///     type Session = Connection;
+///
+///     fn connected(&self, connection: &Connection) -> Connection {
+///         connection.clone()
+///     }
+///
+///     fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
+///         let budget = connection.memory_budget();
+///         if !budget.is_short() {
+///             *self.0.lock().unwrap() = budget.share(packet.body);
+///         }
+///         Routed::Continue
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct MemoryBudget(Arc<Budget>);
+
+impl MemoryBudget {
+    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+        Self(budget)
+    }
+
+    /// Charges bytes to the budget, and to no connection, until the last clone of the result is dropped. Work that has
+    /// begun may overdraw the budget.
+    pub fn share(&self, bytes: Bytes) -> Bytes {
+        self.0.charge(bytes.len());
+        Bytes::from_owner(Shared { bytes, budget: self.0.clone() })
+    }
+
+    /// Charges so many bytes to the budget, and to no connection, until the result is dropped: for one table of a router, since
+    /// each of these charges has an account of its own.
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
+        MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
+    }
+
+    /// Whether half of the memory is in use, so that each connection is limited to its share of the rest.
+    #[inline]
+    pub fn is_short(&self) -> bool {
+        self.0.is_short()
+    }
+
+    /// The free memory, in bytes; 0 if it is overdrawn.
+    pub fn left(&self) -> usize {
+        usize::try_from(self.0.left()).unwrap_or(0)
+    }
+
+    /// The memory in use, in bytes.
+    pub fn held(&self) -> usize {
+        self.0.held()
+    }
+}
+
+/// Bytes that are charged until they are dropped.
+struct Shared {
+    bytes: Bytes,
+    budget: Arc<Budget>,
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_bytes_are_charged_until_the_last_clone_is_dropped() {
+        let budget = MemoryBudget::new(Arc::new(Budget::new(1000, 0)));
+        let bytes = budget.share(Bytes::from_static(b"shared"));
+        let other = bytes.clone();
+        drop(bytes);
+        assert_eq!((budget.held(), budget.left(), &other[..]), (6, 994, &b"shared"[..]));
+        drop(other);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn budget_is_short_once_half_of_it_is_in_use() {
+        let budget = MemoryBudget::new(Arc::new(Budget::new(1000, 0)));
+        let _half = budget.share(vec![0; 499].into());
+        assert!(!budget.is_short());
+        let _more = budget.share(vec![0; 600].into());
+        assert!(budget.is_short());
+        assert_eq!(budget.left(), 0);
+    }
+}

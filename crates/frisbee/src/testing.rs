@@ -1,0 +1,117 @@
+//! Tests of routers without sockets.
+//!
+//! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in an order that the test
+//! chooses. [`DetachedConnection`] is the connection that the router is given.
+
+use crate::budget::Budget;
+use crate::connection::Ends;
+use crate::mailbox::Order;
+use crate::{CloseReason, Connection, Outbox, Protocol, Turn};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::runtime::Handle;
+
+/// A connection that no driver and no socket serves: the test is its driver. A clone is the same connection.
+///
+/// ```
+/// use frisbee::testing::DetachedConnection;
+/// use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Turn};
+/// use std::time::Instant;
+///
+/// /// Answers all packets of a turn with their number.
+/// struct Count;
+///
+/// impl Protocol for Count {
+///     type Session = u8;
+///
+///     fn connected(&self, _connection: &Connection) -> u8 {
+///         0
+///     }
+///
+///     fn route(&self, count: &mut u8, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+///         *count += 1;
+///         Routed::Continue
+///     }
+///
+///     fn turn(&self, count: &mut u8, turn: &mut Turn<'_>) -> Option<Instant> {
+///         turn.outbox.push(PacketId(0), Operation::FIRST_USER, vec![*count]).ok()?;
+///         None
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let detached = DetachedConnection::new(tokio::runtime::Handle::current(), 1 << 20);
+/// let (mut session, mut outbox) = (Count.connected(detached.connection()), Outbox::default());
+/// for _ in 0..3 {
+///     let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "x");
+///     assert!(matches!(Count.route(&mut session, packet, &mut outbox), Routed::Continue));
+/// }
+/// assert!(outbox.is_empty());
+/// assert!(!detached.turn(&Count, &mut session, &mut outbox));
+/// assert_eq!(outbox.take_bytes().last(), Some(&3));
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct DetachedConnection(Connection);
+
+impl DetachedConnection {
+    /// The connection of a server with so much memory for its peers, in bytes. Tasks of the connection run in the runtime.
+    pub fn new(runtime: Handle, memory_max: usize) -> Self {
+        let budget = Arc::new(Budget::new(memory_max, 0));
+        Self(Connection::server(&Default::default(), &budget, runtime, Ends::default()))
+    }
+
+    /// The handle, for the router.
+    pub fn connection(&self) -> &Connection {
+        &self.0
+    }
+
+    /// Calls [`Protocol::turn`], and returns whether the router asked for a
+    /// [further turn](Turn::again_when_written).
+    pub fn turn<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
+        let mut turn = Turn { now: Instant::now(), outbox, when_written: false };
+        router.turn(session, &mut turn);
+        turn.when_written
+    }
+
+    /// Whether the connection was [woken](Connection::wake), or something was sent on it, since the last call.
+    pub fn take_wake(&self) -> bool {
+        let woken = self.0.0.mailbox.is_notified();
+        drop(self.0.0.mailbox.lock_by_task());
+        woken
+    }
+
+    /// The reason for which the router or a handle has begun to close the connection.
+    pub fn closing(&self) -> Option<CloseReason> {
+        match self.0.0.mailbox.lock().order.as_deref() {
+            Some(Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason)) => Some(reason.clone()),
+            Some(Order::HandOver) | None => None,
+        }
+    }
+
+    /// Ends the connection for its handles, as a driver does after the router's
+    /// [`disconnected`](Protocol::disconnected).
+    pub fn end(&self, reason: &CloseReason) {
+        self.0.0.mailbox.close(reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SendError;
+
+    #[tokio::test]
+    async fn detached_connection_reports_wakes_and_its_end() {
+        let detached = DetachedConnection::new(Handle::current(), 1000);
+        assert!(!detached.take_wake() && detached.closing().is_none());
+        detached.connection().wake();
+        assert!(detached.take_wake() && !detached.take_wake());
+        detached.connection().abort_for("too slow");
+        assert!(detached.closing().is_some_and(|reason| reason.to_string().contains("too slow")));
+        detached.end(&CloseReason::ClosedByPeer);
+        let sent = detached.connection().send_now(|_| ());
+        assert!(matches!(sent, Err(SendError::Closed(CloseReason::ClosedByPeer))), "{sent:?}");
+    }
+}

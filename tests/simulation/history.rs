@@ -1,0 +1,390 @@
+//! Topics with history on a network with faults: each message arrives once and in order, or its absence is stated.
+//! Brokers with planted defects show that the check finds them.
+
+use bytes::Bytes;
+use frisbee::testing::DetachedConnection;
+use frisbee::{CloseReason, Connection, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed};
+use frisbee::{Server, Turn, WhenFull, tlv};
+use frisbee_core::Decoder;
+use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
+use frisbee_sim::{Fault, Sim, World, sim_test};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::time::{sleep, timeout};
+
+const TOPICS: [&str; 2] = ["prices.a", "prices.b"];
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The messages of a topic that the broker keeps: few, so that some outages are longer.
+const KEPT: usize = 12;
+
+const MESSAGE: u16 = FIRST_OPERATION + 2;
+const FOLLOW: u16 = FIRST_OPERATION + 6;
+const POSITION: u16 = FIRST_OPERATION + 7;
+
+/// Numbers above this are of the last messages of a topic.
+const END: u64 = 1_000_000;
+
+/// A defect of a broker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Defect {
+    None,
+    /// The last message of a history is sent again as the first one of the stream.
+    DuplicateAtSeam,
+    /// The last message of a history is missing.
+    LostAtSeam,
+    /// A broker that was restarted has the epoch of the one before.
+    SameEpoch,
+    /// A history that is shorter than the outage claims to begin where the subscriber was.
+    SilentOverrun,
+    /// Two messages of a history change places.
+    Reordered,
+}
+
+/// A broker that changes what it sends to subscribers.
+struct Faulty {
+    broker: Broker,
+    defect: Defect,
+    epoch: u64,
+}
+
+struct Session {
+    inner: BrokerSession,
+    /// The positions that the client stated: topics and offsets.
+    stated: BTreeMap<Vec<u8>, u64>,
+}
+
+impl Protocol for Faulty {
+    type Session = Session;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        self.broker.operations()
+    }
+
+    fn connected(&self, connection: &Connection) -> Session {
+        Session { inner: self.broker.connected(connection), stated: BTreeMap::new() }
+    }
+
+    fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
+        self.broker.peer_known(&mut session.inner, peer);
+    }
+
+    fn route(&self, session: &mut Session, mut packet: Packet, outbox: &mut Outbox) -> Routed {
+        if packet.operation.number() == FOLLOW {
+            let (pattern, rest) = name(&packet.body);
+            let mut body = packet.body[..packet.body.len() - rest.len() + 1].to_vec();
+            debug_assert!(!pattern.is_empty());
+            for (topic, epoch, offset) in positions(&rest[1..]) {
+                session.stated.insert(topic.clone(), offset);
+                put_position(
+                    &mut body,
+                    &topic,
+                    if self.defect == Defect::SameEpoch { self.epoch } else { epoch },
+                    offset,
+                );
+            }
+            packet.body = body.into();
+        }
+        self.broker.route(&mut session.inner, packet, outbox)
+    }
+
+    fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
+        self.broker.when_full(&session.inner, packet)
+    }
+
+    fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
+        let waits = self.broker.turn(&mut session.inner, turn);
+        if self.defect != Defect::None {
+            let mut bytes = turn.outbox.take_bytes();
+            let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+            let packets = std::iter::from_fn(|| decoder.next(&mut bytes).expect("it is well-formed"));
+            for packet in self.changed(session, packets.collect()) {
+                turn.outbox.forward(&packet).expect("it fits");
+            }
+        }
+        waits
+    }
+
+    fn disconnected(&self, session: Session, reason: &CloseReason) {
+        self.broker.disconnected(session.inner, reason);
+    }
+}
+
+impl Faulty {
+    fn changed(&self, session: &Session, mut packets: Vec<Packet>) -> Vec<Packet> {
+        let is_replayed = |packet: &Packet| packet.operation.number() == MESSAGE && packet.id.0 != 0;
+        let last = packets.iter().rposition(is_replayed);
+        match (self.defect, last) {
+            (Defect::DuplicateAtSeam, Some(last)) => {
+                let again = packets[last].clone();
+                packets.insert(last, again);
+            }
+            (Defect::LostAtSeam, Some(last)) => drop(packets.remove(last)),
+            (Defect::Reordered, Some(last)) if last > 0 && is_replayed(&packets[last - 1]) => {
+                packets.swap(last - 1, last)
+            }
+            (Defect::SameEpoch, _) => {
+                for packet in &mut packets {
+                    match packet.operation.number() {
+                        FOLLOW if packet.body.first() == Some(&0) => {
+                            let mut body = packet.body.to_vec();
+                            body[2..10].copy_from_slice(&[1; 8]);
+                            packet.body = body.into();
+                        }
+                        POSITION => {
+                            packet.body = restated(&packet.body, |_, _, offset| (0x0101_0101_0101_0101, offset))
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            (Defect::SilentOverrun, _) => {
+                let replayed =
+                    packets.iter_mut().filter(|packet| packet.operation.number() == POSITION && packet.id.0 != 0);
+                for packet in replayed {
+                    let stated =
+                        |topic: &[u8], epoch, offset| (epoch, session.stated.get(topic).copied().unwrap_or(offset));
+                    packet.body = restated(&packet.body, stated);
+                }
+            }
+            _ => {}
+        }
+        packets
+    }
+}
+
+/// The epoch of a broker, from its answer to a subscription.
+fn epoch_of(broker: &Broker) -> u64 {
+    let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+    let (mut session, mut outbox) = (broker.connected(detached.connection()), Outbox::new(HeaderForm::Current));
+    let follow = Operation::user(FOLLOW).expect("users have it");
+    let _ = broker.route(&mut session, Packet::new(PacketId(1), follow, &b"\x01x\x00"[..]), &mut outbox);
+    detached.turn(broker, &mut session, &mut outbox);
+    let mut bytes = outbox.take_bytes();
+    let answer = Decoder::new(HeaderForm::Current, u32::MAX).next(&mut bytes).expect("it is well-formed");
+    broker.disconnected(session, &CloseReason::Local);
+    let body = answer.expect("there is an answer").body;
+    u64::from_be_bytes(*body[2..].first_chunk().expect("it has an epoch"))
+}
+
+fn name(body: &[u8]) -> (Vec<u8>, &[u8]) {
+    let mut rest = body;
+    let length = usize::try_from(tlv::take_varint(&mut rest).expect("it is a name")).expect("it is short");
+    let (name, rest) = rest.split_at(length);
+    (name.to_vec(), rest)
+}
+
+fn positions(mut rest: &[u8]) -> Vec<(Vec<u8>, u64, u64)> {
+    let mut all = Vec::new();
+    while !rest.is_empty() {
+        let (topic, behind) = name(rest);
+        let (epoch, behind) = behind.split_first_chunk().expect("it is a position");
+        rest = behind;
+        let offset = tlv::take_varint(&mut rest).expect("it is a position");
+        all.push((topic, u64::from_be_bytes(*epoch), offset));
+    }
+    all
+}
+
+fn put_position(body: &mut Vec<u8>, topic: &[u8], epoch: u64, offset: u64) {
+    tlv::put_varint(body, topic.len() as u64);
+    body.extend_from_slice(topic);
+    body.extend_from_slice(&epoch.to_be_bytes());
+    tlv::put_varint(body, offset);
+}
+
+fn restated(body: &[u8], change: impl Fn(&[u8], u64, u64) -> (u64, u64)) -> Bytes {
+    let mut changed = Vec::new();
+    for (topic, epoch, offset) in positions(body) {
+        let (epoch, offset) = change(&topic, epoch, offset);
+        put_position(&mut changed, &topic, epoch, offset);
+    }
+    changed.into()
+}
+
+/// The numbers of a topic that the broker has taken for certain, and all others that it may have.
+#[derive(Default)]
+struct Published {
+    certain: BTreeMap<&'static str, Vec<u64>>,
+    last: u64,
+}
+
+fn serve(world: &World, defect: Defect) {
+    world.node("broker").start(move |process| async move {
+        let broker = Broker::builder().history("prices.*", History::last(KEPT)).build();
+        let epoch = epoch_of(&broker);
+        let acceptor = Server::builder().build(Faulty { broker, defect, epoch }).expect("a broker can be served");
+        process.accept(move |transport| {
+            let acceptor = acceptor.clone();
+            async move { drop(acceptor.serve_connection(transport).await) }
+        });
+    });
+}
+
+async fn client(world: &World, node: &str) -> Client {
+    let process = world.node(node).process();
+    loop {
+        match Client::connect_with_connector(frisbee::Client::builder(), process.connector("broker")).await {
+            Ok(client) => return client,
+            Err(_) => sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+/// Publishes numbers until a time, and then a last one to each topic, which the broker has taken for certain.
+async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration) {
+    let client = client(&world, "writer").await;
+    let mut last = [false; TOPICS.len()];
+    while last != [true; TOPICS.len()] {
+        let ends = world.elapsed() >= time;
+        let at = if ends {
+            last.iter().position(|done| !done).expect("one is left")
+        } else {
+            world.draw(|rng| rng.usize(..TOPICS.len()))
+        };
+        let number = {
+            let mut published = published.lock();
+            published.last += 1;
+            published.last + if ends { END } else { 0 }
+        };
+        let sending = async {
+            client.publish(TOPICS[at], number.to_string()).await.ok()?;
+            client.sync().await.ok()
+        };
+        if timeout(PATIENCE, sending).await.ok().flatten().is_some() {
+            published.lock().certain.entry(TOPICS[at]).or_default().push(number);
+            last[at] |= ends;
+        } else {
+            sleep(Duration::from_millis(50)).await;
+        }
+        let pause = world.draw(|rng| rng.u64(..60));
+        sleep(Duration::from_millis(pause)).await;
+    }
+}
+
+/// Subscribes, at some time, and checks all that comes until the last messages.
+async fn check(
+    world: World,
+    node: &'static str,
+    pattern: &'static str,
+    published: Arc<Mutex<Published>>,
+    time: Duration,
+) {
+    let pause = world.draw(|rng| rng.u64(..2000));
+    sleep(Duration::from_millis(pause)).await;
+    let mut subscription: Subscription = loop {
+        let client = client(&world, node).await;
+        if let Ok(subscription) = client.subscribe_from(pattern, Start::Oldest).await {
+            break subscription;
+        }
+    };
+    let mut last = BTreeMap::<&str, u64>::new();
+    let (mut missing, mut stated, mut is_unknown) = (0, 0, false);
+    let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
+    let mut ended = BTreeSet::new();
+    while ended.len() < topics {
+        match timeout(PATIENCE, subscription.recv()).await.expect("the last messages come or are missed") {
+            Ok(message) => {
+                let topic = *TOPICS.iter().find(|topic| **topic == message.topic()).expect("it is one of these");
+                let text = std::str::from_utf8(message.payload()).expect("it is a number");
+                let number: u64 = text.parse().expect("it is a number");
+                world.note(format!("{node} {topic} {number} {:?}", message.position().map(|position| position.offset)));
+                assert!(message.position().is_some(), "{node}: {number} without a position");
+                if let Some(last) = last.insert(topic, number) {
+                    assert!(number > last, "{node}: {topic} {number} after {last}");
+                    let published = published.lock();
+                    let numbers = published.certain.get(topic).into_iter().flatten();
+                    missing += numbers.filter(|certain| last < **certain && **certain < number).count() as u64;
+                }
+                assert!(
+                    is_unknown || missing <= stated,
+                    "{node}: {missing} are missing, {stated} were stated, at {number}"
+                );
+                if number > END {
+                    ended.insert(topic);
+                }
+            }
+            Err(RecvError::Lagged(count)) => {
+                world.note(format!("{node} misses {count}"));
+                stated += count;
+            }
+            Err(RecvError::Reconnected) => {
+                world.note(format!("{node} may miss some"));
+                is_unknown = true;
+            }
+            Err(other) => panic!("{node}: {other}"),
+        }
+    }
+}
+
+/// Breaks connections, and restarts the broker if it `restarts`.
+async fn disturb(world: World, time: Duration, restarts: bool) {
+    while world.elapsed() < time {
+        let pause = world.draw(|rng| rng.u64(300..2500));
+        sleep(Duration::from_millis(pause)).await;
+        let other = ["one", "all", "writer"][world.draw(|rng| rng.usize(..3))].to_owned();
+        match world.draw(|rng| rng.u32(..4)) {
+            0 if restarts => world.node("broker").restart(),
+            0 | 1 => world.strike(Fault::Reset { one: "broker".to_owned(), other }).await,
+            2 => {
+                let behind = world.draw(|rng| rng.u64(..300));
+                world.strike(Fault::Cut { from: "broker".to_owned(), to: other.clone(), behind }).await;
+            }
+            _ => {
+                world.block("broker", &other);
+                world.strike(Fault::Reset { one: "broker".to_owned(), other: other.clone() }).await;
+                let outage = world.draw(|rng| rng.u64(..2000));
+                sleep(Duration::from_millis(outage)).await;
+                world.heal("broker", &other);
+            }
+        }
+    }
+}
+
+async fn run(world: World, defect: Defect, restarts: bool) {
+    let time = Duration::from_secs(8);
+    serve(&world, defect);
+    let published = Arc::<Mutex<Published>>::default();
+    let disturbing = tokio::spawn(disturb(world.clone(), time, restarts));
+    let one = tokio::spawn(check(world.clone(), "one", "prices.a", published.clone(), time));
+    let all = tokio::spawn(check(world.clone(), "all", "prices.*", published.clone(), time));
+    publish(world, published, time).await;
+    for checking in [one, all] {
+        if let Err(error) = checking.await {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+    drop(disturbing.await);
+}
+
+#[sim_test(seeds = 60)]
+async fn lost_connections_lose_no_message_silently(world: World) {
+    run(world, Defect::None, false).await;
+}
+
+#[sim_test(seeds = 60)]
+async fn restarted_broker_is_noticed(world: World) {
+    run(world, Defect::None, true).await;
+}
+
+/// The seeds in which a planted defect has to be found. Most are found in the first ten.
+const SEEDS: u64 = 1000;
+
+#[test]
+fn planted_defects_of_a_broker_are_found() {
+    for (defect, restarts) in [
+        (Defect::DuplicateAtSeam, false),
+        (Defect::LostAtSeam, false),
+        (Defect::SameEpoch, true),
+        (Defect::SilentOverrun, false),
+        (Defect::Reordered, false),
+    ] {
+        let found = Sim::new().runs_twice(false).shrinks(false).find(SEEDS, |world| run(world, defect, restarts));
+        assert!(found.is_some(), "{defect:?} was not found");
+    }
+}
