@@ -18,6 +18,7 @@ pub(crate) struct Known<'a> {
     pub(crate) origin: Option<&'a [u8]>,
     /// `sec-fetch-site`, by which browsers say where a request comes from.
     pub(crate) site: Option<&'a [u8]>,
+    pub(crate) accept: Option<Cow<'a, [u8]>>,
     pub(crate) content_type: Option<&'a [u8]>,
     pub(crate) content_encoding: Option<Cow<'a, [u8]>>,
     pub(crate) accept_encoding: Option<Cow<'a, [u8]>>,
@@ -36,6 +37,11 @@ pub(crate) struct Known<'a> {
     /// `access-control-request-method`, by which a preflight is known.
     pub(crate) preflight: Option<&'a [u8]>,
     pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
+    /// `mcp-protocol-version`, `mcp-method`, `mcp-name` and `mcp-session-id`.
+    pub(crate) mcp_version: Option<&'a [u8]>,
+    pub(crate) mcp_method: Option<&'a [u8]>,
+    pub(crate) mcp_name: Option<&'a [u8]>,
+    pub(crate) mcp_session: Option<&'a [u8]>,
     pub(crate) socket_key: Option<&'a [u8]>,
     pub(crate) socket_version: Option<&'a [u8]>,
     pub(crate) socket_protocol: Option<Cow<'a, [u8]>>,
@@ -67,6 +73,10 @@ impl<'a> Known<'a> {
             b"connect-protocol-version" => ("connect-protocol-version", &mut self.version),
             b"grpc-timeout" => ("grpc-timeout", &mut self.grpc_timeout),
             b"access-control-request-method" => ("access-control-request-method", &mut self.preflight),
+            b"mcp-protocol-version" => ("mcp-protocol-version", &mut self.mcp_version),
+            b"mcp-method" => ("mcp-method", &mut self.mcp_method),
+            b"mcp-name" => ("mcp-name", &mut self.mcp_name),
+            b"mcp-session-id" => ("mcp-session-id", &mut self.mcp_session),
             b"sec-websocket-key" => ("sec-websocket-key", &mut self.socket_key),
             b"sec-websocket-version" => ("sec-websocket-version", &mut self.socket_version),
             lower => return self.add_list(lower, value),
@@ -80,6 +90,7 @@ impl<'a> Known<'a> {
     fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
         let list = match name {
             b"content-encoding" => &mut self.content_encoding,
+            b"accept" => &mut self.accept,
             b"accept-encoding" => &mut self.accept_encoding,
             b"expect" => &mut self.expect,
             b"connection" => &mut self.connection,
