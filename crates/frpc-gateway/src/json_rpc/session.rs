@@ -547,7 +547,11 @@ impl Inner {
                 drop(hold);
             }
             Letter::Item(number, item, permits, hold) => {
-                self.put_item(number, &item, permits, context);
+                #[cfg(feature = "mcp")]
+                if self.put_tool_item(number, &item, permits, context) {
+                    return;
+                }
+                self.put_item(number, &item, permits);
                 drop(hold);
             }
             Letter::Taken(number, count) => self.grant(number, count),
@@ -557,20 +561,20 @@ impl Inner {
     }
 
     /// Appends the reply of a call that is over.
-    fn answer(&mut self, mut call: Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+    fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
         #[cfg(feature = "mcp")]
-        if let (Some(mut tool), Some(id)) = (call.tool.take(), &call.id) {
-            return self.answer_tool(id, &mut tool, result, context);
+        if let (Some(tool), Some(id)) = (call.tool, &call.id) {
+            return self.answer_tool(id, *tool, result, context);
         }
-        let Call { id, batch, shows_metadata, .. } = &call;
+        let Call { id, batch, shows_metadata, .. } = call;
         let reply_max = self.reply_max;
         let put = |out: &mut Vec<u8>| {
-            let Some(id) = id else { return };
+            let Some(id) = &id else { return };
             match result {
                 Ok(response) if response.get_ref().len() <= reply_max => {
                     reply::begin_result(out, id);
                     out.extend_from_slice(response.get_ref());
-                    reply::end_result(out, Some(response.metadata()).filter(|_| *shows_metadata));
+                    reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
                 }
                 Ok(response) => reply::failure(out, id, &too_long(response.get_ref().len(), reply_max)),
                 Err(status) => reply::failure(out, id, &status),
@@ -578,8 +582,8 @@ impl Inner {
         };
         match batch {
             Some(batch) => {
-                self.batches.add(*batch, id.as_deref(), self.reply_max, context, put);
-                self.batches.end(*batch, &mut self.output);
+                self.batches.add(batch, id.as_deref(), self.reply_max, context, put);
+                self.batches.end(batch, &mut self.output);
             }
             None => {
                 let start = self.output.len();

@@ -1,6 +1,6 @@
 //! Tools of servers with rules.
 
-use crate::support::{Host, LEGACY, all, request};
+use crate::support::{Host, LEGACY, Lines, all, request};
 use frpc::{Access, Principal, Proof, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Mcp};
 use serde_json::{Value, json};
@@ -90,4 +90,22 @@ async fn unknown_caller_is_led_to_the_authorization_server() {
     }
     let other = host.http("GET", "/.well-known/oauth-protected-resource/other", "", "").await;
     assert_eq!(other.status, 404);
+}
+
+#[tokio::test]
+async fn caller_in_lines_is_known_by_metadata_of_each_request() {
+    let mut lines = Lines::new(&host(all()));
+    let mut list = request(1, "tools/list", json!({}));
+    lines.send(&list).await;
+    assert_eq!(lines.next().await["error"]["data"]["status"], "UNAUTHENTICATED");
+    list["metadata"] = json!({"authorization": "Bearer guest"});
+    lines.send(&list).await;
+    assert_eq!(lines.next().await["result"]["tools"][0]["name"], "text");
+    let mut call = request(2, "tools/call", json!({"name": "text"}));
+    call["metadata"] = list["metadata"].clone();
+    lines.send(&call).await;
+    assert_eq!(lines.next().await["result"]["isError"], false);
+    call["metadata"] = json!({"A": "x"});
+    lines.send(&call).await;
+    assert_eq!(lines.next().await["error"]["code"], -32600);
 }

@@ -176,11 +176,7 @@ impl Inner {
     }
 
     /// Appends an item of a handler.
-    pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize, context: &ForeignContext) {
-        #[cfg(feature = "mcp")]
-        if self.put_tool_item(number, item, permits, context) {
-            return;
-        }
+    pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize) {
         let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
         reply::begin_notice(&mut self.output, "rpc.item", id, "item");
         self.output.extend_from_slice(item);

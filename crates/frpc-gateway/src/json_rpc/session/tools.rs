@@ -5,6 +5,7 @@ use crate::Mcp;
 use crate::charge::{Charge, check_room};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mail::{CallNumber, Canceller};
+use crate::json_rpc::metadata;
 use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, Refusal, TOOLS_CALL, TOOLS_LIST};
 use crate::mcp::reply::{
     Era, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
@@ -121,7 +122,13 @@ impl Turn<'_> {
         let Self { context, inner, .. } = self;
         let Some(tools) = &inner.tools else { return };
         let mcp = &tools.mcp;
-        let id = request.id.map(str::as_bytes).unwrap_or(reply::NO_ID);
+        let id = request.id.map_or(reply::NO_ID, str::as_bytes);
+        let mut metadata = inner.metadata.clone();
+        if let Some(json) = request.metadata
+            && let Err(reason) = metadata::read(json, &mut metadata)
+        {
+            return reply::error(out, id, reply::INVALID_REQUEST, &reason);
+        }
         match &*request.method {
             method if !params::is_served(method, era) => {
                 let text = format!("there is no method {:?}", super::shortened(method));
@@ -134,14 +141,22 @@ impl Turn<'_> {
                 reply::end_result(out, None);
             }
             DISCOVER => put_discovered(out, id, mcp),
-            TOOLS_LIST => inner.list_tools(out, id, params, era, context),
-            TOOLS_CALL => self.call_tool(request, params, era, message, out),
+            TOOLS_LIST => inner.list_tools(out, id, params, &metadata, era, context),
+            TOOLS_CALL => self.call_tool(request, params, metadata, era, message, out),
             _ => {}
         }
     }
 
     /// Calls a tool.
-    fn call_tool(&mut self, request: &Request<'_>, params: &Params<'_>, era: Era, message: &Bytes, out: &mut Vec<u8>) {
+    fn call_tool(
+        &mut self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        metadata: Metadata,
+        era: Era,
+        message: &Bytes,
+        out: &mut Vec<u8>,
+    ) {
         let Self { context, inner, turn } = self;
         let (Some(tools), Some(id)) = (&inner.tools, request.id) else { return };
         let mcp = tools.mcp.clone();
@@ -162,7 +177,7 @@ impl Turn<'_> {
         };
         let mut call = frpc::Request::new(arguments);
         call.set_timeout(request.timeout.map_or(mcp.timeout, |timeout| timeout.min(mcp.timeout)));
-        *call.metadata_mut() = inner.metadata.clone();
+        *call.metadata_mut() = metadata;
         put_trace(call.metadata_mut(), params.traceparent.as_deref());
         let mut form = ToolCall {
             era,
@@ -179,7 +194,7 @@ impl Turn<'_> {
         let status = if tool.shape == Shape::Items {
             // A response that has begun cannot become a challenge of HTTP.
             let method = inner.called.get(at).map(|called| called.method.clone());
-            let allowed = method.map_or(Ok(()), |method| method.check_access(&inner.metadata));
+            let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
             let asked = Asked {
                 id: Some(id),
                 batch: None,
@@ -254,7 +269,15 @@ fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
 
 impl Inner {
     /// Appends a page of the tools that the caller may call.
-    fn list_tools(&mut self, out: &mut Vec<u8>, id: &[u8], params: &Params<'_>, era: Era, context: &ForeignContext) {
+    fn list_tools(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: &[u8],
+        params: &Params<'_>,
+        metadata: &Metadata,
+        era: Era,
+        context: &ForeignContext,
+    ) {
         let Some(Tools { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         let tools = mcp.tools(context);
         let from = match params.cursor.as_deref().map(str::parse) {
@@ -268,7 +291,7 @@ impl Inner {
         out.extend_from_slice(b"{\"tools\":[");
         let next = tools.put_page(out, from, mcp.page_max, |tool| {
             let method = context.methods().get(tool.service, tool.method);
-            let allowed = method.map_or(Ok(()), |method| method.check_access(&self.metadata));
+            let allowed = method.map_or(Ok(()), |method| method.check_access(metadata));
             is_any |= allowed.is_ok();
             refused = refused.take().or(allowed.as_ref().err().cloned());
             allowed.is_ok()
@@ -323,7 +346,7 @@ impl Inner {
     pub(super) fn answer_tool(
         &mut self,
         id: &[u8],
-        call: &mut ToolCall,
+        mut call: ToolCall,
         result: Result<Response<Bytes>, Status>,
         context: &ForeignContext,
     ) {
@@ -333,7 +356,7 @@ impl Inner {
             }
         });
         let mut out = std::mem::take(&mut self.output);
-        self.put_tool(&mut out, id, call, result, context);
+        self.put_tool(&mut out, id, &call, result, context);
         out.push(b'\n');
         self.output = out;
     }
