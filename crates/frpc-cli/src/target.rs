@@ -14,10 +14,10 @@ use tokio::net::TcpStream;
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
 
-/// A connection that carries frames, whatever is below them.
-type Transport = Box<dyn Carrier>;
+/// A connection that carries frames or lines, whatever is below them.
+pub(crate) type Transport = Box<dyn Carrier>;
 
-trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
@@ -94,6 +94,14 @@ impl Target {
             return Ok(socket);
         }
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
+    }
+
+    /// Makes a connection that carries lines.
+    pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
+        if self.is_web_socket() {
+            return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
+        }
+        self.dial().await
     }
 
     /// Makes the handshake of TLS, if there is TLS.
