@@ -7,7 +7,7 @@ use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text
 use frpc::json::{DecodeError, Options, Reader};
 use std::borrow::Cow;
 
-/// The longest id of a request, in bytes. It is kept while its call is in progress.
+/// The longest id of a request and token of progress, in bytes. They are kept while the call is in progress.
 const ID_MAX: usize = 256;
 
 /// Header fields and body differ, by the specification.
@@ -78,7 +78,8 @@ impl<'a> Params<'a> {
                 "_meta" if value.starts_with('{') => {
                     members(value, |key, value| {
                         match key {
-                            "progressToken" if matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9')) => {
+                            // It is sent back with each notification.
+                            "progressToken" if value.len() <= ID_MAX && is_id(value) => {
                                 read.progress_token = Some(value);
                             }
                             "traceparent" => read.traceparent = text(value)?,
@@ -100,7 +101,7 @@ impl<'a> Params<'a> {
 
     /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
     pub(crate) fn check(&self, request: &Request<'_>, head: Option<&Head<'_>>) -> Result<Era, Refusal> {
-        if request.id.is_none_or(|id| id == "null" || id.len() > ID_MAX) {
+        if request.id.is_none_or(|id| !is_id(id) || id.len() > ID_MAX) {
             return Err(Refusal::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
         }
         let stated = self.version.as_deref();
@@ -140,6 +141,11 @@ impl<'a> Params<'a> {
         }
         Ok(Era::Modern)
     }
+}
+
+/// Whether a value is a string or a number.
+fn is_id(value: &str) -> bool {
+    matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
 }
 
 /// Calls `member` for each member of an object with its value. The text is known to be JSON.

@@ -67,6 +67,14 @@ async fn stream_with_a_token_notifies_of_its_progress() {
 }
 
 #[tokio::test]
+async fn long_token_of_progress_is_ignored() {
+    let host = Host::new(all());
+    let token = "x".repeat(255);
+    let params = json!({"name": "count", "arguments": {"number": 3}, "_meta": {"progressToken": token}});
+    assert_eq!(host.result("tools/call", params).await["structuredContent"]["items"][2]["number"], 3);
+}
+
+#[tokio::test]
 async fn failed_call_is_an_error_of_the_tool() {
     let host = Host::new(all());
     let result = host.call("fail", json!({"name": "x"})).await;

@@ -74,3 +74,16 @@ async fn methods_are_called_beside_tools_if_their_door_is_open() {
     let answer = host.http("POST", "/", "content-type: application/json\r\n", &list).await;
     assert_eq!(answer.json()["error"]["code"], -32601);
 }
+
+#[tokio::test]
+async fn cancelled_notification_leaves_calls_of_methods() {
+    let host = Host::with(Gateway::new().json_rpc().mcp(all()), |builder| builder);
+    let mut lines = Lines::new(&host);
+    lines.send(&json!([request(1, "tools.Tools/Wait", json!({"name": "a"}))])).await;
+    host.service.began().await;
+    lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    lines.send(&request(2, "ping", json!({}))).await;
+    assert_eq!(lines.next().await["id"], 2);
+    host.service.release();
+    assert_eq!(lines.next().await[0]["result"]["name"], "a");
+}

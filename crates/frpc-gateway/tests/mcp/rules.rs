@@ -109,3 +109,18 @@ async fn caller_in_lines_is_known_by_metadata_of_each_request() {
     lines.send(&call).await;
     assert_eq!(lines.next().await["error"]["code"], -32600);
 }
+
+#[tokio::test]
+async fn refused_token_counts_once_for_a_list() {
+    let mut lines = Lines::new(&host(all()));
+    let mut list = request(1, "tools/list", json!({}));
+    list["metadata"] = json!({"authorization": "Bearer nobody"});
+    // Sixteen refused tokens would close the way for the next ones.
+    for _ in 0..15 {
+        lines.send(&list).await;
+        assert_eq!(lines.next().await["error"]["data"]["status"], "UNAUTHENTICATED");
+    }
+    list["metadata"] = json!({"authorization": "Bearer guest"});
+    lines.send(&list).await;
+    assert_eq!(lines.next().await["result"]["tools"][0]["name"], "text");
+}

@@ -99,6 +99,7 @@ impl Turn<'_> {
         let Some(id) = request.id else {
             if let (CANCELLED, Ok(Params { request_id: Some(id), .. })) = (&*request.method, &read)
                 && let Some(number) = inner.by_id.get(id.as_bytes()).copied()
+                && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
             {
                 drop(inner.end(number));
             }
@@ -285,16 +286,19 @@ impl Inner {
             Some(Ok(from)) if from <= tools.len() => from,
             Some(_) => return reply::error(out, id, reply::INVALID_PARAMS, "invalid cursor: begin without one"),
         };
-        let (mut refused, mut is_any) = (None, false);
+        let token = context.methods().check_caller(metadata);
+        let (mut refused, mut is_any) = (token.err(), false);
+        let has_token = refused.is_none();
         let start = out.len();
         reply::begin_result(out, id);
         out.extend_from_slice(b"{\"tools\":[");
         let next = tools.put_page(out, from, mcp.page_max, |tool| {
-            let method = context.methods().get(tool.service, tool.method);
-            let allowed = method.map_or(Ok(()), |method| method.check_access(metadata));
-            is_any |= allowed.is_ok();
-            refused = refused.take().or(allowed.as_ref().err().cloned());
-            allowed.is_ok()
+            let method = context.methods().get(tool.service, tool.method).filter(|_| has_token);
+            let allowed = method.map(|method| method.check_access(metadata));
+            let is_open = allowed == Some(Ok(()));
+            is_any |= is_open;
+            refused = refused.take().or(allowed.and_then(Result::err));
+            is_open
         });
         out.push(b']');
         if let Some(next) = next {
