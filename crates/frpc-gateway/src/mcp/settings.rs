@@ -31,7 +31,7 @@ const PAGE_MAX: usize = 50;
 /// its annotations: `NO_SIDE_EFFECTS` is read-only, `IDEMPOTENT` is idempotent, and every other method may be destructive.
 /// Clients decide by these and by the comments whether a person has to confirm a call.
 ///
-/// Tools pass the same middleware, [rules](frpc::Access), deadlines and limits as calls at other doors. The list has only
+/// Tools pass the same middleware, [rules](frpc::Authorize), deadlines and limits as calls at other doors. The list has only
 /// the tools that the rules allow to the caller.
 ///
 /// Clients reach the tools by POST at `/mcp`, within the [locks](crate::Http) of HTTP, and by lines over TCP, which
@@ -152,7 +152,7 @@ impl Mcp {
     /// States where clients get tokens, by RFC 9728: `resource` is the public URL of the endpoint, such as
     /// `https://api.example.com/mcp`. A request whose token is missing or not accepted is answered with 401, and
     /// `WWW-Authenticate` leads to the document with these servers. The tokens themselves are verified by the
-    /// [rules](frpc::Access::tokens) of the server.
+    /// [rules](frpc::Authorize) of the server, such as those of frpc-access.
     ///
     /// ```
     /// use frpc_gateway::Mcp;

@@ -1,7 +1,8 @@
 //! Tools of servers with rules.
 
 use crate::support::{Host, LEGACY, Lines, all, request};
-use frpc::{Access, Principal, Proof, TokenError, Tokens, Who};
+use frpc::{Principal, Proof};
+use frpc_access::{Access, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Mcp};
 use serde_json::{Value, json};
 
