@@ -93,7 +93,7 @@ where
         let mut line = Vec::new();
         let mut has_ended = false;
         while !has_ended || self.link.as_ref().is_some_and(|link| !link.pending.is_empty()) {
-            // Reading up to a line feed may be interrupted: the next read goes on with the same line.
+            // `read_until` is cancel safe: the next read continues the line.
             tokio::select! {
                 read = input.read_until(b'\n', &mut line), if !has_ended => {
                     has_ended = read? == 0;
@@ -180,7 +180,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// A bridge to connections that the test serves: what it reads, what it writes, and the server's ends.
+    /// The agent of a bridge, and the server's ends of its connections.
     struct Peer {
         agent: BufReader<DuplexStream>,
         dialled: mpsc::UnboundedReceiver<DuplexStream>,

@@ -5,7 +5,7 @@ use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
 use samples::tools::{Count, Name, Node, Tools, ToolsServer};
 
-/// The messages of a stream of which the client wants none.
+/// The fewest messages of a stream.
 const LEAST: u32 = 3;
 
 struct Suite;

@@ -80,7 +80,7 @@ struct Inner {
     /// Whether methods are called by their own names.
     takes_methods: bool,
     #[cfg(feature = "mcp")]
-    tools: Option<Box<tools::Tools>>,
+    tools: Option<Box<tools::ToolSession>>,
 }
 
 /// A method that has been called.

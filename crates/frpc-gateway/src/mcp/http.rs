@@ -2,7 +2,7 @@
 //! events for a call with progress.
 
 use super::in_flight::Registered;
-use super::params::{self, Head, INITIALIZE, Params, Refusal, TOOLS_CALL};
+use super::params::{self, HeaderFields, INITIALIZE, Params, RequestError, TOOLS_CALL};
 use super::reply::Era;
 use super::settings::{Mcp, Resource};
 use crate::Gateway;
@@ -119,17 +119,17 @@ pub(crate) async fn answer(
     let (id, refusal) = match Message::read(&body, levels) {
         Ok(Message::One(Item::Request(request))) => {
             let id = request.id.unwrap_or("null");
-            let endpoint = Endpoint { gateway, mcp, context, known };
+            let endpoint = McpEndpoint { gateway, mcp, context, known };
             match endpoint.serve(&request, metadata, &body).await {
                 Ok(outcome) => return outcome,
                 Err(refusal) => (id, refusal),
             }
         }
         Ok(Message::One(Item::Invalid(Invalid { id, reason }))) => {
-            (id.unwrap_or("null"), Refusal::new(INVALID_REQUEST, reason))
+            (id.unwrap_or("null"), RequestError::new(INVALID_REQUEST, reason))
         }
-        Ok(Message::Batch(_)) => ("null", Refusal::new(INVALID_REQUEST, "batch not supported: send one message")),
-        Err(error) => ("null", Refusal::new(PARSE_ERROR, error.to_string())),
+        Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
+        Err(error) => ("null", RequestError::new(PARSE_ERROR, error.to_string())),
     };
     context.waste(body.len());
     let mut out = Vec::new();
@@ -138,17 +138,17 @@ pub(crate) async fn answer(
 }
 
 /// The endpoint, for one request.
-struct Endpoint<'a> {
+struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,
     context: &'a ForeignContext,
     known: &'a Known<'a>,
 }
 
-impl Endpoint<'_> {
-    async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, Refusal> {
+impl McpEndpoint<'_> {
+    async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
         let Self { gateway, mcp, context, known } = self;
-        let params = Params::read(request.params).map_err(|error| Refusal::new(PARSE_ERROR, error.to_string()))?;
+        let params = Params::read(request.params).map_err(|error| RequestError::new(PARSE_ERROR, error.to_string()))?;
         let Some(id) = request.id else {
             if let (params::CANCELLED, Some(session), Some(id)) =
                 (&*request.method, known.mcp_session, params.request_id)
@@ -157,7 +157,7 @@ impl Endpoint<'_> {
             }
             return Ok(Outcome::Whole(Answer::empty(202)));
         };
-        let head = Head {
+        let head = HeaderFields {
             version: known.mcp_version.map(text),
             method: known.mcp_method.map(text),
             name: known.mcp_name.map(text),
@@ -170,7 +170,7 @@ impl Endpoint<'_> {
             Some(of) => {
                 let registered = mcp.in_flight.register(of, id, session.canceller());
                 Some(registered.ok_or_else(|| {
-                    Refusal::new(INVALID_REQUEST, "the id is that of a request in progress: use another one")
+                    RequestError::new(INVALID_REQUEST, "the id is that of a request in progress: use another one")
                 })?)
             }
         };

@@ -100,25 +100,25 @@ impl<'a> Params<'a> {
     }
 
     /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
-    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&Head<'_>>) -> Result<Era, Refusal> {
+    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&HeaderFields<'_>>) -> Result<Era, RequestError> {
         if request.id.is_none_or(|id| !is_id(id) || id.len() > ID_MAX) {
-            return Err(Refusal::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
+            return Err(RequestError::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
         }
         let stated = self.version.as_deref();
         if let Some(head) = head {
             match (head.version, stated) {
                 (Some(field), Some(stated)) if field != stated => {
-                    return Err(Refusal::mismatch("MCP-Protocol-Version"));
+                    return Err(RequestError::mismatch("MCP-Protocol-Version"));
                 }
                 (None, Some(stated)) if stated == MODERN || !VERSIONS.contains(&stated) => {
-                    return Err(Refusal::mismatch("MCP-Protocol-Version"));
+                    return Err(RequestError::mismatch("MCP-Protocol-Version"));
                 }
-                (Some(field), _) if !VERSIONS.contains(&field) => return Err(Refusal::version(field)),
+                (Some(field), _) if !VERSIONS.contains(&field) => return Err(RequestError::version(field)),
                 _ => {}
             }
         }
         if let Some(stated) = stated.filter(|stated| !VERSIONS.contains(stated)) {
-            return Err(Refusal::version(stated));
+            return Err(RequestError::version(stated));
         }
         let is_modern =
             request.method == DISCOVER || [stated, head.and_then(|head| head.version)].contains(&Some(MODERN));
@@ -126,17 +126,17 @@ impl<'a> Params<'a> {
             return Ok(Era::Legacy);
         }
         if stated != Some(MODERN) || !self.has_capabilities {
-            return Err(Refusal::new(
+            return Err(RequestError::new(
                 INVALID_PARAMS,
                 "_meta lacks io.modelcontextprotocol/protocolVersion or io.modelcontextprotocol/clientCapabilities",
             ));
         }
         if let Some(head) = head {
             if head.method != Some(&*request.method) {
-                return Err(Refusal::mismatch("Mcp-Method"));
+                return Err(RequestError::mismatch("Mcp-Method"));
             }
             if request.method == TOOLS_CALL && head.name() != self.name {
-                return Err(Refusal::mismatch("Mcp-Name"));
+                return Err(RequestError::mismatch("Mcp-Name"));
             }
         }
         Ok(Era::Modern)
@@ -159,13 +159,13 @@ pub(crate) fn members<'a>(
 
 /// The header fields of a request by HTTP.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Head<'a> {
+pub(crate) struct HeaderFields<'a> {
     pub(crate) version: Option<&'a str>,
     pub(crate) method: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> HeaderFields<'a> {
     /// The name of the tool: names that a field cannot hold are sent in base64.
     fn name(&self) -> Option<Cow<'a, str>> {
         let name = self.name?;
@@ -178,14 +178,14 @@ impl<'a> Head<'a> {
 
 /// A request that is not served, as an error of JSON-RPC. By HTTP its status is 400.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestError {
     pub(crate) code: i32,
     pub(crate) text: String,
     /// JSON.
     pub(crate) data: Option<String>,
 }
 
-impl Refusal {
+impl RequestError {
     pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), data: None }
     }

@@ -1,7 +1,7 @@
 //! The texts of results.
 
 use super::settings::Mcp;
-use super::tools::Shape;
+use super::tools::ResultShape;
 use crate::json_rpc::reply::{begin_result, end_result, put_list, put_status, put_text as put};
 use frpc::Status;
 
@@ -82,21 +82,21 @@ fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
 }
 
 /// Appends the result of a tool: as text for models, and as structure for programs.
-pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, shape: Shape, json: &[u8]) {
+pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, shape: ResultShape, json: &[u8]) {
     let json = std::str::from_utf8(json).unwrap_or_default();
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
     match shape {
         // It is between quotation marks already.
-        Shape::Value if json.starts_with('"') => out.extend_from_slice(json.as_bytes()),
-        Shape::Items => put(out, &format!("[{json}]")),
-        Shape::Message | Shape::Value => put(out, json),
+        ResultShape::Value if json.starts_with('"') => out.extend_from_slice(json.as_bytes()),
+        ResultShape::Items => put(out, &format!("[{json}]")),
+        ResultShape::Message | ResultShape::Value => put(out, json),
     }
     out.extend_from_slice(b"}],\"structuredContent\":");
     let (before, behind) = match shape {
-        Shape::Message => ("", ""),
-        Shape::Value => ("{\"value\":", "}"),
-        Shape::Items => ("{\"items\":[", "]}"),
+        ResultShape::Message => ("", ""),
+        ResultShape::Value => ("{\"value\":", "}"),
+        ResultShape::Items => ("{\"items\":[", "]}"),
     };
     for part in [before, json, behind] {
         out.extend_from_slice(part.as_bytes());

@@ -16,14 +16,14 @@ pub(crate) struct Tool {
     pub(crate) path: Box<str>,
     /// The request is the member `value` of the arguments.
     pub(crate) takes_value: bool,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ResultShape,
     /// Its entry in the list.
     json: Vec<u8>,
 }
 
 /// The relation of a structured result to the messages of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ResultShape {
     /// It is the response.
     Message,
     /// The response is no object: it is the member `value`.
@@ -127,9 +127,9 @@ impl Tool {
         let schemas = method.message_schemas(FORMAT);
         let input = schema::root(request, schemas);
         let (output, shape) = match schema::root(response, schemas) {
-            _ if is_stream => (schema::list(response, schemas), Shape::Items),
-            Root { json, is_wrapped: true } => (json, Shape::Value),
-            Root { json, is_wrapped: false } => (json, Shape::Message),
+            _ if is_stream => (schema::list(response, schemas), ResultShape::Items),
+            Root { json, is_wrapped: true } => (json, ResultShape::Value),
+            Root { json, is_wrapped: false } => (json, ResultShape::Message),
         };
         let comment = method.comment(FORMAT);
         let description = if comment.is_empty() { format!("Calls {path}.") } else { comment.to_owned() };

@@ -43,7 +43,7 @@ async def check(server, mode):
         except MCPError as error:
             assert error.error.code == -32602, error
 
-        # The client gives up, and the connection still serves calls.
+        # The call times out, and the connection still serves calls.
         try:
             await client.call_tool("tools_Tools_Wait", {}, read_timeout_seconds=0.2)
             raise AssertionError("a call that waits has ended")

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The fields of a request of 2025-11-25.
 pub(crate) const LEGACY: &str = "mcp-protocol-version: 2025-11-25\r\n";
 
-/// Those by which a client accepts both kinds of responses.
+/// The field that accepts both kinds of responses.
 pub(crate) const ACCEPT: &str = "accept: application/json, text/event-stream\r\n";
 
 /// The service, and the events of its calls.
@@ -158,7 +158,7 @@ impl Host {
         Answer::new(&response)
     }
 
-    /// The response to a POST of a message, with these fields besides the usual ones.
+    /// The response to a POST of a message, with these fields in addition.
     pub(crate) async fn post(&self, fields: &str, body: &Value) -> Answer {
         let fields = format!("content-type: application/json\r\n{ACCEPT}{fields}");
         self.http("POST", "/mcp", &fields, &body.to_string()).await

@@ -6,11 +6,11 @@ use crate::charge::{Charge, check_room};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mail::{CallNumber, Canceller};
 use crate::json_rpc::metadata;
-use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, Refusal, TOOLS_CALL, TOOLS_LIST};
+use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, RequestError, TOOLS_CALL, TOOLS_LIST};
 use crate::mcp::reply::{
     Era, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
 };
-use crate::mcp::{Shape, Tool};
+use crate::mcp::{ResultShape, Tool};
 use bytes::Bytes;
 use frpc::{Code, ForeignCalled, ForeignContext, Metadata, Response, Status};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const PROGRESS_MAX: usize = 64 * 1024;
 
 /// The tools of a session.
-pub(super) struct Tools {
+pub(super) struct ToolSession {
     mcp: Arc<Mcp>,
     /// A call or a list failed, since the caller is not known.
     is_denied: bool,
@@ -28,7 +28,7 @@ pub(super) struct Tools {
 /// The call of a tool.
 pub(super) struct ToolCall {
     era: Era,
-    shape: Shape,
+    shape: ResultShape,
     /// For notifications of progress.
     token: Option<Box<str>>,
     /// The number of messages of the stream.
@@ -41,7 +41,7 @@ pub(super) struct ToolCall {
 impl Session {
     /// Opens the door for tools.
     pub(crate) fn with_tools(mut self, mcp: &Arc<Mcp>) -> Self {
-        self.inner.tools = Some(Box::new(Tools { mcp: mcp.clone(), is_denied: false }));
+        self.inner.tools = Some(Box::new(ToolSession { mcp: mcp.clone(), is_denied: false }));
         self
     }
 
@@ -105,15 +105,18 @@ impl Turn<'_> {
             }
             return true;
         };
-        let checked = read.map_err(|error| Refusal::new(reply::INVALID_PARAMS, error.to_string())).and_then(|params| {
-            if batch.is_some() {
-                return Err(Refusal::new(reply::INVALID_REQUEST, "batch not supported: send one message"));
-            }
-            params.check(request, None).map(|era| (params, era))
-        });
+        let checked =
+            read.map_err(|error| RequestError::new(reply::INVALID_PARAMS, error.to_string())).and_then(|params| {
+                if batch.is_some() {
+                    return Err(RequestError::new(reply::INVALID_REQUEST, "batch not supported: send one message"));
+                }
+                params.check(request, None).map(|era| (params, era))
+            });
         match checked {
             Ok((params, era)) => self.answer_mcp(request, &params, era, message, out),
-            Err(Refusal { code, text, data }) => reply::error_with(out, id.as_bytes(), code, &text, data.as_deref()),
+            Err(RequestError { code, text, data }) => {
+                reply::error_with(out, id.as_bytes(), code, &text, data.as_deref())
+            }
         }
         true
     }
@@ -192,7 +195,7 @@ impl Turn<'_> {
             return inner.put_tool_failure(out, id, era, &Status::unimplemented("the method is not served"));
         };
         let number = inner.next;
-        let status = if tool.shape == Shape::Items {
+        let status = if tool.shape == ResultShape::Items {
             // A response that has begun cannot become a challenge of HTTP.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
@@ -279,7 +282,7 @@ impl Inner {
         era: Era,
         context: &ForeignContext,
     ) {
-        let Some(Tools { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
+        let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         let tools = mcp.tools(context);
         let from = match params.cursor.as_deref().map(str::parse) {
             None => 0,
@@ -333,7 +336,7 @@ impl Inner {
         result: Result<(), Status>,
         context: &ForeignContext,
     ) {
-        let Some(Tools { mcp, .. }) = self.tools.as_deref() else { return };
+        let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
         let result = result.and_then(|()| match length {
             // It is there twice, and as a text it has more escapes.
@@ -355,7 +358,7 @@ impl Inner {
         context: &ForeignContext,
     ) {
         let result = result.map(|response| {
-            if call.shape != Shape::Items {
+            if call.shape != ResultShape::Items {
                 call.items = response.into_inner().into();
             }
         });
@@ -366,7 +369,7 @@ impl Inner {
     }
 
     fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], era: Era, status: &Status) {
-        let Some(Tools { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
+        let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         *is_denied |= status.code() == Code::Unauthenticated;
         put_failure(out, id, mcp, era, status);
     }
@@ -383,7 +386,7 @@ impl Inner {
         let Some(Call { tool: Some(call), work: Work::Stream(ends, _), .. }) = calls.get_mut(&number) else {
             return false;
         };
-        let Some(Tools { mcp, .. }) = tools.as_deref() else { return false };
+        let Some(ToolSession { mcp, .. }) = tools.as_deref() else { return false };
         let length = call.items.len() + item.len() + 1;
         let has_grown = call.charge.set(context, length);
         let refused = match () {
