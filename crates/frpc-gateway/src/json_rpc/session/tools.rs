@@ -115,7 +115,7 @@ impl Turn<'_> {
         match checked {
             Ok((params, era)) => self.answer_mcp(request, &params, era, message, out),
             Err(RequestError { code, text, data }) => {
-                reply::error_with(out, id.as_bytes(), code, &text, data.as_deref())
+                reply::error_with(out, id.as_bytes(), code, &text, data.as_deref());
             }
         }
         true
