@@ -161,8 +161,10 @@ fn tools_are_called_from_standard_input() {
         command.args(["mcp", "--to", &address]).args(options).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut agent = command.spawn().expect("it was built");
         let mut input = agent.stdin.take().expect("a pipe");
-        let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
-        write!(input, "{}\n{call}\n", r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#).expect("it reads");
+        let call =
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
+        let begin = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
+        write!(input, "{begin}\n{call}\n").expect("it reads");
         drop(input);
         let output = agent.wait_with_output().expect("it ends behind its input");
         let replies = stdout(&output);

@@ -54,11 +54,11 @@ impl Tools {
                 match Tool::new(&method, name.unwrap_or_else(|| path.replace(['.', '/'], "_")), path) {
                     Some(tool) => tools.add(tool),
                     None if matches!(chosen, Chosen::Service(_)) => {}
-                    None => log_unusable(chosen),
+                    None => tracing::error!(target: "frpc::mcp", ?chosen, "method cannot be a tool"),
                 }
             }
             if !is_known {
-                tracing::error!(target: "frpc::mcp", ?chosen, "not served: the name of a tool's service or method is wrong");
+                tracing::error!(target: "frpc::mcp", ?chosen, "unknown service or method of a tool");
             }
         }
         tools
@@ -99,11 +99,6 @@ impl Tools {
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
-}
-
-fn log_unusable(chosen: &Chosen) {
-    let problem = "no tool: a method that takes a stream, or without code for JSON";
-    tracing::error!(target: "frpc::mcp", ?chosen, "{problem}");
 }
 
 impl std::fmt::Debug for Tools {
