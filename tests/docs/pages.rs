@@ -362,6 +362,19 @@ mod gateway {
     }
 }
 
+mod agents {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::Server;
+
+    async fn server() -> Outcome {
+        statements!("agents-1");
+        let _ = server;
+        Ok(())
+    }
+}
+
 mod console {
     use super::readme::Service;
     use super::readme::greet::GreeterServer;

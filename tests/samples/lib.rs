@@ -23,6 +23,12 @@ pub mod greeter {
     frpc::include_proto!("greeter");
 }
 
+/// Generated from `proto/tools.proto`, with JSON.
+pub mod tools {
+    #![allow(missing_docs)]
+    frpc::include_proto!("tools");
+}
+
 /// Generated from the schema of the example `doors`, with JSON, protobuf and reflection.
 pub mod greet {
     #![allow(missing_docs)]

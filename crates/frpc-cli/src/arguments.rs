@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Trace(TraceArguments),
     /// Show the activity of a server, live: connections, calls, streams, memory, closes.
     Top(TopArguments),
+    /// Connect an agent's standard input and output to the tools of a server (Model Context Protocol).
+    Mcp(McpArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -158,6 +160,16 @@ pub(crate) struct CallArguments {
     /// Write only this field of each reply to standard output: the bytes or the text itself.
     #[arg(long, value_name = "FIELD")]
     pub(crate) out_field: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// The server, as for --server: HOST:PORT or unix:PATH.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) to: Option<String>,
+    /// Send an entry of metadata with each request, as for `call`.
+    #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
+    pub(crate) metadata: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod failure;
 mod input;
 mod list;
 mod load;
+mod mcp;
 mod parameters;
 mod pubsub;
 mod schema;
@@ -76,6 +77,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Decode(decode) => on_runtime(decode::decode(decode, &server, &source, screen)),
         Command::Trace(trace) => on_runtime(trace::trace(trace, &server, &source, screen)),
         Command::Top(top) => on_runtime(top::top(top, &server, screen)),
+        Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);

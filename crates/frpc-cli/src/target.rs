@@ -15,9 +15,9 @@ use tokio::net::TcpStream;
 const DEFAULT: &str = "localhost:8080";
 
 /// A connection that carries frames, over any transport.
-type Transport = Box<dyn Carrier>;
+pub(crate) type Transport = Box<dyn Carrier>;
 
-trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
@@ -94,6 +94,14 @@ impl Target {
             return Ok(socket);
         }
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
+    }
+
+    /// Makes a connection that carries lines.
+    pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
+        if self.is_web_socket() {
+            return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
+        }
+        self.dial().await
     }
 
     /// Makes the handshake of TLS, if there is TLS.

@@ -1,5 +1,7 @@
 //! The enabled gateways, and the detection of a connection's protocol.
 
+#[cfg(feature = "mcp")]
+use crate::Mcp;
 use crate::json_rpc;
 #[cfg(feature = "http")]
 use crate::{Http, http};
@@ -17,6 +19,8 @@ pub struct Gateway {
     pub(crate) http: Option<Http>,
     #[cfg(feature = "http")]
     pub(crate) web_socket: bool,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: Option<Arc<Mcp>>,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
 }
@@ -37,6 +41,8 @@ impl Default for Gateway {
             http: None,
             #[cfg(feature = "http")]
             web_socket: false,
+            #[cfg(feature = "mcp")]
+            mcp: None,
             batch_max: BATCH_MAX,
             idle_timeout: IDLE_TIMEOUT,
         }
@@ -83,6 +89,15 @@ impl Gateway {
         self
     }
 
+    /// Opens the door for agents: a POST to `/mcp`, within the locks of [`http`](Self::http), and messages in lines over TCP.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp(mut self, mcp: Mcp) -> Self {
+        self.mcp = Some(Arc::new(mcp));
+        self.http.get_or_insert_default();
+        self
+    }
+
     /// Sets how many requests a batch of JSON-RPC may have, at least one. Default: 1000. A longer one is refused while it
     /// is read, before any of its calls.
     #[must_use]
@@ -103,11 +118,20 @@ impl Gateway {
     /// The open door at which a connection with this beginning has come.
     fn door(&self, beginning: &[u8]) -> Option<Door> {
         match beginning.first()? {
-            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.json_rpc.then_some(Door::JsonRpc),
+            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(Door::JsonRpc),
             #[cfg(feature = "http")]
             b'A'..=b'Z' => self.http.as_ref().map(|_| Door::Http),
             _ => None,
         }
+    }
+
+    /// Whether JSON-RPC messages are served outside HTTP.
+    fn takes_lines(&self) -> bool {
+        #[cfg(feature = "mcp")]
+        if self.mcp.is_some() {
+            return true;
+        }
+        self.json_rpc
     }
 
     async fn serve(self: Arc<Self>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
@@ -137,6 +161,8 @@ pub trait ServeGateway: sealed::Sealed {
 
 impl ServeGateway for ServerBuilder {
     fn gateway(self, gateway: Gateway) -> Self {
+        #[cfg(feature = "mcp")]
+        let gateway = Gateway { mcp: gateway.mcp.map(|mcp| Arc::new(mcp.fresh())), ..gateway };
         #[cfg(feature = "http")]
         let builder = if gateway.http.is_some() { self.alpn_protocols(["h2", "http/1.1"]) } else { self };
         #[cfg(not(feature = "http"))]

@@ -8,15 +8,19 @@
 mod body;
 mod connection;
 mod discover;
-mod envelope;
+pub(crate) mod envelope;
 mod framing;
 mod mail;
 mod metadata;
-mod reply;
+pub(crate) mod reply;
 mod session;
 
 #[cfg(feature = "http")]
 pub(crate) use body::answer;
+#[cfg(feature = "mcp")]
+pub(crate) use mail::Canceller;
+#[cfg(feature = "mcp")]
+pub(crate) use session::NAMED;
 #[cfg(feature = "http")]
 pub(crate) use session::Session;
 

@@ -8,6 +8,7 @@
 //!
 //! * `console`: the page where people see and call the services of a server, `Console`.
 //! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
+//! * `mcp`: the door for agents, `Mcp`.
 
 #[cfg(feature = "http")]
 mod base64;
@@ -29,6 +30,8 @@ mod inbound;
 mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;
@@ -41,4 +44,6 @@ pub use console::Console;
 pub use gateway::{Gateway, ServeGateway};
 #[cfg(feature = "http")]
 pub use http::settings::Http;
+#[cfg(feature = "mcp")]
+pub use mcp::settings::Mcp;
 pub use trailers::Trailers;

@@ -112,22 +112,20 @@ impl PeerRules for Visitor {
 
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
         let rule = self.access.rule(rule);
-        let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
-        let known = match token {
-            Some(token) => self.bearer(token)?,
-            None => self.own(),
-        };
-        if known.is_over() {
-            return Err(expired());
-        }
-        if !known.may(rule) {
-            return Err(self.denied(known.principal.as_ref(), method));
-        }
+        let (known, has_token) = self.allowed(rule, method, metadata)?;
         known.take(&self.access, rule, self.address)?;
         let mut admitted = Admitted::default();
-        admitted.principal = token.and_then(|_| known.principal.clone());
+        admitted.principal = known.principal.as_ref().filter(|_| has_token).cloned();
         admitted.expires = known.expires();
         Ok(admitted)
+    }
+
+    fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
+        self.allowed(self.access.rule(rule), method, metadata).map(drop)
+    }
+
+    fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
+        self.identify(metadata).map(drop)
     }
 
     fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
@@ -145,6 +143,34 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
+    /// The caller with this metadata if a rule allows it to call the method, and whether a token came with the metadata.
+    /// The limits are not consulted.
+    fn allowed(
+        &self,
+        rule: Option<Rule>,
+        method: &dyn fmt::Display,
+        metadata: &Metadata,
+    ) -> Result<(Arc<Known>, bool), Status> {
+        let (known, has_token) = self.identify(metadata)?;
+        if !known.may(rule) {
+            return Err(self.denied(known.principal.as_ref(), method));
+        }
+        Ok((known, has_token))
+    }
+
+    /// The caller with this metadata, and whether a token came with it. Fails if the token is not accepted.
+    fn identify(&self, metadata: &Metadata) -> Result<(Arc<Known>, bool), Status> {
+        let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
+        let known = match token {
+            Some(token) => self.bearer(token)?,
+            None => self.own(),
+        };
+        if known.is_over() {
+            return Err(expired());
+        }
+        Ok((known, token.is_some()))
+    }
+
     fn verdict(&self, known: &Known, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
         match may {
             _ if known.is_over() => Err(expired()),

@@ -2,7 +2,7 @@
 
 use frpc::Server;
 use frpc::tls::{Authorities, Identity, ServerTls};
-use frpc_gateway::{Gateway, ServeGateway};
+use frpc_gateway::{Gateway, Mcp, ServeGateway};
 use frpc_reflection::Reflection;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use samples::greet::GreeterServer;
@@ -79,7 +79,8 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
                 tell.send(address.clone()).expect("the test waits for it");
                 return server.serve().await;
             }
-            let server = builder.gateway(Gateway::new().web_socket()).bind(address.as_str()).await;
+            let tools = Mcp::new().method_as("greet.Greeter/Greet", "greet");
+            let server = builder.gateway(Gateway::new().web_socket().mcp(tools)).bind(address.as_str()).await;
             let server = server.expect("there is a free port");
             tell.send(server.local_addr().to_string()).expect("the test waits for it");
             server.serve().await
@@ -149,6 +150,33 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
 }
 
 #[cfg(unix)]
+#[test]
+fn tools_are_called_from_standard_input() {
+    let certified = Certified::new();
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+    for (tls, options) in [(None, &[][..]), (Some(certified.server()), &trusted[..])] {
+        let address = serve("127.0.0.1:0".to_owned(), tls);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+        command.args(["mcp", "--to", &address]).args(options).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut agent = command.spawn().expect("it was built");
+        let mut input = agent.stdin.take().expect("a pipe");
+        let call =
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
+        let begin = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
+        write!(input, "{begin}\n{call}\n").expect("it reads");
+        drop(input);
+        let output = agent.wait_with_output().expect("it ends behind its input");
+        let replies = stdout(&output);
+        let replies: Vec<_> = replies.lines().collect();
+        assert_eq!(replies.len(), 2, "{replies:?}");
+        assert!(replies[0].contains(r#""id":1,"result":{"protocolVersion":"#), "{replies:?}");
+        assert!(replies[1].contains(r#""structuredContent":{"text":"Hello, Ada!"}"#), "{replies:?}");
+    }
+    let refused = run("", &["mcp", "--to", "ws://127.0.0.1:1/"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("HOST:PORT or unix:PATH"), "{refused:?}");
+}
+
 #[test]
 fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
     let folder = tempfile::tempdir().expect("there is room");

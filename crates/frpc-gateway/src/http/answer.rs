@@ -76,6 +76,7 @@ impl Answer {
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        202 => "Accepted",
         204 => "No Content",
         308 => "Permanent Redirect",
         400 => "Bad Request",
@@ -83,6 +84,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        406 => "Not Acceptable",
         408 => "Request Timeout",
         409 => "Conflict",
         413 => "Content Too Large",

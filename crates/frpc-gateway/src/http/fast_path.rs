@@ -284,6 +284,11 @@ impl<'a> FastPath<'a> {
         {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
+        // Its response may be a stream.
+        #[cfg(feature = "mcp")]
+        if let Route::Mcp = route {
+            return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
+        }
         let limit = u64::from(self.context.config().body_limit());
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;
@@ -309,6 +314,8 @@ impl<'a> FastPath<'a> {
                 return self.respond(&answer, pass, is_last).await;
             }
             Route::NoMethod(_) => return self.respond(&Answer::not_found(path), pass, is_last).await,
+            #[cfg(feature = "mcp")]
+            Route::Mcp => return self.respond(&Answer::not_found(path), pass, is_last).await,
             Route::JsonRpc => Callee::JsonRpc,
             Route::Get(method) => {
                 let call = get(&method, query, limit, metadata, timeout);

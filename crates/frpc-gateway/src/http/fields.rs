@@ -18,6 +18,8 @@ pub(crate) struct Known<'a> {
     pub(crate) origin: Option<&'a [u8]>,
     /// `sec-fetch-site`, the browser's statement of a request's origin.
     pub(crate) site: Option<&'a [u8]>,
+    #[cfg(feature = "mcp")]
+    pub(crate) accept: Option<Cow<'a, [u8]>>,
     pub(crate) content_type: Option<&'a [u8]>,
     pub(crate) content_encoding: Option<Cow<'a, [u8]>>,
     pub(crate) accept_encoding: Option<Cow<'a, [u8]>>,
@@ -36,6 +38,16 @@ pub(crate) struct Known<'a> {
     /// `access-control-request-method`, the mark of a preflight.
     pub(crate) preflight: Option<&'a [u8]>,
     pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
+    /// `mcp-protocol-version`.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_version: Option<&'a [u8]>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_method: Option<&'a [u8]>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_name: Option<&'a [u8]>,
+    /// `mcp-session-id`.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_session: Option<&'a [u8]>,
     pub(crate) socket_key: Option<&'a [u8]>,
     pub(crate) socket_version: Option<&'a [u8]>,
     pub(crate) socket_protocol: Option<Cow<'a, [u8]>>,
@@ -67,6 +79,14 @@ impl<'a> Known<'a> {
             b"connect-protocol-version" => ("connect-protocol-version", &mut self.version),
             b"grpc-timeout" => ("grpc-timeout", &mut self.grpc_timeout),
             b"access-control-request-method" => ("access-control-request-method", &mut self.preflight),
+            #[cfg(feature = "mcp")]
+            b"mcp-protocol-version" => ("mcp-protocol-version", &mut self.mcp_version),
+            #[cfg(feature = "mcp")]
+            b"mcp-method" => ("mcp-method", &mut self.mcp_method),
+            #[cfg(feature = "mcp")]
+            b"mcp-name" => ("mcp-name", &mut self.mcp_name),
+            #[cfg(feature = "mcp")]
+            b"mcp-session-id" => ("mcp-session-id", &mut self.mcp_session),
             b"sec-websocket-key" => ("sec-websocket-key", &mut self.socket_key),
             b"sec-websocket-version" => ("sec-websocket-version", &mut self.socket_version),
             lower => return self.add_list(lower, value),
@@ -80,6 +100,8 @@ impl<'a> Known<'a> {
     fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
         let list = match name {
             b"content-encoding" => &mut self.content_encoding,
+            #[cfg(feature = "mcp")]
+            b"accept" => &mut self.accept,
             b"accept-encoding" => &mut self.accept_encoding,
             b"expect" => &mut self.expect,
             b"connection" => &mut self.connection,

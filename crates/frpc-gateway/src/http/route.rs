@@ -35,6 +35,9 @@ pub(crate) enum Route {
     /// The response is known without a call.
     Answer(Answer),
     JsonRpc,
+    /// A message of the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// A unary call by GET.
     Get(ForeignMethod),
     Call(ForeignMethod, Protocol),
@@ -108,6 +111,10 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     #[cfg(feature = "console")]
     if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&asked, context.peer_addr())) {
         return Route::Answer(answer);
+    }
+    #[cfg(feature = "mcp")]
+    if let Some(route) = gateway.mcp.as_ref().and_then(|mcp| crate::mcp::http::route(mcp, &asked, protocol)) {
+        return route;
     }
     #[cfg(feature = "metrics")]
     if path == "/metrics"

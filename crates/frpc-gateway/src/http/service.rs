@@ -59,6 +59,8 @@ impl AsRef<[u8]> for Charged {
 pub(crate) enum Reply {
     Whole(Bytes),
     Stream(Box<Replies>),
+    #[cfg(feature = "mcp")]
+    Events(Box<crate::mcp::http::Events>),
 }
 
 impl Reply {
@@ -67,6 +69,8 @@ impl Reply {
         match self {
             Self::Whole(bytes) => bytes.len(),
             Self::Stream(replies) => replies.waiting(),
+            #[cfg(feature = "mcp")]
+            Self::Events(_) => 0,
         }
     }
 }
@@ -80,6 +84,8 @@ impl Body for Reply {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Self::Stream(replies) => replies.poll_frame(task).map(|frame| frame.map(Ok)),
+            #[cfg(feature = "mcp")]
+            Self::Events(events) => events.poll_frame(task).map(|frame| frame.map(Ok)),
         }
     }
 
@@ -87,6 +93,8 @@ impl Body for Reply {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::Stream(replies) => replies.is_over(),
+            #[cfg(feature = "mcp")]
+            Self::Events(_) => false,
         }
     }
 
@@ -94,6 +102,8 @@ impl Body for Reply {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Self::Stream(_) => SizeHint::default(),
+            #[cfg(feature = "mcp")]
+            Self::Events(_) => SizeHint::default(),
         }
     }
 }
@@ -253,6 +263,14 @@ impl Service {
                 }
                 Err(answer) => answer,
             },
+            #[cfg(feature = "mcp")]
+            Route::Mcp => match self.whole(body, known).await {
+                Ok(body) => match self.mcp(known, metadata, body).await {
+                    Ok(answer) => self.compressed(answer, known),
+                    Err(events) => return events,
+                },
+                Err(answer) => answer,
+            },
             Route::Get(method) => {
                 let limit = self.context.config().body_limit().into();
                 match get::Query::parse(parts.uri.query().unwrap_or_default(), limit) {
@@ -272,6 +290,26 @@ impl Service {
             Ok(()) => answer,
             Err(status) => unary::failure(&status),
         })
+    }
+
+    /// Answers a message of the Model Context Protocol, by a stream of events as the error.
+    #[cfg(feature = "mcp")]
+    async fn mcp(&self, known: &Known<'_>, metadata: Metadata, body: Bytes) -> Result<Answer, Response<Reply>> {
+        use crate::mcp::http::{self as mcp, Outcome};
+        let Some(settings) = &self.gateway.mcp else { return Ok(Answer::not_found("/mcp")) };
+        match mcp::answer(&self.gateway, settings, &self.context, known, metadata, body).await {
+            Outcome::Whole(answer) => Ok(answer),
+            Outcome::Events(events) => {
+                let mut response = Response::new(Reply::Events(events));
+                // Proxies forward each event at once.
+                let fields =
+                    [("content-type", mcp::EVENTS), ("cache-control", "no-store"), ("x-accel-buffering", "no")];
+                for (name, value) in fields {
+                    add(response.headers_mut(), name, value.to_owned());
+                }
+                Err(response)
+            }
+        }
     }
 
     async fn unary(

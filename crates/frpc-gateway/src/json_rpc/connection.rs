@@ -34,7 +34,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
     let mut connection = Connection {
         transport: ForeignDriver::new(transport, config),
         context,
-        session: Session::new(gateway, context, Metadata::new()),
+        session: session(gateway, context),
         idle_timeout: gateway.idle_timeout,
         message_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
         input: BytesMut::new(),
@@ -67,6 +67,16 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
     // It has ended either way.
     let _ = connection.transport.close().await;
     Ok(())
+}
+
+/// The session for the doors that are open.
+fn session(gateway: &Gateway, context: &ForeignContext) -> Session {
+    let session = Session::new(gateway, context, Metadata::new());
+    #[cfg(feature = "mcp")]
+    if let Some(mcp) = &gateway.mcp {
+        return if gateway.json_rpc { session.with_tools(mcp) } else { session.for_tools(mcp) };
+    }
+    session
 }
 
 /// What becomes of the client's direction.
@@ -212,7 +222,7 @@ impl Connection<'_> {
                     *pending = bytes;
                     return None;
                 }
-                let is_short = bytes.len() <= *message_max;
+                let is_short = bytes.len() <= *message_max && turn.takes_methods();
                 if let Some(length) = is_short.then(|| turn.take_plain(&bytes, |_| true)).flatten() {
                     bytes.advance(length);
                     continue;

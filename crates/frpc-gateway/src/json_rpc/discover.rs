@@ -3,7 +3,8 @@
 //! It states the knowledge of generated code: names, kinds and comments, the fields of requests in the order of
 //! positional params, and the schemas of messages, which are all in one place.
 
-use frpc::json::{from_json, to_json};
+use super::reply::{put_list, put_text as put};
+use frpc::json::from_json;
 use frpc::{CallKind, ForeignMethod, ForeignMethods};
 use std::collections::BTreeMap;
 
@@ -28,9 +29,9 @@ pub(super) fn put_document(out: &mut Vec<u8>, methods: &ForeignMethods) {
     out.extend_from_slice(b",\"info\":{\"title\":\"frpc\",\"version\":");
     put(out, env!("CARGO_PKG_VERSION"));
     out.extend_from_slice(b"},\"methods\":[");
-    separated(out, &methods, |out, method| put_method(out, method, &schemas));
+    put_list(out, &methods, |out, method| put_method(out, method, &schemas));
     out.extend_from_slice(b"],\"components\":{\"schemas\":{");
-    separated(out, &schemas, |out, (name, schema)| {
+    put_list(out, &schemas, |out, (name, schema)| {
         put(out, name);
         out.push(b':');
         out.extend_from_slice(schema.as_bytes());
@@ -50,7 +51,7 @@ fn put_method(out: &mut Vec<u8>, method: &ForeignMethod, schemas: &Schemas) {
     let [request, response] = method.messages();
     let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
     let fields = method.request_fields(FORMAT).unwrap_or_default();
-    separated(out, fields.iter().filter(|_| !takes_items), |out, field| {
+    put_list(out, fields.iter().filter(|_| !takes_items), |out, field| {
         // The name in the form between quotation marks.
         out.extend_from_slice(b"{\"name\":\"");
         out.extend_from_slice(field.as_bytes());
@@ -80,16 +81,6 @@ fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str
     out.push(b'}');
 }
 
-/// Appends items with commas between them.
-fn separated<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&mut Vec<u8>, I::Item)) {
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        put(out, item);
-    }
-}
-
 /// A name in the form between quotation marks, without escapes.
 fn unescaped(name: &str) -> String {
     from_json(format!("\"{name}\"").as_bytes()).unwrap_or_default()
@@ -115,13 +106,6 @@ fn kind(kind: CallKind) -> &'static str {
         CallKind::ServerStreaming => "server-streaming",
         CallKind::ClientStreaming => "client-streaming",
         CallKind::Streaming => "streaming",
-    }
-}
-
-/// Appends a string, which always has a form in JSON.
-fn put(out: &mut Vec<u8>, text: &str) {
-    if to_json(&text.to_owned(), out).is_err() {
-        out.extend_from_slice(b"\"\"");
     }
 }
 

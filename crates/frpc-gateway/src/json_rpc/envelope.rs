@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A message that is JSON.
 #[derive(Debug)]
-pub(super) enum Message<'a> {
+pub(crate) enum Message<'a> {
     One(Item<'a>),
     /// Never more than the bounds of a scan allow.
     Batch(Vec<Item<'a>>),
@@ -20,37 +20,37 @@ pub(super) enum Message<'a> {
 
 /// A message, or an element of a batch.
 #[derive(Debug)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     Request(Request<'a>),
     Invalid(Invalid<'a>),
 }
 
 /// A request or a notification.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// Absent from notifications.
-    pub(super) id: Option<&'a str>,
-    pub(super) method: Cow<'a, str>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) method: Cow<'a, str>,
     /// An object or an array.
-    pub(super) params: Option<&'a str>,
-    pub(super) timeout: Option<Duration>,
+    pub(crate) params: Option<&'a str>,
+    pub(crate) timeout: Option<Duration>,
     /// An object.
-    pub(super) metadata: Option<&'a str>,
+    pub(crate) metadata: Option<&'a str>,
     /// The number of items that the client takes of a stream at first.
-    pub(super) credit: Option<u32>,
+    pub(crate) credit: Option<u32>,
 }
 
 /// JSON that is no request.
 #[derive(Debug)]
-pub(super) struct Invalid<'a> {
+pub(crate) struct Invalid<'a> {
     /// If it could be determined.
-    pub(super) id: Option<&'a str>,
-    pub(super) reason: &'static str,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) reason: &'static str,
 }
 
 impl<'a> Message<'a> {
     /// Reads a message. Params may contain a message of `levels` levels.
-    pub(super) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
+    pub(crate) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
         let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
         let read = if first == Some(&b'[') {
@@ -171,7 +171,7 @@ impl<'a> Parts<'a> {
 }
 
 /// The content of a string; `None` if the value is something else.
-pub(super) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
+pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
     if !value.starts_with('"') {
         return Ok(None);
     }

@@ -19,6 +19,23 @@ pub(super) enum Letter {
     Item(CallNumber, Bytes, usize, MemoryCharge),
     /// Its handler has taken so many items.
     Taken(CallNumber, u32),
+    /// The client has cancelled it by another connection, and expects no reply.
+    #[cfg(feature = "mcp")]
+    Cancelled(CallNumber),
+}
+
+/// Cancels one call of a session from elsewhere.
+#[cfg(feature = "mcp")]
+pub(crate) struct Canceller {
+    pub(super) mail: std::sync::Arc<Mail>,
+    pub(super) number: CallNumber,
+}
+
+#[cfg(feature = "mcp")]
+impl Canceller {
+    pub(crate) fn cancel(&self) {
+        self.mail.send(Letter::Cancelled(self.number));
+    }
 }
 
 /// The letters of all calls, in order.

@@ -4,13 +4,13 @@ use frpc::json::to_json;
 use frpc::{Code, Metadata, Status};
 
 /// Not JSON.
-pub(super) const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// JSON, but no request.
-pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// There is no such method.
-pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// The params are not those of the method.
-pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// The method failed.
 const INTERNAL_ERROR: i32 = -32603;
 /// The first of the hundred codes that are left to servers: a status has this minus its own code.
@@ -27,18 +27,18 @@ fn error_code(code: Code) -> i32 {
 }
 
 /// The id of a reply to a message that has none.
-pub(super) const NO_ID: &[u8] = b"null";
+pub(crate) const NO_ID: &[u8] = b"null";
 
 /// Appends the beginning of a reply with a result, which has to follow, and then [`end`].
 #[inline(always)]
-pub(super) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
+pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id);
     out.extend_from_slice(b",\"result\":");
 }
 
 /// Appends the end of a reply with a result.
-pub(super) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
+pub(crate) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
     if let Some(metadata) = metadata {
         out.extend_from_slice(b",\"metadata\":");
         put_metadata(out, metadata);
@@ -48,16 +48,33 @@ pub(super) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
 
 /// Appends a reply with an error of the protocol.
 #[cold]
-pub(super) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
+pub(crate) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
+    error_with(out, id, code, message, None);
+}
+
+/// As [`error`], with `data`, which is JSON.
+#[cold]
+pub(crate) fn error_with(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str, data: Option<&str>) {
     begin_error(out, id, code, message);
+    if let Some(data) = data {
+        out.extend_from_slice(b",\"data\":");
+        out.extend_from_slice(data.as_bytes());
+    }
     out.extend_from_slice(b"}}");
 }
 
 /// Appends a reply with the status of a failed call.
 #[cold]
-pub(super) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
+pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     begin_error(out, id, error_code(status.code()), status.message());
-    out.extend_from_slice(b",\"data\":{\"status\":\"");
+    out.extend_from_slice(b",\"data\":");
+    put_status(out, status);
+    out.extend_from_slice(b"}}");
+}
+
+/// Appends the parts of a status that are for programs.
+pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
+    out.extend_from_slice(b"{\"status\":\"");
     out.extend_from_slice(status.code().name().as_bytes());
     out.push(b'"');
     if !status.details().is_empty() {
@@ -68,7 +85,7 @@ pub(super) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
         out.extend_from_slice(b",\"metadata\":");
         put_metadata(out, metadata);
     }
-    out.extend_from_slice(b"}}}");
+    out.push(b'}');
 }
 
 /// Appends a notification of this end about a call, up to its last member.
@@ -111,6 +128,21 @@ fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
         }
     }
     out.push(b'}');
+}
+
+/// Appends items with commas between them.
+pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&mut Vec<u8>, I::Item)) {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        put(out, item);
+    }
+}
+
+/// Appends a string.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put(out, &text.to_owned());
 }
 
 /// Appends a value. Those here all have a form in JSON.

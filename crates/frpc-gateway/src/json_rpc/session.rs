@@ -5,6 +5,8 @@
 
 mod batch;
 mod streams;
+#[cfg(feature = "mcp")]
+mod tools;
 
 use super::envelope::{Invalid, Item, Message, Plain, Request};
 use super::framing::{Bounds, Framed, Framing, Refusal};
@@ -32,7 +34,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ID_CHARGED: usize = 256;
 
 /// The format of requests whose params are given by name, and that of those by position.
-const NAMED: &str = "json";
+pub(crate) const NAMED: &str = "json";
 const POSITIONAL: &str = "json-positional";
 
 /// The beginning of the names of methods that are no service's.
@@ -75,6 +77,10 @@ struct Inner {
     /// Received letters that wait until the peer reads its output.
     letters: VecDeque<Letter>,
     backlog_max: usize,
+    /// Whether methods are called by their own names.
+    takes_methods: bool,
+    #[cfg(feature = "mcp")]
+    tools: Option<Box<tools::ToolSession>>,
 }
 
 /// A method that has been called.
@@ -95,6 +101,9 @@ struct Call {
     /// Whether the reply shows its metadata.
     shows_metadata: bool,
     work: Work,
+    /// The form of its result, if it is the call of a tool.
+    #[cfg(feature = "mcp")]
+    tool: Option<Box<tools::ToolCall>>,
 }
 
 /// The task of a call, which ends with it.
@@ -141,6 +150,9 @@ impl Session {
             mail: Arc::default(),
             letters: VecDeque::new(),
             backlog_max: config.backlog_max,
+            takes_methods: true,
+            #[cfg(feature = "mcp")]
+            tools: None,
         };
         Self { context: context.clone(), inner }
     }
@@ -251,6 +263,11 @@ impl Turn<'_> {
         self.inner.output.len() >= self.inner.backlog_max
     }
 
+    /// Whether methods are called by their own names.
+    pub(super) fn takes_methods(&self) -> bool {
+        self.inner.takes_methods
+    }
+
     /// Handles the request at the beginning of `input` if it is plain, names a unary method, and its successor is
     /// acceptable. Returns its length.
     #[inline]
@@ -302,7 +319,6 @@ impl Turn<'_> {
 
     /// Handles a request, and appends its reply if there is one already. Nothing follows it.
     fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
-        let Self { context, inner, turn } = self;
         let request = match item {
             Item::Request(request) => request,
             Item::Invalid(Invalid { id, reason }) => {
@@ -310,6 +326,11 @@ impl Turn<'_> {
                 return reply::error(out, id, reply::INVALID_REQUEST, reason);
             }
         };
+        #[cfg(feature = "mcp")]
+        if self.take_mcp(&request, message, batch, out) {
+            return;
+        }
+        let Self { context, inner, turn } = self;
         let id = request.id.map(str::as_bytes);
         if request.method.starts_with(RESERVED) {
             return inner.handle_reserved(&request, message, context, out);
@@ -485,7 +506,16 @@ impl Inner {
         if let Some(batch) = batch {
             self.batches.wait(batch);
         }
-        self.calls.insert(number, Call { id, _held: held, batch, shows_metadata, work });
+        let call = Call {
+            id,
+            _held: held,
+            batch,
+            shows_metadata,
+            work,
+            #[cfg(feature = "mcp")]
+            tool: None,
+        };
+        self.calls.insert(number, call);
     }
 
     /// Takes a call that is over out of those in progress.
@@ -512,29 +542,39 @@ impl Inner {
         match letter {
             Letter::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
-                    self.answer(&call, result, context);
+                    self.answer(call, result, context);
                 }
                 drop(hold);
             }
             Letter::Item(number, item, permits, hold) => {
+                #[cfg(feature = "mcp")]
+                if self.put_tool_item(number, &item, permits, context) {
+                    return;
+                }
                 self.put_item(number, &item, permits);
                 drop(hold);
             }
             Letter::Taken(number, count) => self.grant(number, count),
+            #[cfg(feature = "mcp")]
+            Letter::Cancelled(number) => drop(self.end(number)),
         }
     }
 
     /// Appends the reply of a call that is over.
-    fn answer(&mut self, call: &Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+    fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+        #[cfg(feature = "mcp")]
+        if let (Some(tool), Some(id)) = (call.tool, &call.id) {
+            return self.answer_tool(id, *tool, result, context);
+        }
         let Call { id, batch, shows_metadata, .. } = call;
         let reply_max = self.reply_max;
         let put = |out: &mut Vec<u8>| {
-            let Some(id) = id else { return };
+            let Some(id) = &id else { return };
             match result {
                 Ok(response) if response.get_ref().len() <= reply_max => {
                     reply::begin_result(out, id);
                     out.extend_from_slice(response.get_ref());
-                    reply::end_result(out, Some(response.metadata()).filter(|_| *shows_metadata));
+                    reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
                 }
                 Ok(response) => reply::failure(out, id, &too_long(response.get_ref().len(), reply_max)),
                 Err(status) => reply::failure(out, id, &status),
@@ -542,8 +582,8 @@ impl Inner {
         };
         match batch {
             Some(batch) => {
-                self.batches.add(*batch, id.as_deref(), self.reply_max, context, put);
-                self.batches.end(*batch, &mut self.output);
+                self.batches.add(batch, id.as_deref(), self.reply_max, context, put);
+                self.batches.end(batch, &mut self.output);
             }
             None => {
                 let start = self.output.len();

@@ -90,6 +90,24 @@ pub trait PeerRules: Send + Sync {
     /// The status of the call if the peer may not make it.
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status>;
 
+    /// Checks that [`admit`](Self::admit) would admit a call, without counting it against a limit, for a list of the
+    /// methods that a peer may call. Default: [`admit`](Self::admit) itself.
+    ///
+    /// # Errors
+    /// As [`admit`](Self::admit), except for limits.
+    fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
+        self.admit(rule, method, metadata).map(drop)
+    }
+
+    /// Checks the caller that metadata states, such as a token. Default: every caller passes.
+    ///
+    /// # Errors
+    /// [`Unauthenticated`](crate::Code::Unauthenticated) if no call with this metadata would be admitted.
+    fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
+        let _ = metadata;
+        Ok(())
+    }
+
     /// Admits a packet or stream for a mounted router.
     ///
     /// # Errors

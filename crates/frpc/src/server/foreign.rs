@@ -20,7 +20,7 @@ use crate::service::served::{Kind, Running, Streamed};
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::service::unary::held_to;
 use crate::wire::prefix::Prefix;
-use crate::{Code, Request, Response, Status};
+use crate::{Code, Metadata, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Parked, Worked};
 use frisbee::{Connection, RawTransport};
@@ -154,6 +154,15 @@ impl ForeignMethods {
         self.offer.is_ready()
     }
 
+    /// Checks the caller that the metadata of a client states, such as a token, if the server has rules. Call it before
+    /// several [checks of methods](ForeignMethod::check_access): a token that is not accepted then counts once.
+    ///
+    /// # Errors
+    /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is not accepted.
+    pub fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
+        self.caller.rules.as_ref().map_or(Ok(()), |rules| rules.check_caller(metadata))
+    }
+
     /// All methods, in the order of their operations.
     pub fn iter(&self) -> impl Iterator<Item = ForeignMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
@@ -210,6 +219,17 @@ impl ForeignMethod {
     /// [`is_idempotent`](Self::is_idempotent) is true as well.
     pub fn has_side_effects(&self) -> bool {
         !self.served().entry.method.without_side_effects
+    }
+
+    /// Checks that the rules of the server allow this client to call the method with this metadata, for a list of the
+    /// methods that it may call. Nothing is called or counted against a limit.
+    ///
+    /// # Errors
+    /// The status with which the call would be refused: [`Unauthenticated`](crate::Code::Unauthenticated) or
+    /// [`PermissionDenied`](crate::Code::PermissionDenied).
+    pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
+        let guard = self.served().guard(self.methods.caller.rules.as_ref());
+        guard.map_or(Ok(()), |guard| guard.check(metadata))
     }
 
     /// The names of the formats in which its messages may be written, such as `json`.

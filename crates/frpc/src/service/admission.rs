@@ -3,6 +3,7 @@
 
 use crate::api::authorize::PeerRules;
 use crate::api::extras::{Extras, Held};
+use crate::api::metadata::Metadata;
 use crate::schema::method::Method;
 use crate::service::failures::nobody_waits;
 use crate::wire::prefix::Prefix;
@@ -55,5 +56,10 @@ impl Guard {
             Extras::extensions_mut(extras).insert(principal);
         }
         Ok(admitted.expires)
+    }
+
+    /// Checks that the rules allow a call with this metadata. The call does not count against a limit.
+    pub(crate) fn check(&self, metadata: &Metadata) -> Result<(), Status> {
+        self.rules.check(self.rule, &self.method, metadata)
     }
 }

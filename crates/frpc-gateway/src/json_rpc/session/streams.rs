@@ -44,7 +44,7 @@ pub(super) struct Ends {
     /// The bytes of items that wait for the handler.
     waiting: Arc<AtomicUsize>,
     /// A permit for each byte that may wait for the connection.
-    window: Arc<Semaphore>,
+    pub(super) window: Arc<Semaphore>,
     /// A permit for each item that the client wants, if it counts them.
     credit: Option<Arc<Semaphore>>,
 }
@@ -169,9 +169,9 @@ impl Inner {
     }
 
     /// Ends a call that its handler has not ended.
-    fn finish(&mut self, number: CallNumber, status: Status, context: &ForeignContext) {
+    pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &ForeignContext) {
         if let Some(call) = self.end(number) {
-            self.answer(&call, Err(status), context);
+            self.answer(call, Err(status), context);
         }
     }
 

@@ -1,0 +1,266 @@
+//! `frpc mcp`: connects an agent, which starts programs and speaks to them in lines, to the tools of a server.
+//!
+//! The server serves the protocol; lines pass as they are. It may close an idle connection or restart, so the next line
+//! makes a new connection. Requests that are lost with a connection are answered with an error.
+
+use crate::arguments::{McpArguments, ServerArguments};
+use crate::failure::Failure;
+use crate::target::Target;
+use base64::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io;
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
+};
+
+/// JSON-RPC's code for a failure within.
+const INTERNAL_ERROR: i32 = -32603;
+
+/// Connects standard input and output to the server.
+pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Result<(), Failure> {
+    let server = ServerArguments { server: arguments.to.or_else(|| server.server.clone()), ..server.clone() };
+    let target = Target::new(&server)?;
+    let prefix = prefix(&arguments.metadata)?;
+    let dial = || target.dial_lines();
+    // A wrong address is an error at once.
+    let first = dial().await;
+    let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;
+    let bridge = Bridge { address: &target.address, prefix, dial, link: Some(Link::new(first)) };
+    let outcome = bridge.run(BufReader::new(tokio::io::stdin()), tokio::io::stdout()).await;
+    outcome.map_err(|error| Failure::new(format!("standard input or output: {error}")))
+}
+
+/// The member with the metadata of each request, in front of its other members.
+fn prefix(entries: &[String]) -> Result<String, Failure> {
+    let metadata = crate::call::metadata(entries)?;
+    let member = |(key, value): (&str, &[u8])| {
+        let text =
+            if key.ends_with("-bin") { BASE64_STANDARD.encode(value) } else { String::from_utf8_lossy(value).into() };
+        (key.to_owned(), Value::String(text))
+    };
+    let members: serde_json::Map<_, _> = metadata.iter().map(member).collect();
+    Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
+}
+
+/// A connection, and the ids of the requests without a reply.
+struct Link<T> {
+    reader: BufReader<ReadHalf<T>>,
+    writer: WriteHalf<T>,
+    reply: Vec<u8>,
+    pending: Vec<Value>,
+}
+
+impl<T: AsyncRead + AsyncWrite> Link<T> {
+    fn new(io: T) -> Self {
+        let (reader, writer) = tokio::io::split(io);
+        Self { reader: BufReader::new(reader), writer, reply: Vec::new(), pending: Vec::new() }
+    }
+}
+
+/// The members of a message that state whether it has a reply.
+#[derive(Deserialize)]
+struct Envelope {
+    id: Option<Value>,
+    method: Option<String>,
+}
+
+/// The id of a request, or of a reply.
+fn id(line: &[u8], is_request: bool) -> Option<Value> {
+    let envelope: Envelope = serde_json::from_slice(line).ok()?;
+    envelope.id.filter(|_| envelope.method.is_some() == is_request)
+}
+
+struct Bridge<'a, D, T> {
+    address: &'a str,
+    prefix: String,
+    dial: D,
+    link: Option<Link<T>>,
+}
+
+impl<D, F, T> Bridge<'_, D, T>
+where
+    D: Fn() -> F,
+    F: Future<Output = io::Result<T>>,
+    T: AsyncRead + AsyncWrite,
+{
+    /// Passes lines until the input has ended and all requests are answered.
+    async fn run(
+        mut self,
+        mut input: impl AsyncBufRead + Unpin,
+        mut output: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
+        let mut line = Vec::new();
+        let mut has_ended = false;
+        while !has_ended || self.link.as_ref().is_some_and(|link| !link.pending.is_empty()) {
+            // `read_until` is cancel safe: the next read continues the line.
+            tokio::select! {
+                read = input.read_until(b'\n', &mut line), if !has_ended => {
+                    has_ended = read? == 0;
+                    let request = std::mem::take(&mut line);
+                    if !request.trim_ascii().is_empty() {
+                        self.send(&request, &mut output).await?;
+                    }
+                }
+                read = receive(self.link.as_mut()) => match read {
+                    Some(reply) => output.write_all(&reply).await?,
+                    None => self.lose("the server closed the connection", &mut output).await?,
+                },
+            }
+            output.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a line, on a new connection if there is none.
+    async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        let id = id(request, true);
+        if self.link.is_none() {
+            match (self.dial)().await {
+                Ok(io) => self.link = Some(Link::new(io)),
+                Err(error) => {
+                    let text = format!("cannot connect to {}: {error}", self.address);
+                    return fail(id.into_iter().collect(), &text, output).await;
+                }
+            }
+        }
+        let Some(link) = &mut self.link else { return Ok(()) };
+        link.pending.extend(id);
+        let request = request.trim_ascii();
+        let rest = request.strip_prefix(b"{").filter(|_| !self.prefix.is_empty());
+        let written = async {
+            match rest {
+                Some(rest) => {
+                    link.writer.write_all(&[b"{", self.prefix.as_bytes(), rest, b"\n"].concat()).await?;
+                }
+                None => link.writer.write_all(&[request, b"\n"].concat()).await?,
+            }
+            link.writer.flush().await
+        };
+        match written.await {
+            Ok(()) => Ok(()),
+            Err(error) => self.lose(&error.to_string(), output).await,
+        }
+    }
+
+    /// Drops the connection, and answers its requests.
+    async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
+        fail(pending, &format!("lost the connection to {}: {reason}", self.address), output).await
+    }
+}
+
+/// The next line of the server with its line feed; `None` when there is none.
+async fn receive<T: AsyncRead + AsyncWrite>(link: Option<&mut Link<T>>) -> Option<Vec<u8>> {
+    let Some(link) = link else { return std::future::pending().await };
+    match link.reader.read_until(b'\n', &mut link.reply).await {
+        Ok(_) if link.reply.ends_with(b"\n") => {
+            let reply = std::mem::take(&mut link.reply);
+            if let Some(id) = id(&reply, false) {
+                link.pending.retain(|pending| *pending != id);
+            }
+            Some(reply)
+        }
+        _ => None,
+    }
+}
+
+/// Writes an error for each of these requests.
+async fn fail(ids: Vec<Value>, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+    for id in ids {
+        let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": text}});
+        output.write_all(format!("{error}\n").as_bytes()).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
+    use tokio::sync::mpsc;
+
+    /// The agent of a bridge, and the server's ends of its connections.
+    struct Peer {
+        agent: BufReader<DuplexStream>,
+        dialled: mpsc::UnboundedReceiver<DuplexStream>,
+    }
+
+    fn bridge(prefix: &str, refuses: bool) -> Peer {
+        let (agent, own) = duplex(1 << 16);
+        let (sender, dialled) = mpsc::unbounded_channel();
+        let prefix = prefix.to_owned();
+        let sender = Some(sender).filter(|_| !refuses);
+        tokio::spawn(async move {
+            let dial = || {
+                let (here, there) = duplex(1 << 16);
+                let sent = sender.as_ref().map(|sender| sender.send(there).is_ok());
+                let is_refused = sent != Some(true);
+                std::future::ready(if is_refused { Err(io::ErrorKind::ConnectionRefused.into()) } else { Ok(here) })
+            };
+            let (input, output) = tokio::io::split(own);
+            let bridge = Bridge { address: "shop:1", prefix, dial, link: None };
+            bridge.run(BufReader::new(input), output).await
+        });
+        Peer { agent: BufReader::new(agent), dialled }
+    }
+
+    impl Peer {
+        async fn send(&mut self, line: &str) {
+            self.agent.get_mut().write_all(line.as_bytes()).await.expect("open");
+        }
+
+        async fn next(&mut self) -> String {
+            let mut line = String::new();
+            self.agent.read_line(&mut line).await.expect("it is text");
+            line
+        }
+    }
+
+    async fn line(server: &mut DuplexStream) -> String {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") {
+            line.push(server.read_u8().await.expect("open"));
+        }
+        String::from_utf8(line).expect("it is text")
+    }
+
+    #[tokio::test]
+    async fn lines_pass_in_both_directions_with_metadata() {
+        let mut peer = bridge("\"metadata\":{\"a\":\"b\"},", false);
+        peer.send("{\"id\":1,\"method\":\"ping\"}\n\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("open");
+        assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
+    }
+
+    #[tokio::test]
+    async fn lost_connection_is_made_again_by_the_next_line() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"ping\"}\n{\"method\":\"notifications/initialized\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("a connection");
+        line(&mut server).await;
+        line(&mut server).await;
+        drop(server);
+        let lost = "{\"error\":{\"code\":-32603,\"message\":\"lost the connection to shop:1: the server closed the connection\"},\"id\":1,\"jsonrpc\":\"2.0\"}\n";
+        assert_eq!(peer.next().await, lost);
+        peer.send("{\"id\":2,\"method\":\"ping\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("another connection");
+        assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");
+        // The input ends before the reply.
+        peer.agent.get_mut().shutdown().await.expect("open");
+        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("open");
+        assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
+        assert_eq!(peer.next().await, "");
+    }
+
+    #[tokio::test]
+    async fn request_to_a_server_that_is_away_fails() {
+        let mut peer = bridge("", true);
+        peer.send("{\"id\":\"a\",\"method\":\"ping\"}\n").await;
+        let reply: Value = serde_json::from_str(&peer.next().await).expect("it is JSON");
+        assert_eq!(reply["id"], "a");
+        assert_eq!(reply["error"]["message"], "cannot connect to shop:1: connection refused");
+    }
+}

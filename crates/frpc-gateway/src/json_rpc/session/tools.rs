@@ -1,0 +1,416 @@
+//! Messages of the Model Context Protocol in a session: tools are the session's calls, with results of their own form.
+
+use super::{Asked, Call, Inner, Session, Turn, Work, reply};
+use crate::Mcp;
+use crate::charge::{Charge, check_room};
+use crate::json_rpc::envelope::Request;
+use crate::json_rpc::mail::{CallNumber, Canceller};
+use crate::json_rpc::metadata;
+use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, RequestError, TOOLS_CALL, TOOLS_LIST};
+use crate::mcp::reply::{
+    Era, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
+};
+use crate::mcp::{ResultShape, Tool};
+use bytes::Bytes;
+use frpc::{Code, ForeignCalled, ForeignContext, Metadata, Response, Status};
+use std::sync::Arc;
+
+/// While so many bytes wait to be sent, no notification of progress is added: the next one says more.
+const PROGRESS_MAX: usize = 64 * 1024;
+
+/// The tools of a session.
+pub(super) struct ToolSession {
+    mcp: Arc<Mcp>,
+    /// A call or a list failed, since the caller is not known.
+    is_denied: bool,
+}
+
+/// The call of a tool.
+pub(super) struct ToolCall {
+    era: Era,
+    shape: ResultShape,
+    /// For notifications of progress.
+    token: Option<Box<str>>,
+    /// The number of messages of the stream.
+    count: u64,
+    /// The messages, with commas between them.
+    items: Vec<u8>,
+    charge: Charge,
+}
+
+impl Session {
+    /// Opens the door for tools.
+    pub(crate) fn with_tools(mut self, mcp: &Arc<Mcp>) -> Self {
+        self.inner.tools = Some(Box::new(ToolSession { mcp: mcp.clone(), is_denied: false }));
+        self
+    }
+
+    /// Opens the door for tools, and closes that for methods.
+    pub(crate) fn for_tools(self, mcp: &Arc<Mcp>) -> Self {
+        let mut session = self.with_tools(mcp);
+        session.inner.takes_methods = false;
+        session
+    }
+
+    /// Handles a request whose params have been read and checked.
+    pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Era, message: &Bytes) {
+        self.turn(super::now(), |turn| {
+            let mut out = std::mem::take(&mut turn.inner.output);
+            let start = out.len();
+            turn.answer_mcp(request, params, era, message, &mut out);
+            if out.len() > start {
+                out.push(b'\n');
+            }
+            turn.inner.output = out;
+        });
+    }
+
+    /// What cancels the next call.
+    pub(crate) fn canceller(&self) -> Canceller {
+        Canceller { mail: self.inner.mail.clone(), number: self.inner.next }
+    }
+
+    /// Whether a call in progress has notifications of progress.
+    pub(crate) fn has_progress(&self) -> bool {
+        let has_progress = |call: &Call| call.tool.as_ref().is_some_and(|tool| tool.token.is_some());
+        self.inner.calls.values().any(|call| matches!(call.work, Work::Stream(..)) && has_progress(call))
+    }
+
+    /// Whether a request failed since its caller is not known.
+    pub(crate) fn is_denied(&self) -> bool {
+        self.inner.tools.as_ref().is_some_and(|tools| tools.is_denied)
+    }
+}
+
+impl Turn<'_> {
+    /// Handles a message if it is one of the protocol, and appends its reply if there is one already. Whether it was.
+    pub(super) fn take_mcp(
+        &mut self,
+        request: &Request<'_>,
+        message: &Bytes,
+        batch: Option<usize>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let inner = &mut *self.inner;
+        if inner.tools.is_none() || inner.takes_methods && !params::is_method(&request.method) {
+            return false;
+        }
+        let read = Params::read(request.params);
+        let Some(id) = request.id else {
+            if let (CANCELLED, Ok(Params { request_id: Some(id), .. })) = (&*request.method, &read)
+                && let Some(number) = inner.by_id.get(id.as_bytes()).copied()
+                && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
+            {
+                drop(inner.end(number));
+            }
+            return true;
+        };
+        let checked =
+            read.map_err(|error| RequestError::new(reply::INVALID_PARAMS, error.to_string())).and_then(|params| {
+                if batch.is_some() {
+                    return Err(RequestError::new(reply::INVALID_REQUEST, "batch not supported: send one message"));
+                }
+                params.check(request, None).map(|era| (params, era))
+            });
+        match checked {
+            Ok((params, era)) => self.answer_mcp(request, &params, era, message, out),
+            Err(RequestError { code, text, data }) => {
+                reply::error_with(out, id.as_bytes(), code, &text, data.as_deref());
+            }
+        }
+        true
+    }
+
+    /// Appends the reply to a request if there is one already.
+    fn answer_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Era, message: &Bytes, out: &mut Vec<u8>) {
+        let Self { context, inner, .. } = self;
+        let Some(tools) = &inner.tools else { return };
+        let mcp = &tools.mcp;
+        let id = request.id.map_or(reply::NO_ID, str::as_bytes);
+        let mut metadata = inner.metadata.clone();
+        if let Some(json) = request.metadata
+            && let Err(reason) = metadata::read(json, &mut metadata)
+        {
+            return reply::error(out, id, reply::INVALID_REQUEST, &reason);
+        }
+        match &*request.method {
+            method if !params::is_served(method, era) => {
+                let text = format!("there is no method {:?}", super::shortened(method));
+                reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+            }
+            INITIALIZE => put_initialized(out, id, mcp, params.requested.as_deref()),
+            PING => {
+                reply::begin_result(out, id);
+                out.extend_from_slice(b"{}");
+                reply::end_result(out, None);
+            }
+            DISCOVER => put_discovered(out, id, mcp),
+            TOOLS_LIST => inner.list_tools(out, id, params, &metadata, era, context),
+            TOOLS_CALL => self.call_tool(request, params, metadata, era, message, out),
+            _ => {}
+        }
+    }
+
+    /// Calls a tool.
+    fn call_tool(
+        &mut self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        metadata: Metadata,
+        era: Era,
+        message: &Bytes,
+        out: &mut Vec<u8>,
+    ) {
+        let Self { context, inner, turn } = self;
+        let (Some(tools), Some(id)) = (&inner.tools, request.id) else { return };
+        let mcp = tools.mcp.clone();
+        let id = id.as_bytes();
+        let Some(tool) = params.name.as_deref().and_then(|name| mcp.tools(context).get(name)) else {
+            let name = params.name.as_deref().unwrap_or_default();
+            context.waste(name.len());
+            let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
+            return reply::error(out, id, reply::INVALID_PARAMS, &text);
+        };
+        if inner.by_id.contains_key(id) {
+            let text = "the id is that of a request in progress: use another one";
+            return reply::error(out, id, reply::INVALID_REQUEST, text);
+        }
+        let arguments = match message_of(tool, params.arguments) {
+            Ok(arguments) => arguments.map_or(Bytes::from_static(b"{}"), |json| message.slice_ref(json.as_bytes())),
+            Err(text) => return reply::error(out, id, reply::INVALID_PARAMS, text),
+        };
+        let mut call = frpc::Request::new(arguments);
+        call.set_timeout(request.timeout.map_or(mcp.timeout, |timeout| timeout.min(mcp.timeout)));
+        *call.metadata_mut() = metadata;
+        put_trace(call.metadata_mut(), params.traceparent.as_deref());
+        let mut form = ToolCall {
+            era,
+            shape: tool.shape,
+            token: params.progress_token.map(Into::into),
+            count: 0,
+            items: Vec::new(),
+            charge: Charge::default(),
+        };
+        let Some(at) = inner.find(tool.path.as_bytes(), context) else {
+            return inner.put_tool_failure(out, id, era, &Status::unimplemented("the method is not served"));
+        };
+        let number = inner.next;
+        let status = if tool.shape == ResultShape::Items {
+            // A response that has begun cannot become a challenge of HTTP.
+            let method = inner.called.get(at).map(|called| called.method.clone());
+            let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
+            let asked = Asked {
+                id: Some(id),
+                batch: None,
+                shows_metadata: false,
+                request: call,
+                is_positional: false,
+                unread: None,
+            };
+            allowed.and_then(|()| inner.open(at, asked, &Request::default(), context)).err()
+        } else {
+            let (next, mail) = (&mut inner.next, &inner.mail);
+            let Some(place) = inner.called.get_mut(at).and_then(|called| called.places[0].as_mut()) else { return };
+            let mut json = Vec::new();
+            let called = place.call(turn, call, &mut json, || {
+                let (number, mail) = (*next, mail.clone());
+                *next += 1;
+                move |result, hold| mail.send(super::Letter::Done(number, result, hold))
+            });
+            match called {
+                ForeignCalled::Ready(Ok(_)) => {
+                    form.items = json;
+                    return inner.put_tool(out, id, &form, Ok(()), context);
+                }
+                ForeignCalled::Ready(Err(status)) => Some(status),
+                ForeignCalled::InProgress(task) => {
+                    inner.begin(Some(id), None, false, Work::Unary(task), context);
+                    None
+                }
+            }
+        };
+        match status {
+            Some(status) => inner.put_tool_failure(out, id, form.era, &status),
+            None => {
+                if let Some(call) = inner.calls.get_mut(&number) {
+                    call.tool = Some(Box::new(form));
+                }
+            }
+        }
+    }
+}
+
+/// The JSON of a tool's request within its arguments; `None` for an empty one.
+fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a str>, &'static str> {
+    let arguments = arguments.filter(|json| *json != "null");
+    if arguments.is_some_and(|json| !json.starts_with('{')) {
+        return Err("invalid arguments: use an object");
+    }
+    if !tool.takes_value {
+        return Ok(arguments);
+    }
+    let mut value = None;
+    let read = params::members(arguments.unwrap_or("{}"), |key, json| {
+        if key == "value" {
+            value = Some(json);
+        }
+        Ok(())
+    });
+    read.map_err(|_| "invalid arguments: use an object")?;
+    value.map(Some).ok_or("missing argument \"value\"")
+}
+
+/// Adds the place in a trace, unless the request has one in its head.
+fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
+    const TRACEPARENT: &str = "traceparent";
+    if let Some(trace) = traceparent
+        && metadata.get(TRACEPARENT).is_none()
+    {
+        // A place that cannot be metadata is none.
+        let _ = metadata.insert(TRACEPARENT, trace);
+    }
+}
+
+impl Inner {
+    /// Appends a page of the tools that the caller may call.
+    fn list_tools(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: &[u8],
+        params: &Params<'_>,
+        metadata: &Metadata,
+        era: Era,
+        context: &ForeignContext,
+    ) {
+        let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
+        let tools = mcp.tools(context);
+        let from = match params.cursor.as_deref().map(str::parse) {
+            None => 0,
+            Some(Ok(from)) if from <= tools.len() => from,
+            Some(_) => return reply::error(out, id, reply::INVALID_PARAMS, "invalid cursor: begin without one"),
+        };
+        let token = context.methods().check_caller(metadata);
+        let (mut refused, mut is_any) = (token.err(), false);
+        let has_token = refused.is_none();
+        let start = out.len();
+        reply::begin_result(out, id);
+        out.extend_from_slice(b"{\"tools\":[");
+        let next = tools.put_page(out, from, mcp.page_max, |tool| {
+            let method = context.methods().get(tool.service, tool.method).filter(|_| has_token);
+            let allowed = method.map(|method| method.check_access(metadata));
+            let is_open = allowed == Some(Ok(()));
+            is_any |= is_open;
+            refused = refused.take().or(allowed.and_then(Result::err));
+            is_open
+        });
+        out.push(b']');
+        if let Some(next) = next {
+            out.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
+        }
+        if era == Era::Modern {
+            put_cache(out);
+        }
+        end_object(out, mcp, era);
+        reply::end_result(out, None);
+        let length = out.len() - start;
+        let failure = match refused.filter(|status| !is_any && status.code() == Code::Unauthenticated) {
+            Some(status) => {
+                *is_denied = true;
+                Some(status)
+            }
+            None if length > self.reply_max => Some(super::too_long(length, self.reply_max)),
+            None => check_room(context, length).err(),
+        };
+        if let Some(status) = failure {
+            out.truncate(start);
+            reply::failure(out, id, &status);
+        }
+    }
+
+    /// Appends the result of a tool whose messages are in `call`.
+    fn put_tool(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: &[u8],
+        call: &ToolCall,
+        result: Result<(), Status>,
+        context: &ForeignContext,
+    ) {
+        let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
+        let length = call.items.len();
+        let result = result.and_then(|()| match length {
+            // It is there twice, and as a text it has more escapes.
+            length if length <= mcp.result_max => check_room(context, 3 * length),
+            length => Err(too_large(length, mcp.result_max)),
+        });
+        match result {
+            Ok(()) => put_result(out, id, mcp, call.era, call.shape, &call.items),
+            Err(status) => self.put_tool_failure(out, id, call.era, &status),
+        }
+    }
+
+    /// Appends the result of a tool whose call has ended.
+    pub(super) fn answer_tool(
+        &mut self,
+        id: &[u8],
+        mut call: ToolCall,
+        result: Result<Response<Bytes>, Status>,
+        context: &ForeignContext,
+    ) {
+        let result = result.map(|response| {
+            if call.shape != ResultShape::Items {
+                call.items = response.into_inner().into();
+            }
+        });
+        let mut out = std::mem::take(&mut self.output);
+        self.put_tool(&mut out, id, &call, result, context);
+        out.push(b'\n');
+        self.output = out;
+    }
+
+    fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], era: Era, status: &Status) {
+        let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
+        *is_denied |= status.code() == Code::Unauthenticated;
+        put_failure(out, id, mcp, era, status);
+    }
+
+    /// Takes a message of a tool's stream, and notifies the client of it. `false` if the call is not one of a tool.
+    pub(super) fn put_tool_item(
+        &mut self,
+        number: CallNumber,
+        item: &Bytes,
+        permits: usize,
+        context: &ForeignContext,
+    ) -> bool {
+        let Self { calls, tools, output, .. } = self;
+        let Some(Call { tool: Some(call), work: Work::Stream(ends, _), .. }) = calls.get_mut(&number) else {
+            return false;
+        };
+        let Some(ToolSession { mcp, .. }) = tools.as_deref() else { return false };
+        let length = call.items.len() + item.len() + 1;
+        let has_grown = call.charge.set(context, length);
+        let refused = match () {
+            () if length > mcp.result_max => Some(too_large(length, mcp.result_max)),
+            () if has_grown && context.is_overloaded() => Some(crate::charge::overloaded()),
+            () => None,
+        };
+        if let Some(status) = refused {
+            self.finish(number, status, context);
+            return true;
+        }
+        if call.count > 0 {
+            call.items.push(b',');
+        }
+        call.items.extend_from_slice(item);
+        call.count += 1;
+        if let Some(token) = call.token.as_deref().filter(|_| output.len() < PROGRESS_MAX) {
+            put_progress(output, token, call.count, item);
+        }
+        ends.window.add_permits(permits);
+        true
+    }
+}
+
+fn too_large(length: usize, max: usize) -> Status {
+    Status::resource_exhausted(format!("a result of {length} bytes exceeds the limit of {max}: ask for less"))
+}

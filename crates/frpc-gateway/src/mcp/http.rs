@@ -1,0 +1,264 @@
+//! The endpoint for Streamable HTTP: each message of the client is a POST. The response is one JSON object, or a stream of
+//! events for a call with progress.
+
+use super::in_flight::Registered;
+use super::params::{self, HeaderFields, INITIALIZE, Params, RequestError, TOOLS_CALL};
+use super::reply::Era;
+use super::settings::{Mcp, Resource};
+use crate::Gateway;
+use crate::connect::unary::Format;
+use crate::http::answer::{Answer, JSON};
+use crate::http::fields::Known;
+use crate::http::route::{Asked, Protocol, Route};
+use crate::json_rpc::Session;
+use crate::json_rpc::envelope::{Invalid, Item, Message, Request};
+use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
+use bytes::{Bytes, BytesMut};
+use frpc::{ForeignContext, Metadata};
+use http_body::Frame;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// The path of the endpoint.
+const PATH: &str = "/mcp";
+
+/// The path of the document about the protected resource, by RFC 9728. The path of the resource follows it.
+const RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// The media type of a stream of events.
+pub(crate) const EVENTS: &str = "text/event-stream";
+
+/// The field with the id of a session.
+const SESSION: &str = "mcp-session-id";
+
+/// Where a request goes; `None` if it is not for this door.
+pub(crate) fn route(mcp: &Mcp, asked: &Asked<'_>, protocol: Option<Protocol>) -> Option<Route> {
+    let Asked { method, path, known, .. } = asked;
+    if let Some(resource) = &mcp.resource
+        && let Some(PATH | "") = path.strip_prefix(RESOURCE_PATH)
+    {
+        return Some(Route::Answer(match *method {
+            "GET" => Answer::new(200, JSON, document(resource)).with("cache-control", "no-store"),
+            _ => Answer::wrong_method("GET", "the document about this resource is read by GET"),
+        }));
+    }
+    if *path != PATH {
+        return None;
+    }
+    Some(match *method {
+        "POST" if protocol != Some(Protocol::Unary(Format::Json)) => {
+            Route::Answer(Answer::wrong_type(JSON, "a message is sent as application/json"))
+        }
+        "POST" if !is_accepted(known, JSON) || !is_accepted(known, EVENTS) => {
+            Route::Answer(Answer::refusal(406, "a client accepts application/json and text/event-stream"))
+        }
+        "POST" => Route::Mcp,
+        // There is neither a stream beside the requests nor a session to be ended.
+        _ => Route::Answer(Answer::wrong_method("POST", "a message is sent by POST")),
+    })
+}
+
+/// Whether the client accepts a media type.
+fn is_accepted(known: &Known<'_>, media_type: &str) -> bool {
+    let accepted = known.accept.as_deref().and_then(|accepted| std::str::from_utf8(accepted).ok()).unwrap_or_default();
+    accepted.split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let is_it = match name.strip_suffix("/*") {
+            Some("*") => true,
+            Some(kind) => media_type.split('/').next().is_some_and(|of| of.eq_ignore_ascii_case(kind)),
+            None => name.eq_ignore_ascii_case(media_type),
+        };
+        is_it && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}
+
+/// The document about a protected resource.
+fn document(resource: &Resource) -> Vec<u8> {
+    let mut out = b"{\"resource\":".to_vec();
+    put_text(&mut out, &resource.url);
+    out.extend_from_slice(b",\"authorization_servers\":[");
+    put_list(&mut out, &resource.authorization_servers, |out, url| put_text(out, url));
+    out.extend_from_slice(b"],\"bearer_methods_supported\":[\"header\"]");
+    if !resource.scopes.is_empty() {
+        out.extend_from_slice(b",\"scopes_supported\":[");
+        put_list(&mut out, &resource.scopes, |out, scope| put_text(out, scope));
+        out.push(b']');
+    }
+    out.push(b'}');
+    out
+}
+
+/// The value of `www-authenticate` for a caller without an accepted token.
+fn challenge(mcp: &Mcp) -> String {
+    let Some(Resource { url, scopes, .. }) = &mcp.resource else { return "Bearer".to_owned() };
+    let authority = url.find("://").map_or(0, |at| at + 3);
+    let end = url.get(authority..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| authority + at);
+    let (origin, path) = url.split_at(end);
+    let scope = if scopes.is_empty() { String::new() } else { format!(", scope=\"{}\"", scopes.join(" ")) };
+    format!("Bearer resource_metadata=\"{origin}{RESOURCE_PATH}{}\"{scope}", path.trim_end_matches('/'))
+}
+
+/// The response to a message.
+pub(crate) enum Outcome {
+    Whole(Answer),
+    Events(Box<Events>),
+}
+
+/// Answers one message.
+pub(crate) async fn answer(
+    gateway: &Gateway,
+    mcp: &Arc<Mcp>,
+    context: &ForeignContext,
+    known: &Known<'_>,
+    metadata: Metadata,
+    body: Bytes,
+) -> Outcome {
+    let levels = context.methods().nesting_max() + 1;
+    let (id, refusal) = match Message::read(&body, levels) {
+        Ok(Message::One(Item::Request(request))) => {
+            let id = request.id.unwrap_or("null");
+            let endpoint = McpEndpoint { gateway, mcp, context, known };
+            match endpoint.serve(&request, metadata, &body).await {
+                Ok(outcome) => return outcome,
+                Err(refusal) => (id, refusal),
+            }
+        }
+        Ok(Message::One(Item::Invalid(Invalid { id, reason }))) => {
+            (id.unwrap_or("null"), RequestError::new(INVALID_REQUEST, reason))
+        }
+        Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
+        Err(error) => ("null", RequestError::new(PARSE_ERROR, error.to_string())),
+    };
+    context.waste(body.len());
+    let mut out = Vec::new();
+    reply::error_with(&mut out, id.as_bytes(), refusal.code, &refusal.text, refusal.data.as_deref());
+    Outcome::Whole(Answer::new(400, JSON, out))
+}
+
+/// The endpoint, for one request.
+struct McpEndpoint<'a> {
+    gateway: &'a Gateway,
+    mcp: &'a Arc<Mcp>,
+    context: &'a ForeignContext,
+    known: &'a Known<'a>,
+}
+
+impl McpEndpoint<'_> {
+    async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
+        let Self { gateway, mcp, context, known } = self;
+        let params = Params::read(request.params).map_err(|error| RequestError::new(PARSE_ERROR, error.to_string()))?;
+        let Some(id) = request.id else {
+            if let (params::CANCELLED, Some(session), Some(id)) =
+                (&*request.method, known.mcp_session, params.request_id)
+            {
+                mcp.in_flight.cancel(session, id);
+            }
+            return Ok(Outcome::Whole(Answer::empty(202)));
+        };
+        let head = HeaderFields {
+            version: known.mcp_version.map(text),
+            method: known.mcp_method.map(text),
+            name: known.mcp_name.map(text),
+        };
+        let era = params.check(request, Some(&head))?;
+        let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
+        // Later versions cancel a call by closing its response.
+        let registered = match known.mcp_session.filter(|_| era == Era::Legacy && request.method == TOOLS_CALL) {
+            None => None,
+            Some(of) => {
+                let registered = mcp.in_flight.register(of, id, session.canceller());
+                Some(registered.ok_or_else(|| {
+                    RequestError::new(INVALID_REQUEST, "the id is that of a request in progress: use another one")
+                })?)
+            }
+        };
+        session.handle_mcp(request, &params, era, body);
+        if session.has_progress() {
+            return Ok(Outcome::Events(Box::new(Events { session, _registered: registered })));
+        }
+        poll_fn(|task| {
+            while session.calls() > 0 {
+                ready!(session.poll(task));
+            }
+            Poll::Ready(())
+        })
+        .await;
+        let mut output = std::mem::take(session.output());
+        if output.pop().is_none() {
+            // The call was cancelled: nobody waits for its reply.
+            return Ok(Outcome::Whole(Answer::empty(202)));
+        }
+        let answer = Answer::new(200, JSON, output);
+        Ok(Outcome::Whole(match () {
+            () if session.is_denied() => Answer { status: 401, ..answer }.with("www-authenticate", challenge(mcp)),
+            () if era == Era::Modern && !params::is_served(&request.method, era) => Answer { status: 404, ..answer },
+            () if request.method == INITIALIZE => answer.with(SESSION, mcp.in_flight.new_session()),
+            () => answer,
+        }))
+    }
+}
+
+/// The value of a field. Bytes that are no text equal nothing in a body.
+fn text(field: &[u8]) -> &str {
+    std::str::from_utf8(field.trim_ascii()).unwrap_or_default()
+}
+
+/// The body of a response with the progress of a call, and its result as the last event.
+pub(crate) struct Events {
+    session: Session,
+    _registered: Option<Registered>,
+}
+
+impl Events {
+    /// The next events.
+    pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
+        if !ready!(self.session.poll(task)) {
+            return Poll::Ready(None);
+        }
+        let output = std::mem::take(self.session.output());
+        let mut events = BytesMut::with_capacity(output.len() + 32);
+        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            for part in [b"event: message\ndata: ", line, b"\n\n"] {
+                events.extend_from_slice(part);
+            }
+        }
+        Poll::Ready(Some(Frame::data(events.freeze())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accept_names_both_types_or_a_range_with_them() {
+        let accepts = |accept: Option<&'static str>| {
+            let known = Known { accept: accept.map(|text| text.as_bytes().into()), ..Known::default() };
+            is_accepted(&known, JSON) && is_accepted(&known, EVENTS)
+        };
+        for both in [
+            "application/json, text/event-stream",
+            "text/event-stream;q=0.5,Application/JSON",
+            "*/*",
+            "text/*, application/*",
+        ] {
+            assert!(accepts(Some(both)), "{both}");
+        }
+        for other in [None, Some(""), Some("application/json"), Some("text/event-stream"), Some("*/*;q=0")] {
+            assert!(!accepts(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn challenge_leads_to_the_document_of_the_resource() {
+        let protected = |url| challenge(&Mcp::new().protected_by(url, ["https://login.example.com"], ["a", "b"]));
+        let expected = "Bearer resource_metadata=\"https://api.example.com:8443/.well-known/oauth-protected-resource/mcp\", scope=\"a b\"";
+        assert_eq!(protected("https://api.example.com:8443/mcp"), expected);
+        let root =
+            "Bearer resource_metadata=\"https://api.example.com/.well-known/oauth-protected-resource\", scope=\"a b\"";
+        assert_eq!(protected("https://api.example.com/"), root);
+        assert_eq!(challenge(&Mcp::new()), "Bearer");
+    }
+}

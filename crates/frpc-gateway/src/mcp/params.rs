@@ -1,0 +1,207 @@
+//! The params of requests, and the checks of the version that a request states.
+
+use super::reply::{Era, MODERN, VERSIONS};
+use crate::base64;
+use crate::json_rpc::envelope::{Request, text};
+use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text};
+use frpc::json::{DecodeError, Options, Reader};
+use std::borrow::Cow;
+
+/// The longest id of a request and token of progress, in bytes. They are kept while the call is in progress.
+const ID_MAX: usize = 256;
+
+/// Header fields and body differ, by the specification.
+const HEADER_MISMATCH: i32 = -32020;
+
+/// The version is not served, by the specification.
+const UNSUPPORTED_VERSION: i32 = -32022;
+
+pub(crate) const INITIALIZE: &str = "initialize";
+pub(crate) const PING: &str = "ping";
+pub(crate) const DISCOVER: &str = "server/discover";
+pub(crate) const TOOLS_LIST: &str = "tools/list";
+pub(crate) const TOOLS_CALL: &str = "tools/call";
+
+/// The beginning of the names of notifications.
+const NOTIFICATIONS: &str = "notifications/";
+
+/// By which a client cancels a request.
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
+
+/// Whether a message with this method is one of the protocol.
+pub(crate) fn is_method(name: &str) -> bool {
+    [Era::Legacy, Era::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
+}
+
+/// Whether a generation of the protocol has this method with a reply.
+pub(crate) fn is_served(name: &str, era: Era) -> bool {
+    match name {
+        TOOLS_LIST | TOOLS_CALL => true,
+        INITIALIZE | PING => era == Era::Legacy,
+        DISCOVER => era == Era::Modern,
+        _ => false,
+    }
+}
+
+/// The members of params that tools need. Values that are not read are left as they stand.
+#[derive(Debug, Default)]
+pub(crate) struct Params<'a> {
+    /// Of a tool.
+    pub(crate) name: Option<Cow<'a, str>>,
+    /// Any value.
+    pub(crate) arguments: Option<&'a str>,
+    pub(crate) cursor: Option<Cow<'a, str>>,
+    /// The version in `initialize`.
+    pub(crate) requested: Option<Cow<'a, str>>,
+    /// The id of a request that is cancelled.
+    pub(crate) request_id: Option<&'a str>,
+    /// A string or a number.
+    pub(crate) progress_token: Option<&'a str>,
+    pub(crate) traceparent: Option<Cow<'a, str>>,
+    /// The version in `_meta`.
+    version: Option<Cow<'a, str>>,
+    has_capabilities: bool,
+}
+
+impl<'a> Params<'a> {
+    /// Reads the params of a request.
+    pub(crate) fn read(params: Option<&'a str>) -> Result<Self, DecodeError> {
+        let mut read = Self::default();
+        let Some(params) = params.filter(|params| params.starts_with('{')) else { return Ok(read) };
+        members(params, |key, value| {
+            match key {
+                "name" => read.name = text(value)?,
+                "arguments" => read.arguments = Some(value),
+                "cursor" => read.cursor = Some(text(value)?.unwrap_or(Cow::Borrowed(value))),
+                "protocolVersion" => read.requested = text(value)?,
+                "requestId" => read.request_id = Some(value),
+                "_meta" if value.starts_with('{') => {
+                    members(value, |key, value| {
+                        match key {
+                            // It is sent back with each notification.
+                            "progressToken" if value.len() <= ID_MAX && is_id(value) => {
+                                read.progress_token = Some(value);
+                            }
+                            "traceparent" => read.traceparent = text(value)?,
+                            "io.modelcontextprotocol/protocolVersion" => read.version = text(value)?,
+                            "io.modelcontextprotocol/clientCapabilities" => {
+                                read.has_capabilities = value.starts_with('{');
+                            }
+                            _ => {}
+                        }
+                        Ok(())
+                    })?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+
+    /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
+    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&HeaderFields<'_>>) -> Result<Era, RequestError> {
+        if request.id.is_none_or(|id| !is_id(id) || id.len() > ID_MAX) {
+            return Err(RequestError::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
+        }
+        let stated = self.version.as_deref();
+        if let Some(head) = head {
+            match (head.version, stated) {
+                (Some(field), Some(stated)) if field != stated => {
+                    return Err(RequestError::mismatch("MCP-Protocol-Version"));
+                }
+                (None, Some(stated)) if stated == MODERN || !VERSIONS.contains(&stated) => {
+                    return Err(RequestError::mismatch("MCP-Protocol-Version"));
+                }
+                (Some(field), _) if !VERSIONS.contains(&field) => return Err(RequestError::version(field)),
+                _ => {}
+            }
+        }
+        if let Some(stated) = stated.filter(|stated| !VERSIONS.contains(stated)) {
+            return Err(RequestError::version(stated));
+        }
+        let is_modern =
+            request.method == DISCOVER || [stated, head.and_then(|head| head.version)].contains(&Some(MODERN));
+        if !is_modern {
+            return Ok(Era::Legacy);
+        }
+        if stated != Some(MODERN) || !self.has_capabilities {
+            return Err(RequestError::new(
+                INVALID_PARAMS,
+                "_meta lacks io.modelcontextprotocol/protocolVersion or io.modelcontextprotocol/clientCapabilities",
+            ));
+        }
+        if let Some(head) = head {
+            if head.method != Some(&*request.method) {
+                return Err(RequestError::mismatch("Mcp-Method"));
+            }
+            if request.method == TOOLS_CALL && head.name() != self.name {
+                return Err(RequestError::mismatch("Mcp-Name"));
+            }
+        }
+        Ok(Era::Modern)
+    }
+}
+
+/// Whether a value is a string or a number.
+fn is_id(value: &str) -> bool {
+    matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
+}
+
+/// Calls `member` for each member of an object with its value. The text is known to be JSON.
+pub(crate) fn members<'a>(
+    object: &'a str,
+    mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    let mut reader = Reader::new(object.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
+    reader.object(|key, reader| member(key, reader.raw()?))
+}
+
+/// The header fields of a request by HTTP.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HeaderFields<'a> {
+    pub(crate) version: Option<&'a str>,
+    pub(crate) method: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
+}
+
+impl<'a> HeaderFields<'a> {
+    /// The name of the tool: names that a field cannot hold are sent in base64.
+    fn name(&self) -> Option<Cow<'a, str>> {
+        let name = self.name?;
+        match name.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+            None => Some(Cow::Borrowed(name)),
+            Some(encoded) => Some(String::from_utf8(base64::decode(encoded.as_bytes())?).ok()?.into()),
+        }
+    }
+}
+
+/// A request that is not served, as an error of JSON-RPC. By HTTP its status is 400.
+#[derive(Debug)]
+pub(crate) struct RequestError {
+    pub(crate) code: i32,
+    pub(crate) text: String,
+    /// JSON.
+    pub(crate) data: Option<String>,
+}
+
+impl RequestError {
+    pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), data: None }
+    }
+
+    fn mismatch(field: &str) -> Self {
+        Self::new(HEADER_MISMATCH, format!("the header field {field} is missing or differs from the body"))
+    }
+
+    fn version(requested: &str) -> Self {
+        let requested: String = requested.chars().take(64).collect();
+        let mut data = b"{\"supported\":[".to_vec();
+        put_list(&mut data, VERSIONS, put_text);
+        data.extend_from_slice(b"],\"requested\":");
+        put_text(&mut data, &requested);
+        data.push(b'}');
+        let text = format!("unsupported protocol version {requested:?}: use {}", VERSIONS.join(", "));
+        Self { code: UNSUPPORTED_VERSION, text, data: String::from_utf8(data).ok() }
+    }
+}

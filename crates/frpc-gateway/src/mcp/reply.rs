@@ -1,0 +1,142 @@
+//! The texts of results.
+
+use super::settings::Mcp;
+use super::tools::ResultShape;
+use crate::json_rpc::reply::{begin_result, end_result, put_list, put_status, put_text as put};
+use frpc::Status;
+
+/// The versions of the protocol that are served, the newest first.
+pub(crate) const VERSIONS: [&str; 3] = [MODERN, LEGACY, "2025-06-18"];
+
+/// The first version without `initialize`.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// The last version with `initialize`.
+const LEGACY: &str = "2025-11-25";
+
+/// How long a client may keep the list of tools: the services of a server do not change while it runs.
+const LIST_TTL_MS: u32 = 300_000;
+
+/// The generation of the protocol by which a request came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Era {
+    /// Up to 2025-11-25.
+    Legacy,
+    /// From 2026-07-28 on.
+    Modern,
+}
+
+/// Appends the answer to `initialize`: the requested version if it is served, else the last one with `initialize`.
+pub(crate) fn put_initialized(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, requested: Option<&str>) {
+    let version = VERSIONS.into_iter().find(|version| *version != MODERN && Some(*version) == requested);
+    begin_result(out, id);
+    out.extend_from_slice(b"{\"protocolVersion\":");
+    put(out, version.unwrap_or(LEGACY));
+    out.extend_from_slice(b",\"capabilities\":{\"tools\":{}},\"serverInfo\":");
+    put_server(out, mcp);
+    put_instructions(out, mcp);
+    out.push(b'}');
+    end_result(out, None);
+}
+
+/// Appends the answer to `server/discover`.
+pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
+    begin_result(out, id);
+    out.extend_from_slice(b"{\"supportedVersions\":[");
+    put_list(out, VERSIONS, put);
+    out.extend_from_slice(b"],\"capabilities\":{\"tools\":{}}");
+    put_instructions(out, mcp);
+    put_cache(out);
+    end_object(out, mcp, Era::Modern);
+    end_result(out, None);
+}
+
+/// Appends the hints for caches. What a caller sees depends on the rules, so nobody else may see it.
+pub(crate) fn put_cache(out: &mut Vec<u8>) {
+    out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
+}
+
+/// Appends the members that every result has, and the end of its object.
+pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Era) {
+    if era == Era::Modern {
+        out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
+        put_server(out, mcp);
+        out.push(b'}');
+    }
+    out.push(b'}');
+}
+
+fn put_server(out: &mut Vec<u8>, mcp: &Mcp) {
+    out.extend_from_slice(b"{\"name\":");
+    put(out, &mcp.name);
+    out.extend_from_slice(b",\"version\":");
+    put(out, &mcp.version);
+    out.push(b'}');
+}
+
+fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
+    if let Some(text) = &mcp.instructions {
+        out.extend_from_slice(b",\"instructions\":");
+        put(out, text);
+    }
+}
+
+/// Appends the result of a tool: as text for models, and as structure for programs.
+pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, shape: ResultShape, json: &[u8]) {
+    let json = std::str::from_utf8(json).unwrap_or_default();
+    begin_result(out, id);
+    out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
+    match shape {
+        // It is between quotation marks already.
+        ResultShape::Value if json.starts_with('"') => out.extend_from_slice(json.as_bytes()),
+        ResultShape::Items => put(out, &format!("[{json}]")),
+        ResultShape::Message | ResultShape::Value => put(out, json),
+    }
+    out.extend_from_slice(b"}],\"structuredContent\":");
+    let (before, behind) = match shape {
+        ResultShape::Message => ("", ""),
+        ResultShape::Value => ("{\"value\":", "}"),
+        ResultShape::Items => ("{\"items\":[", "]}"),
+    };
+    for part in [before, json, behind] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.extend_from_slice(b",\"isError\":false");
+    end_object(out, mcp, era);
+    end_result(out, None);
+}
+
+/// Appends the failure of a tool. The model reads code and message; the details are for programs. There is no structure,
+/// since clients check that against the schema of results.
+pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, status: &Status) {
+    begin_result(out, id);
+    out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
+    put(out, &format!("{}: {}", status.code().name(), status.message()));
+    out.extend_from_slice(b"}],\"isError\":true");
+    if era == Era::Modern {
+        out.extend_from_slice(b",\"resultType\":\"complete\"");
+    }
+    out.extend_from_slice(b",\"_meta\":{\"frpc/status\":");
+    put_status(out, status);
+    if era == Era::Modern {
+        out.extend_from_slice(b",\"io.modelcontextprotocol/serverInfo\":");
+        put_server(out, mcp);
+    }
+    out.extend_from_slice(b"}}");
+    end_result(out, None);
+}
+
+/// Appends a notification that a stream has brought `count` messages, the last of which is `item`.
+pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u8]) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":");
+    out.extend_from_slice(token.as_bytes());
+    out.extend_from_slice(format!(",\"progress\":{count}").as_bytes());
+    if item.len() <= MESSAGE_MAX {
+        out.extend_from_slice(b",\"message\":");
+        put(out, std::str::from_utf8(item).unwrap_or_default());
+    }
+    out.extend_from_slice(b"}}\n");
+}
+
+/// The longest message in a notification of progress, in bytes: it is for a line on a screen.
+const MESSAGE_MAX: usize = 1024;

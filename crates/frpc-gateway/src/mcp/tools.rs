@@ -1,0 +1,156 @@
+//! The list of tools, made once for each server.
+
+use super::schema::{self, Root};
+use super::settings::Chosen;
+use crate::json_rpc::NAMED as FORMAT;
+use crate::json_rpc::reply::{put_list, put_text as put};
+use frpc::{CallKind, ForeignMethod, ForeignMethods};
+use std::collections::HashMap;
+
+/// A method that agents may call.
+pub(crate) struct Tool {
+    name: Box<str>,
+    pub(crate) service: &'static str,
+    pub(crate) method: &'static str,
+    /// The name of the method for the session.
+    pub(crate) path: Box<str>,
+    /// The request is the member `value` of the arguments.
+    pub(crate) takes_value: bool,
+    pub(crate) shape: ResultShape,
+    /// Its entry in the list.
+    json: Vec<u8>,
+}
+
+/// The relation of a structured result to the messages of the method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ResultShape {
+    /// It is the response.
+    Message,
+    /// The response is no object: it is the member `value`.
+    Value,
+    /// The responses are the elements of `items`.
+    Items,
+}
+
+/// All tools of a server, in the order in which they were chosen.
+pub(crate) struct Tools {
+    list: Vec<Tool>,
+    by_name: HashMap<Box<str>, usize>,
+}
+
+impl Tools {
+    pub(super) fn new(chosen: &[Chosen], methods: &ForeignMethods) -> Self {
+        let mut tools = Self { list: Vec::new(), by_name: HashMap::new() };
+        for chosen in chosen {
+            let mut is_known = false;
+            for method in methods.iter() {
+                let (service, path) = (method.service(), format!("{}/{}", method.service(), method.name()));
+                let name = match chosen {
+                    Chosen::Service(name) if name == service => None,
+                    Chosen::Method(name, tool) if *name == path => tool.clone(),
+                    _ => continue,
+                };
+                is_known = true;
+                match Tool::new(&method, name.unwrap_or_else(|| path.replace(['.', '/'], "_")), path) {
+                    Some(tool) => tools.add(tool),
+                    None if matches!(chosen, Chosen::Service(_)) => {}
+                    None => tracing::error!(target: "frpc::mcp", ?chosen, "method cannot be a tool"),
+                }
+            }
+            if !is_known {
+                tracing::error!(target: "frpc::mcp", ?chosen, "unknown service or method of a tool");
+            }
+        }
+        tools
+    }
+
+    fn add(&mut self, tool: Tool) {
+        let Tool { name, path, .. } = &tool;
+        if let Some(other) = self.get(name) {
+            // A service may be chosen beside one of its methods.
+            if other.path != *path {
+                tracing::error!(target: "frpc::mcp", %name, first = %other.path, second = %path, "two tools have one name");
+            }
+            return;
+        }
+        self.by_name.insert(name.clone(), self.list.len());
+        self.list.push(tool);
+    }
+
+    /// The tool with this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
+        self.list.get(*self.by_name.get(name)?)
+    }
+
+    /// Appends at most `max` of the tools from a place on that `is_open` admits. Returns the place of the rest, if there is
+    /// more.
+    pub(crate) fn put_page(
+        &self,
+        out: &mut Vec<u8>,
+        from: usize,
+        max: usize,
+        mut is_open: impl FnMut(&Tool) -> bool,
+    ) -> Option<usize> {
+        let mut open = self.list.iter().enumerate().skip(from).filter(|(_, tool)| is_open(tool));
+        put_list(out, open.by_ref().take(max), |out, (_, tool)| out.extend_from_slice(&tool.json));
+        open.next().map(|(at, _)| at)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+}
+
+impl std::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.list.iter().map(|tool| &tool.name)).finish()
+    }
+}
+
+impl Tool {
+    /// A method as a tool; `None` if it takes a stream or has no messages in JSON.
+    fn new(method: &ForeignMethod, name: String, path: String) -> Option<Self> {
+        let is_stream = match method.kind() {
+            CallKind::Unary => false,
+            CallKind::ServerStreaming => true,
+            CallKind::ClientStreaming | CallKind::Streaming => return None,
+        };
+        if !method.formats().contains(&FORMAT) {
+            return None;
+        }
+        let [request, response] = method.messages();
+        let schemas = method.message_schemas(FORMAT);
+        let input = schema::root(request, schemas);
+        let (output, shape) = match schema::root(response, schemas) {
+            _ if is_stream => (schema::list(response, schemas), ResultShape::Items),
+            Root { json, is_wrapped: true } => (json, ResultShape::Value),
+            Root { json, is_wrapped: false } => (json, ResultShape::Message),
+        };
+        let comment = method.comment(FORMAT);
+        let description = if comment.is_empty() { format!("Calls {path}.") } else { comment.to_owned() };
+        let mut json = b"{\"name\":".to_vec();
+        put(&mut json, &name);
+        json.extend_from_slice(b",\"description\":");
+        put(&mut json, &description);
+        json.extend_from_slice(b",\"inputSchema\":");
+        json.extend_from_slice(input.json.as_bytes());
+        json.extend_from_slice(b",\"outputSchema\":");
+        json.extend_from_slice(output.as_bytes());
+        let is_read_only = !method.has_side_effects();
+        let annotations = format!(
+            ",\"annotations\":{{\"readOnlyHint\":{is_read_only},\"destructiveHint\":{},\"idempotentHint\":{}}}}}",
+            !is_read_only,
+            method.is_idempotent()
+        );
+        json.extend_from_slice(annotations.as_bytes());
+        Some(Self {
+            name: name.into(),
+            service: method.service(),
+            method: method.name(),
+            path: path.into(),
+            takes_value: input.is_wrapped,
+            shape,
+            json,
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! Calls of tools.
+
+use crate::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+
+/// The result of a tool that failed: code and message.
+fn failure(result: &Value) -> &str {
+    assert_eq!((&result["isError"], result.get("structuredContent")), (&json!(true), None), "{result}");
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+#[tokio::test]
+async fn result_is_structure_and_text() {
+    let host = Host::new(all());
+    let node = json!({"children": [leaf("a"), {"number": "9007199254740993"}]});
+    let result = host.call("echo", node.clone()).await;
+    assert_eq!((&result["structuredContent"], &result["isError"]), (&node, &json!(false)));
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(serde_json::from_str::<Value>(text).expect("it is JSON"), node);
+    assert_eq!(result["content"][0]["type"], "text");
+    assert_eq!(host.result("tools/call", json!({"name": "echo"})).await["structuredContent"], json!({}));
+}
+
+#[tokio::test]
+async fn message_that_is_no_object_is_a_value() {
+    let host = Host::new(all());
+    let result = host.call("text", json!({})).await;
+    assert_eq!(result["structuredContent"], json!({"value": "Hello, \"you\"\n"}));
+    assert_eq!(result["content"][0]["text"], "Hello, \"you\"\n");
+    let result = host.call("shout", json!({"value": "hey"})).await;
+    assert_eq!(result["structuredContent"], json!({"name": "HEY"}));
+}
+
+#[tokio::test]
+async fn stream_is_one_result() {
+    let host = Host::new(all());
+    let result = host.call("count", json!({"number": 3})).await;
+    assert_eq!(result["structuredContent"], json!({"items": [{"number": 1}, {"number": 2}, {"number": 3}]}));
+    assert_eq!(result["content"][0]["text"], r#"[{"number":1},{"number":2},{"number":3}]"#);
+    assert_eq!(host.call("count", json!({})).await["structuredContent"], json!({"items": []}));
+    assert_eq!(failure(&host.call("count", json!({"number": 8})).await), "ABORTED: seven");
+}
+
+#[tokio::test]
+async fn stream_with_a_token_notifies_of_its_progress() {
+    let host = Host::new(all());
+    for token in [json!("t"), json!(7)] {
+        let params = json!({"name": "count", "arguments": {"number": 3}, "_meta": {"progressToken": token}});
+        let (fields, message) = modern(4, "tools/call", params.clone());
+        for (fields, message) in [(LEGACY, request(4, "tools/call", params)), (&fields, message)] {
+            let answer = host.post(fields, &message).await;
+            assert_eq!(answer.field("x-accel-buffering"), Some("no"));
+            let events = answer.events();
+            let (result, progress) = events.split_last().expect("there are events");
+            let seen: Vec<_> = progress.iter().map(|event| &event["params"]).collect();
+            let expected = [1, 2, 3].map(|count| {
+                json!({"progressToken": token, "progress": count, "message": format!("{{\"number\":{count}}}")})
+            });
+            assert_eq!(seen, expected.iter().collect::<Vec<_>>());
+            assert!(progress.iter().all(|event| event["method"] == "notifications/progress"));
+            assert_eq!(result["id"], 4);
+            assert_eq!(result["result"]["structuredContent"]["items"][2]["number"], 3);
+        }
+    }
+}
+
+#[tokio::test]
+async fn long_token_of_progress_is_ignored() {
+    let host = Host::new(all());
+    let token = "x".repeat(255);
+    let params = json!({"name": "count", "arguments": {"number": 3}, "_meta": {"progressToken": token}});
+    assert_eq!(host.result("tools/call", params).await["structuredContent"]["items"][2]["number"], 3);
+}
+
+#[tokio::test]
+async fn failed_call_is_an_error_of_the_tool() {
+    let host = Host::new(all());
+    let result = host.call("fail", json!({"name": "x"})).await;
+    assert_eq!(failure(&result), "NOT_FOUND: no name \"x\"");
+    assert_eq!(result["_meta"]["frpc/status"], json!({"status": "NOT_FOUND", "details": "AQ=="}));
+    for arguments in [json!({"nmae": "x"}), json!({"name": 7}), json!({"name": {}})] {
+        let result = host.call("put", arguments.clone()).await;
+        assert!(failure(&result).starts_with("INVALID_ARGUMENT: "), "{arguments}: {result}");
+    }
+    let both = json!({"text": "a", "number": "1"});
+    assert!(failure(&host.call("echo", both).await).starts_with("INVALID_ARGUMENT: "));
+}
+
+#[tokio::test]
+async fn result_beyond_the_limit_is_an_error_of_the_tool() {
+    let host = Host::new(all().result_max(100));
+    let long = json!({"name": "x".repeat(100)});
+    let expected = "RESOURCE_EXHAUSTED: a result of 111 bytes exceeds the limit of 100: ask for less";
+    assert_eq!(failure(&host.call("put", long).await), expected);
+    assert_eq!(host.call("put", json!({"name": "x".repeat(89)})).await["isError"], false);
+    let many = host.call("count", json!({"number": 1_000_000})).await;
+    assert!(failure(&many).starts_with("ABORTED"), "{many}");
+    let small = Host::new(all().result_max(20));
+    assert!(failure(&small.call("count", json!({"number": 6})).await).starts_with("RESOURCE_EXHAUSTED"));
+}
+
+#[tokio::test]
+async fn fields_of_the_request_are_metadata_of_the_call() {
+    let host = Host::new(all());
+    let call = request(1, "tools/call", json!({"name": "put", "arguments": {"name": "a"}}));
+    let answer = host.post("tenant: blue\r\n", &call).await.json();
+    assert_eq!(answer["result"]["structuredContent"]["name"], "ablue");
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_beyond_its_deadline_is_an_error_of_the_tool() {
+    let host = Host::new(all().timeout(Duration::from_secs(2)));
+    let result = host.call("wait", json!({})).await;
+    assert!(failure(&result).starts_with("DEADLINE_EXCEEDED: "), "{result}");
+    host.service.ended().await;
+    let mut call = request(1, "tools/call", json!({"name": "wait"}));
+    call["timeoutMs"] = json!(0);
+    let answer = host.post(LEGACY, &call).await.json();
+    assert!(failure(&answer["result"]).starts_with("DEADLINE_EXCEEDED: "), "{answer}");
+}
+
+#[tokio::test]
+async fn cancelled_request_ends_without_a_reply() {
+    let host = Host::new(all());
+    let session = |id: &str| format!("{LEGACY}mcp-session-id: {id}\r\n");
+    let call = |id| request(id, "tools/call", json!({"name": "wait"}));
+    let cancel = |id: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "late"}});
+    let waiting = tokio::spawn({
+        let host = host.clone();
+        let fields = session("a");
+        async move { host.post(&fields, &call(5)).await }
+    });
+    host.service.began().await;
+    // Another session, another id, an id of another type, and none of them is an error.
+    for (of, id) in [("b", json!(5)), ("a", json!(6)), ("a", json!("5"))] {
+        assert_eq!(host.post(&session(of), &cancel(id)).await.status, 202);
+    }
+    assert_eq!(host.post(LEGACY, &cancel(json!(5))).await.status, 202);
+    assert!(!waiting.is_finished());
+    assert_eq!(host.post(&session("a"), &cancel(json!(5))).await.status, 202);
+    host.service.ended().await;
+    let answer = waiting.await.expect("no panic");
+    assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+}
+
+#[tokio::test]
+async fn closed_response_ends_its_call() {
+    let host = Host::new(all());
+    let (fields, message) = modern(1, "tools/call", json!({"name": "wait"}));
+    let mut io = host.connect();
+    let body = message.to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{ACCEPT}{fields}content-length: {}\r\n\r\n",
+        body.len()
+    );
+    io.write_all((head + &body).as_bytes()).await.expect("the server reads");
+    host.service.began().await;
+    drop(io);
+    host.service.ended().await;
+}
+
+#[tokio::test]
+async fn id_in_progress_is_refused_within_its_session() {
+    let host = Host::new(all());
+    let fields = format!("{LEGACY}mcp-session-id: a\r\n");
+    let call = request(5, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));
+    let start = |fields: String| {
+        let (host, call) = (host.clone(), call.clone());
+        tokio::spawn(async move { host.post(&fields, &call).await })
+    };
+    let first = start(fields.clone());
+    host.service.began().await;
+    let second = host.post(&fields, &call).await;
+    assert_eq!((second.status, &second.json()["error"]["code"]), (400, &json!(-32600)));
+    // Without a session nothing connects two requests.
+    let other = start(LEGACY.to_owned());
+    host.service.began().await;
+    host.service.release();
+    host.service.release();
+    for waiting in [first, other] {
+        let answer = waiting.await.expect("no panic").json();
+        assert_eq!(answer["result"]["structuredContent"]["name"], "x");
+    }
+}

@@ -1,0 +1,8 @@
+//! The door for agents.
+
+mod calls;
+mod lines;
+mod list;
+mod refused;
+mod rules;
+mod support;
