@@ -12,6 +12,7 @@ mod http;
 mod json_rpc;
 mod metrics;
 mod proxied;
+mod reports;
 #[path = "../reflection/main.rs"]
 mod reflection;
 mod stop;

@@ -8,7 +8,7 @@ use super::upgrade;
 use crate::charge::{CHARGED_MIN, check_growth, check_room};
 use crate::connect::envelope::Encoding;
 use crate::connect::{get, unary};
-use crate::inbound::Inbound;
+use crate::inbound::{self, Inbound};
 use crate::locks::without_port;
 use crate::streams::{self, Replies};
 use crate::{Gateway, Http, gzip, json_rpc};
@@ -319,7 +319,13 @@ impl Service {
                 Some(None) => break,
                 Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request has broken off")),
                 Some(Some(Ok(frame))) => {
-                    let Ok(part) = frame.into_data() else { continue };
+                    let part = match frame.into_data() {
+                        Ok(part) => part,
+                        Err(frame) => {
+                            inbound::refuse_trailers(&frame).map_err(|status| unary::failure(&status))?;
+                            continue;
+                        }
+                    };
                     if (whole.len() + part.len()) as u64 > limit {
                         return Err(Answer::too_long(limit));
                     }
