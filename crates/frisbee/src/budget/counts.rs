@@ -93,7 +93,7 @@ impl Counts {
         }
     }
 
-    /// Counts the end of a connection, and logs it if the peer is at fault.
+    /// Counts the end of a connection, and logs it if the peer is at fault, or TLS is configured wrongly at one end.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
@@ -116,15 +116,22 @@ impl Counts {
         last.push_back(ended);
         drop(last);
         drop(oldest);
-        if !is_peers_fault {
+        let is_about_tls = matches!(kind, CloseKind::TlsHandshake | CloseKind::NotTls | CloseKind::SpeaksTls);
+        if !is_peers_fault && !is_about_tls {
             return tracing::debug!(target: CONNECTION, ?peer, %reason, "connection ended");
         }
-        match self.log.may_say((peer.map(|peer| peer.ip()), kind), now) {
-            Some(unsaid) => {
-                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
+        let Some(suppressed) = self.log.may_say((peer.map(|peer| peer.ip()), kind), now) else {
+            return tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed");
+        };
+        match kind {
+            CloseKind::TlsHandshake => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed after a failed TLS handshake");
             }
-            None => {
-                tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed because of an error of its peer");
+            CloseKind::NotTls | CloseKind::SpeaksTls => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed: only one end speaks TLS");
+            }
+            _ => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed because of an error of its peer");
             }
         }
     }
