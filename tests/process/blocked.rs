@@ -209,6 +209,12 @@ fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     LINES.lock().expect("nobody panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
+/// The lines about a peer, once there is one: the log waits for a panic first.
+async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
+    until("it is noticed", || !lines_about(&peer).is_empty()).await;
+    lines_about(peer)
+}
+
 fn listen_to_the_log() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
@@ -383,7 +389,7 @@ fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole
             held.release();
             sleeping.await.expect("it does not panic").expect("it was released");
         }
-        let lines = lines_about(peer);
+        let lines = line_about(peer).await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains("multi-threaded"), "{lines:#?}");
     });
@@ -485,7 +491,7 @@ async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_name
     let (holding, mut held) = Held::new(How::Blocks);
     let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut held).await;
     assert_eq!(threads, ["frisbee-0"; 3]);
-    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("operation=70"), "{lines:#?}");
 }
@@ -510,7 +516,44 @@ async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_nam
     let handlers = Handlers::new().on(HOLDS, holds).on(ECHOES, |_, packet| async { Some(packet) });
     let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut held).await;
     assert_eq!(threads[0], "frisbee-0");
-    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("method=70"), "{lines:#?}");
+}
+
+/// Panics once its thread counts as held up, as one that prints a long backtrace does.
+struct Panicking(Arc<AtomicBool>);
+
+impl Interop for Panicking {
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, count_up, sum_up, chat);
+
+    async fn sleep(&self, _request: Request<SleepRequest>) -> Reply<SleepRequest> {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(100) {
+            hint::spin_loop();
+        }
+        self.0.store(true, Ordering::Relaxed);
+        panic!("the handler fails");
+    }
+}
+
+#[test]
+fn panic_is_not_logged_as_a_blocked_thread() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    listen_to_the_log();
+    caller().block_on(async {
+        let has_run = Arc::new(AtomicBool::new(false));
+        let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
+        let server = server.add_service(InteropServer::new(Panicking(has_run.clone())));
+        let address = serve(server).await.to_string();
+        let client = connect(&address).await;
+        client.sleep(SleepRequest::default()).await.expect_err("it panics");
+        assert!(has_run.load(Ordering::Relaxed));
+        // Longer than the log waits for a panic.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let lines = LINES.lock().expect("nobody panics");
+        assert!(!lines.iter().any(|line| line.contains("blocks its thread")), "{lines:#?}");
+    });
 }

@@ -31,6 +31,8 @@ pub(crate) struct Counts {
     /// Made for servers alone, when the first connection comes.
     traffic: OnceLock<Arc<Counted>>,
     log: LogLimit,
+    /// The connection whose handler or router panicked last, by the address of what its handles share.
+    panicked: AtomicUsize,
     /// The last ends of connections, the latest at the end.
     last: Mutex<VecDeque<LastClose>>,
 }
@@ -78,6 +80,16 @@ impl Counts {
 
     fn traffic(&self, what: Traffic) -> u64 {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
+    }
+
+    /// Notes that a handler or router of this connection panicked.
+    pub(crate) fn note_panic(&self, connection: usize) {
+        self.panicked.store(connection, Ordering::Relaxed);
+    }
+
+    /// Whether the last panic was one of this connection; it is forgotten then.
+    pub(crate) fn take_panic(&self, connection: usize) -> bool {
+        self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     pub(crate) fn count_rejected(&self) {
