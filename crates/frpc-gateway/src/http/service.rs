@@ -17,7 +17,7 @@ use frisbee::MemoryCharge;
 use frisbee::driver::MessagePace;
 use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use http::{Request, Response, StatusCode, Version, request};
+use http::{Method, Request, Response, StatusCode, Version, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::convert::Infallible;
@@ -144,9 +144,12 @@ impl Service {
 
     /// Answers one request.
     pub(crate) async fn respond(&self, request: Request<Incoming>, mut in_progress: InProgress) -> Response<Outgoing> {
+        // RFC 9110, section 9.3.2. Hyper leaves the content out for HTTP/1.1 alone.
+        let is_without_content = request.method() == Method::HEAD && request.version() == Version::HTTP_2;
         let response = self.answer(request).await;
         in_progress.answer();
         response.map(|reply| {
+            let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
             let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
             let hold = waiting.map(|waiting| self.context.hold(waiting));
             Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
