@@ -66,7 +66,7 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
     }
 }
 
-/// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message and what follows it in one part, or each byte in a part of its own.
+/// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message in one part with its end, or each byte in a part of its own.
 #[tokio::test]
 async fn grpc_web_message_may_come_in_parts_of_any_size() {
     let server = Open::new(all()).await;

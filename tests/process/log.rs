@@ -162,11 +162,11 @@ async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other()
         let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_told);
         let _channel = channel.connect(address.to_string()).await.expect("it listens");
         let server = frisbee::Server::builder().config(idle(33)).log_settings(is_told);
-        let acceptor = server.build(frisbee::Handlers::new()).expect("nothing overlaps");
+        let acceptor = server.build(Handlers::new()).expect("nothing overlaps");
         let (here, there) = frisbee::memory();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = frisbee::Client::builder().config(idle(34)).log_settings(is_told);
-        let _client = client.connect_io(here, frisbee::Handlers::new()).await.expect("it is in memory");
+        let client = Client::builder().config(idle(34)).log_settings(is_told);
+        let _client = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
         let lines = LINES.lock().expect("nobody panics");
         for seconds in 31..=34 {
             let setting = format!("idle_timeout: {seconds}s");

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// The full name of the message.
 pub(crate) const TENSOR: &str = "frpc.Tensor";
 
-/// Reads a message from JSON, in which nested lists may stand for tensors.
+/// Reads a message from JSON, which may have nested lists as tensors.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
     // A schema without tensors keeps its text, and the positions in errors.
@@ -36,7 +36,7 @@ fn has_tensor(descriptor: &MessageDescriptor, seen: &mut BTreeSet<String>) -> bo
     descriptor.fields().any(|field| matches!(field.kind(), Kind::Message(of) if has_tensor(&of, seen)))
 }
 
-/// Replaces the lists that stand for tensors. Whether there were any.
+/// Replaces nested lists by tensors. `false` if there were none.
 fn replace_lists(descriptor: &MessageDescriptor, value: &mut Value) -> Result<bool, String> {
     if descriptor.full_name() == TENSOR {
         if !value.is_array() {
