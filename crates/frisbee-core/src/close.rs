@@ -100,7 +100,9 @@ impl CloseReason {
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
-            Self::Truncated | Self::NoFirstHeader | Self::PeerUnknown | Self::TooSlow | Self::WriteTimeout { .. } => true,
+            Self::Truncated | Self::NoFirstHeader | Self::PeerUnknown | Self::TooSlow | Self::WriteTimeout { .. } => {
+                true
+            }
             _ => false,
         }
     }

@@ -17,8 +17,8 @@ pub const APART_MIN: Duration = Duration::from_secs(1);
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
-/// is printed, and has a line of its own.
-const SAID_AFTER: Duration = Duration::from_secs(2);
+/// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks.
+const SAID_AFTER: Duration = Duration::from_millis(700);
 
 /// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
 /// not logged as that of a handler that blocks its thread.

@@ -1,8 +1,8 @@
 //! TLS on accepted connections: how many handshakes at once, and for how long.
 
 use super::Io;
-use crate::pending_handshakes::HandshakeLimiter;
 use crate::CloseReason;
+use crate::pending_handshakes::HandshakeLimiter;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use parking_lot::Mutex;
 use std::io;
@@ -75,7 +75,11 @@ impl Handshakes {
     }
 
     /// Makes the handshake on an accepted connection.
-    pub(crate) async fn accept<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> Result<TlsStream<T>, CloseReason> {
+    pub(crate) async fn accept<T: Io>(
+        &self,
+        io: T,
+        silent: &Arc<HandshakeLimiter>,
+    ) -> Result<TlsStream<T>, CloseReason> {
         let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
         match handshake.await.unwrap_or_else(|_| Err(Failed::late())) {
             Ok(secured) => Ok(secured.into()),
