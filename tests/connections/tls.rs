@@ -4,7 +4,9 @@ use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use frisbee::tls::rustls::{ServerConfig, ServerConnection};
 use frisbee::tls::{ClientTls, ServerTls, TlsError};
-use frisbee::{Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError};
+use frisbee::{
+    Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError,
+};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;

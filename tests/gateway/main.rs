@@ -12,9 +12,9 @@ mod http;
 mod json_rpc;
 mod metrics;
 mod proxied;
-mod reports;
 #[path = "../reflection/main.rs"]
 mod reflection;
+mod reports;
 mod stop;
 mod support;
 mod tensors;

@@ -62,7 +62,10 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
     for content_type in ["Application/JSON", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\""] {
         let request = greet("", "Ada").replace("application/json", content_type);
         let response = server.exchange(&request).await;
-        assert!(response.starts_with("HTTP/1.1 200 ") && response.contains("Hello, Ada!"), "{content_type}: {response}");
+        assert!(
+            response.starts_with("HTTP/1.1 200 ") && response.contains("Hello, Ada!"),
+            "{content_type}: {response}"
+        );
     }
 }
 
@@ -89,7 +92,8 @@ async fn grpc_web_error_states_its_status_once() {
     let server = Open::new(all()).await;
     let message = [&[0, 0, 0, 0, 2][..], b"{}"].concat();
     let head = post("/greet.Greeter/Greet", "connection: close\r\n", "");
-    let head = head.replace("content-length: 0", "content-length: 7").replace("application/json", "application/grpc-web+json");
+    let head =
+        head.replace("content-length: 0", "content-length: 7").replace("application/json", "application/grpc-web+json");
     let response = server.exchange([head.as_bytes(), &message].concat()).await;
     assert_eq!(response.matches("grpc-status: ").count(), 1, "{response}");
 }
@@ -108,7 +112,9 @@ async fn path_is_matched_as_it_is() {
 #[tokio::test]
 async fn answer_without_a_body_is_not_compressed() {
     let server = Open::new(all()).await;
-    let response = server.exchange("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept-encoding: gzip\r\n\r\n").await;
+    let response = server
+        .exchange("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept-encoding: gzip\r\n\r\n")
+        .await;
     assert!(!response.contains("content-encoding"), "{response}");
 }
 

@@ -10,7 +10,8 @@ const INTERNAL: [&str; 1] = ["tokio-uring"];
 /// The names in backticks in the first column of the table below this heading.
 fn listed(text: &str, heading: &str) -> BTreeSet<String> {
     let (_, table) = text.split_once(heading).expect("there is a list of features");
-    let rows = table.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
+    let rows =
+        table.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
     let cells = rows.filter_map(|row| row.split('|').nth(1));
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
 }

@@ -317,7 +317,8 @@ mod tests {
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("reports.proto");
-        let schema = "syntax = \"proto3\"; import \"google/protobuf/struct.proto\"; import \"google/protobuf/wrappers.proto\";
+        let schema =
+            "syntax = \"proto3\"; import \"google/protobuf/struct.proto\"; import \"google/protobuf/wrappers.proto\";
             message Report { enum Code { OK = 0; FAIL = 1; } repeated Code codes = 1; optional Code code = 2;
                 bytes buffer = 3; google.protobuf.Value value = 4; google.protobuf.ListValue list = 5;
                 oneof either { int32 number = 6; string text = 7; } google.protobuf.BoolValue flag = 8;
@@ -342,7 +343,10 @@ mod tests {
             // fullstorydev/grpcurl 86: null and an empty list are values; a member of a oneof may be its default.
             (&["value:=null", "list:=[]", "number=0"], serde_json::json!({"value": null, "list": [], "number": 0})),
             (&["flag:=false", "names.true=yes"], serde_json::json!({"flag": false, "names": {"true": "yes"}})),
-            (&["large=18446744073709551615", "ratio:=\"NaN\""], serde_json::json!({"large": "18446744073709551615", "ratio": "NaN"})),
+            (
+                &["large=18446744073709551615", "ratio:=\"NaN\""],
+                serde_json::json!({"large": "18446744073709551615", "ratio": "NaN"}),
+            ),
         ];
         for (parameters, expected) in cases {
             assert_eq!(shown(parameters), expected, "{parameters:?}");

@@ -97,7 +97,10 @@ mod tests {
         let message = message_from_json(&descriptor, lists).expect("it is valid");
         let x = message.get_field_by_name("x").expect("it is a field").as_message().expect("a message").encode_to_vec();
         let x = Tensor::decode(&*x).expect("it is a tensor");
-        assert_eq!((x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("integers")), ("int64", &[2, 2][..], x.view().expect("it is")));
+        assert_eq!(
+            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("integers")),
+            ("int64", &[2, 2][..], x.view().expect("it is"))
+        );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
         message_from_json(&descriptor, whole).expect("it is valid");
         let tensor = pool.get_message_by_name(TENSOR).expect("it is there");

@@ -147,10 +147,8 @@ pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
         _ => return,
     };
     let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
-    attributes.insert(
-        after_docs,
-        syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)] },
-    );
+    attributes
+        .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)] });
 }
 
 /// Allows what clippy may find in the implementation of a trait, for programs that enable more of its lints.
