@@ -4,7 +4,9 @@ use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use frisbee::tls::rustls::{ServerConfig, ServerConnection};
 use frisbee::tls::{ClientTls, ServerTls, TlsError};
-use frisbee::{Client, ClientBuilder, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError};
+use frisbee::{
+    Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError,
+};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;
@@ -119,6 +121,53 @@ async fn tls_connect_without_client_auth_skips_server_hello_wait() {
     let connection = connect(address, &authority.client()).await.expect("the handshake is enough");
     assert_eq!(connection.peer(), PeerKind::Unknown);
     silent.await.unwrap();
+}
+
+/// Serves one client with a handshake of TLS, and closes the socket without an alert, as a system does for a process that
+/// was killed.
+async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(authority.configurations().1);
+    tokio::spawn(async move {
+        let (socket, _) = listener.accept().await.unwrap();
+        let (mut socket, _session) = acceptor.accept(socket).await.unwrap().into_inner();
+        // What the client has sent would turn the end into a reset.
+        let mut sent = [0; 4096];
+        let _ = tokio::time::timeout(Duration::from_secs(1), socket.read(&mut sent)).await;
+    });
+    address
+}
+
+#[tokio::test]
+async fn tls_peer_that_was_killed_is_reported_as_closed() {
+    let authority = Authority::default();
+    let address = killed_after_handshake(&authority).await;
+    let connection = connect(address, &authority.client()).await.expect("the handshake is enough");
+    let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
+    assert!(matches!(reason, CloseReason::ClosedByPeer), "{reason:?}");
+}
+
+#[tokio::test]
+async fn refused_tls_client_is_counted_by_kind() {
+    let authority = Authority::default();
+    let acceptor = Server::builder().tls(authority.mutual_server()).build().unwrap();
+    let serve = |bytes: Vec<u8>| {
+        let acceptor = acceptor.clone();
+        async move {
+            let (mut here, there) = frpc::memory();
+            here.write_all(&bytes).await.unwrap();
+            here.shutdown().await.unwrap();
+            acceptor.serve_connection(there).await.kind()
+        }
+    };
+    assert_eq!(serve(b"GET / HTTP/1.1\r\n\r\n".to_vec()).await, CloseKind::NotTls);
+    assert_eq!(serve(authority.client_hello()).await, CloseKind::TlsHandshake);
+    // A health check of a load balancer.
+    assert_eq!(serve(Vec::new()).await, CloseKind::ClosedByPeer);
+    let stats = acceptor.stats();
+    let counted = [CloseKind::NotTls, CloseKind::TlsHandshake, CloseKind::ClosedByPeer];
+    assert_eq!(counted.map(|kind| stats.closed_by(kind)), [1; 3]);
 }
 
 #[tokio::test]

@@ -144,3 +144,19 @@ async fn a_long_response_comes_whole_to_a_client_that_reads_late() {
     assert_eq!(response.matches("content-length: 100011").count(), 20);
     assert!(response.ends_with("Hello, last!\"}"));
 }
+
+#[tokio::test]
+async fn request_with_trailers_is_refused() {
+    let server = Open::new(all()).await;
+    let chunked = |content_type: &str, body: &str| {
+        let head = post("/greet.Greeter/Greet", "transfer-encoding: chunked\r\ntrailer: x-tenant\r\n", "");
+        let head = head.replace("content-length: 0\r\n", "").replace("application/json", content_type);
+        format!("{head}{:x}\r\n{body}\r\n0\r\nx-tenant: blue\r\n\r\n", body.len())
+    };
+    let message = r#"{"name":"Ada"}"#;
+    let unary = server.exchange(chunked("application/json", message)).await;
+    assert!(unary.starts_with("HTTP/1.1 400 ") && unary.contains("x-tenant"), "{unary}");
+    let enveloped = String::from_utf8(envelope(0, message.as_bytes())).expect("it is text");
+    let web = server.exchange(chunked("application/grpc-web+json", &enveloped)).await;
+    assert!(web.contains("grpc-status: 3") && web.contains("x-tenant"), "{web}");
+}

@@ -574,3 +574,38 @@ async fn call_with_the_id_of_an_ended_one_can_be_cancelled() {
     client.say(r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#).await;
     assert_eq!(client.json().await["error"]["data"]["status"], "CANCELLED");
 }
+
+#[tokio::test(start_paused = true)]
+async fn malformed_messages_are_paced_by_the_waste_rate() {
+    let long = "x".repeat(936);
+    let invalid = format!(r#"{{"jsonrpc":"1.0","id":1,"a":"{long}"}}"#);
+    let no_json = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a.B/C","params":{{"a":tru,"b":"{long}"}}}}"#);
+    let metadata = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","metadata":{{"A":"{long}"}}}}"#);
+    for message in [invalid, no_json, metadata] {
+        let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().waste_rate(10_000)));
+        let mut client = Client::new(&server);
+        let began = tokio::time::Instant::now();
+        for _ in 0..30 {
+            client.say(&message).await;
+            assert!(client.json().await["error"].is_object());
+        }
+        let took = began.elapsed();
+        assert!((2..4).contains(&took.as_secs()), "{took:?} for {message}");
+    }
+}
+
+#[tokio::test]
+async fn malformed_notice_of_a_stream_ends_its_call() {
+    for params in [json!({"id": 1}), json!({"id": 1, "items": -1}), json!({"id": 1, "items": "8"})] {
+        let mut client = Client::new(&open());
+        let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});
+        request["credit"] = json!(0);
+        client.say(request.to_string()).await;
+        client.say(notice("rpc.credit", &params)).await;
+        assert_eq!(error(&client.json().await), (-32602, json!(1)), "{params}");
+    }
+    let mut client = Client::new(&open());
+    client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/SumUp"}).to_string()).await;
+    client.say(notice("rpc.item", &json!({"id": 1}))).await;
+    assert_eq!(error(&client.json().await), (-32602, json!(1)));
+}

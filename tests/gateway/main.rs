@@ -14,6 +14,7 @@ mod metrics;
 mod proxied;
 #[path = "../reflection/main.rs"]
 mod reflection;
+mod reports;
 mod stop;
 mod support;
 mod tensors;

@@ -169,7 +169,7 @@ async fn peer_sending_after_close_is_disconnected_in_time() {
         .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }))
         .unwrap();
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
-    for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Transport)] {
+    for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::NotTls)] {
         let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
         let reason = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it is left in time");
         assert_eq!(reason.kind(), kind);

@@ -209,6 +209,12 @@ fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     LINES.lock().expect("no task panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
+/// The lines about a peer, once there is one: the log waits for a panic first.
+async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
+    until("it is noticed", || !lines_about(&peer).is_empty()).await;
+    lines_about(peer)
+}
+
 fn listen_to_the_log() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
@@ -259,7 +265,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                 assert!(threads.len() < 10, "{threads:?}");
             }
             assert!(threads[0].starts_with("frisbee-"), "{how:?} {threads:?}");
-            let lines = lines_about(peer);
+            let lines = line_about(peer).await;
             assert_eq!(lines.len(), 1, "{lines:#?}");
             for part in ["method=interop.Interop/Sleep", "Policy::Concurrent", "spawn_blocking"] {
                 assert!(lines[0].contains(part), "{lines:#?}");
@@ -383,7 +389,7 @@ fn handlers_run_in_place_where_tasks_would_block_runtime() {
             held.release();
             sleeping.await.expect("it does not panic").expect("it was released");
         }
-        let lines = lines_about(peer);
+        let lines = line_about(peer).await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains("multi-threaded"), "{lines:#?}");
     });
@@ -485,7 +491,7 @@ async fn blocking_router_is_logged_and_delays_no_connection() {
     let (holding, mut held) = Held::new(How::Blocks);
     let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut held).await;
     assert_eq!(threads, ["frisbee-0"; 3]);
-    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("operation=70"), "{lines:#?}");
 }
@@ -510,7 +516,46 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     let handlers = Handlers::new().on(HOLDS, holds).on(ECHOES, |_, packet| async { Some(packet) });
     let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut held).await;
     assert_eq!(threads[0], "frisbee-0");
-    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains("method=70"), "{lines:#?}");
+}
+
+/// Panics once its thread counts as held up, as one that prints a long backtrace does.
+struct Panicking(Arc<AtomicBool>);
+
+impl Interop for Panicking {
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, count_up, sum_up, chat);
+
+    async fn sleep(&self, _request: Request<SleepRequest>) -> Reply<SleepRequest> {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(100) {
+            hint::spin_loop();
+        }
+        self.0.store(true, Ordering::Relaxed);
+        panic!("the handler fails");
+    }
+}
+
+#[test]
+fn panic_is_not_logged_as_a_blocked_thread() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    listen_to_the_log();
+    // On a busy machine a backtrace takes longer than the log waits.
+    std::panic::set_hook(Box::new(|_| {}));
+    caller().block_on(async {
+        let has_run = Arc::new(AtomicBool::new(false));
+        let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
+        let server = server.add_service(InteropServer::new(Panicking(has_run.clone())));
+        let address = serve(server).await.to_string();
+        let client = connect(&address).await;
+        client.sleep(SleepRequest::default()).await.expect_err("it panics");
+        assert!(has_run.load(Ordering::Relaxed));
+        // Longer than the log waits for a panic.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let lines = LINES.lock().expect("nobody panics");
+        assert!(!lines.iter().any(|line| line.contains("blocks its thread")), "{lines:#?}");
+    });
 }

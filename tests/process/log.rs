@@ -1,6 +1,8 @@
 //! The log of a server about failing handlers and peers that break the protocol.
 
+use frisbee::{Client, CloseKind, Handlers};
 use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Range, Sum, Text};
+use frisbee_tests::pki::Authority;
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::Raw;
 use frisbee_tests::{left_to_service, serve, serve_interop};
@@ -160,11 +162,11 @@ async fn settings_are_logged_once_only_if_enabled() {
         let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_told);
         let _channel = channel.connect(address.to_string()).await.expect("it listens");
         let server = frisbee::Server::builder().config(idle(33)).log_settings(is_told);
-        let acceptor = server.build(frisbee::Handlers::new()).expect("nothing overlaps");
+        let acceptor = server.build(Handlers::new()).expect("nothing overlaps");
         let (here, there) = frisbee::memory();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = frisbee::Client::builder().config(idle(34)).log_settings(is_told);
-        let _client = client.connect_io(here, frisbee::Handlers::new()).await.expect("it is in memory");
+        let client = Client::builder().config(idle(34)).log_settings(is_told);
+        let _client = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
         let lines = LINES.lock().expect("no task panics");
         for seconds in 31..=34 {
             let setting = format!("idle_timeout: {seconds}s");
@@ -174,4 +176,49 @@ async fn settings_are_logged_once_only_if_enabled() {
         drop(lines);
         serving.abort();
     }
+}
+
+#[tokio::test]
+async fn tls_at_one_end_only_is_logged_by_both_ends() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    listen();
+    let authority = Authority::default();
+    let address = serve(Server::builder().tls(authority.server())).await;
+    let connection = Client::builder().connect(address, Handlers::new()).await.expect("TCP knows nothing of TLS");
+    let peer = connection.local_addr().expect("it is a socket");
+    assert_eq!(connection.closed().await.kind(), CloseKind::SpeaksTls);
+    let expected = [("not speak TLS", peer), ("set `tls` here", address)];
+    for (remedy, peer) in expected {
+        until_logged(|line| {
+            line.contains("only one end speaks TLS")
+                && line.contains(remedy)
+                && line.contains(&format!("peer=Some({peer})"))
+        })
+        .await;
+    }
+    assert!(!LINES.lock().expect("nobody panics").iter().any(|(.., line)| line.contains("error of its peer")));
+}
+
+#[tokio::test]
+async fn tls_client_without_certificate_is_logged_with_its_remedy() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    listen();
+    let authority = Authority::default();
+    let address = serve(Server::builder().tls(authority.mutual_server())).await;
+    let connecting = Client::builder().tls(authority.client()).connect(address, Handlers::new()).await;
+    connecting.expect_err("it has no certificate");
+    until_logged(|line| {
+        line.contains("failed TLS handshake") && line.contains("configure one at the client") && line.contains("peer=")
+    })
+    .await;
+}
+
+/// Waits for a line of the log.
+async fn until_logged(is: impl Fn(&str) -> bool) {
+    let is_logged = || LINES.lock().expect("nobody panics").iter().any(|(.., line)| is(line));
+    frisbee_tests::until("it is logged", is_logged).await;
 }

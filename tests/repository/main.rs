@@ -5,6 +5,7 @@ mod book;
 mod cancel_safety;
 mod diagnostics;
 mod examples;
+mod features;
 mod logs;
 mod names;
 mod promises;

@@ -14,6 +14,10 @@ pub enum CloseReason {
     Truncated,
     /// The peer broke the protocol.
     Protocol(ProtocolError),
+    /// The TLS handshake failed: the client has no certificate, for instance. The inner error has the details.
+    TlsHandshake(Arc<io::Error>),
+    /// The peer does not speak TLS, and this end does.
+    NotTls,
     /// The peer was silent for longer than the idle timeout.
     IdleTimeout,
     /// The client sent no header in time.
@@ -70,6 +74,8 @@ impl CloseReason {
             Self::Protocol(ProtocolError::Malformed(_)) => CloseKind::Malformed,
             Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
+            Self::TlsHandshake(_) => CloseKind::TlsHandshake,
+            Self::NotTls => CloseKind::NotTls,
             Self::IdleTimeout => CloseKind::IdleTimeout,
             Self::NoFirstHeader => CloseKind::NoFirstHeader,
             Self::PeerUnknown => CloseKind::PeerUnknown,
@@ -85,21 +91,20 @@ impl CloseReason {
         }
     }
 
-    /// Whether the peer, and not this end or the network, is at fault.
+    /// Whether the peer, and not this end or the network, is at fault. If only one end speaks TLS, or the two do not
+    /// accept each other's certificates, either may be configured wrongly.
     ///
     /// ```
     /// assert!(!frisbee_core::CloseReason::Shutdown.is_peers_fault());
     /// ```
     pub fn is_peers_fault(&self) -> bool {
-        matches!(
-            self,
-            Self::Truncated
-                | Self::Protocol(_)
-                | Self::NoFirstHeader
-                | Self::PeerUnknown
-                | Self::TooSlow
-                | Self::WriteTimeout { .. }
-        )
+        match self {
+            Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
+            Self::Truncated | Self::NoFirstHeader | Self::PeerUnknown | Self::TooSlow | Self::WriteTimeout { .. } => {
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -125,6 +130,10 @@ pub enum CloseKind {
     HandOff,
     /// [`ProtocolError::PingFlood`].
     PingFlood,
+    /// [`CloseReason::TlsHandshake`].
+    TlsHandshake,
+    /// [`CloseReason::NotTls`].
+    NotTls,
     /// [`CloseReason::IdleTimeout`].
     IdleTimeout,
     /// [`CloseReason::NoFirstHeader`].
@@ -153,7 +162,7 @@ pub enum CloseKind {
 
 impl CloseKind {
     /// All of them, each at the index that it has as a number.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::ClosedByPeer,
         Self::Truncated,
         Self::BadMagic,
@@ -163,6 +172,8 @@ impl CloseKind {
         Self::Malformed,
         Self::HandOff,
         Self::PingFlood,
+        Self::TlsHandshake,
+        Self::NotTls,
         Self::IdleTimeout,
         Self::NoFirstHeader,
         Self::PeerUnknown,
@@ -193,6 +204,8 @@ impl CloseKind {
             Self::Malformed => "malformed",
             Self::HandOff => "hand_off",
             Self::PingFlood => "ping_flood",
+            Self::TlsHandshake => "tls_handshake",
+            Self::NotTls => "not_tls",
             Self::IdleTimeout => "idle_timeout",
             Self::NoFirstHeader => "no_first_header",
             Self::PeerUnknown => "peer_unknown",
@@ -227,6 +240,10 @@ impl fmt::Display for CloseReason {
             Self::ClosedByPeer => f.write_str("closed by the peer"),
             Self::Truncated => f.write_str("closed by the peer within a packet"),
             Self::Protocol(error) => write!(f, "protocol error: {error}"),
+            Self::TlsHandshake(error) => write!(f, "the TLS handshake failed: {error}"),
+            Self::NotTls => f.write_str(
+                "the peer does not speak TLS and this end does: check the port, and set `tls` at both ends or neither",
+            ),
             Self::IdleTimeout => f.write_str("idle timeout: no byte from the peer"),
             Self::NoFirstHeader => f.write_str("the client sent no header in time"),
             Self::PeerUnknown => f.write_str(
@@ -271,6 +288,9 @@ mod tests {
             CloseReason::Local,
             CloseReason::Shutdown,
             CloseReason::Router("full".into()),
+            CloseReason::Protocol(ProtocolError::SpeaksTls),
+            CloseReason::NotTls,
+            CloseReason::TlsHandshake(Arc::new(io::ErrorKind::InvalidData.into())),
         ];
         assert!(!others.iter().any(CloseReason::is_peers_fault));
     }

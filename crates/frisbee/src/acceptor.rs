@@ -37,7 +37,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot, watch};
 
 #[cfg(feature = "tls")]
-use crate::tls::{TlsError, TlsStream};
+use crate::tls::TlsStream;
 
 /// How many of the connections that a shutdown waited for in vain are named in the log.
 const LATE_NAMED: usize = 3;
@@ -236,7 +236,7 @@ impl<R: Protocol> Host<R> {
     #[cfg(feature = "tls")]
     async fn serve_secured<T: Io>(
         &self,
-        handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, TlsError>>>>,
+        handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, CloseReason>>>>,
         ends: Ends,
         context: Option<Handle>,
         entry: Entry,
@@ -249,8 +249,7 @@ impl<R: Protocol> Host<R> {
         });
         match driving {
             Ok(driving) => driving.await,
-            Err(error) => {
-                let reason = error.into();
+            Err(reason) => {
                 self.budget.counts.count_opened();
                 self.budget.counts.count_closed(peer, &reason, now());
                 reason
@@ -306,7 +305,7 @@ impl<R: Protocol> Within for Host<R> {
         Box::pin(async move {
             let secured = match handshake.await {
                 Ok(secured) => secured,
-                Err(error) => return error.into(),
+                Err(reason) => return reason,
             };
             let certificates = crate::transport::tls::peer_certificates(&secured);
             let handle = outer.within(&self.config, Ends { certificates, ..outer.ends().clone() });

@@ -131,6 +131,11 @@ impl Connection {
         Self::new((Role::Server, false), &config.common, account, runtime, ends)
     }
 
+    /// Identifies the connection as long as it has handles.
+    pub(crate) fn address_of_shared(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     pub(crate) fn ends(&self) -> &Ends {
         &self.0.ends
     }

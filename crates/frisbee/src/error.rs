@@ -137,7 +137,7 @@ impl std::error::Error for HandOffError {
 /// The error for which a connection ended: the system's, or that of the peer.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
-        CloseReason::Io { source, .. } => Some(&**source),
+        CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
         CloseReason::Protocol(error) => Some(error),
         _ => None,
     }

@@ -92,5 +92,5 @@
 
 pub use crate::connection::Task;
 pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
+pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

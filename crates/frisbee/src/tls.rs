@@ -368,7 +368,11 @@ pub enum TlsError {
 impl TlsError {
     /// The error of TLS, if a connection ended for it.
     pub fn of(reason: &CloseReason) -> Option<Self> {
-        let CloseReason::Io { source, .. } = reason else { return None };
+        let source = match reason {
+            CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => source,
+            CloseReason::NotTls => return Some(Self::NotTls),
+            _ => return None,
+        };
         let inner = source.get_ref()?;
         match inner.downcast_ref::<Self>() {
             Some(error) => Some(error.clone()),
@@ -416,7 +420,10 @@ impl From<&io::Error> for TlsError {
 
 impl From<TlsError> for CloseReason {
     fn from(error: TlsError) -> Self {
-        io::Error::new(io::ErrorKind::InvalidData, error).into()
+        match error {
+            TlsError::NotTls => Self::NotTls,
+            error => Self::TlsHandshake(Arc::new(io::Error::new(io::ErrorKind::InvalidData, error))),
+        }
     }
 }
 
@@ -424,11 +431,15 @@ impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WrongName => f.write_str("the server's certificate is not valid for this name"),
-            Self::UnknownAuthority => f.write_str("the peer's certificate is not signed by a trusted authority"),
+            Self::UnknownAuthority => f.write_str(
+                "the peer's certificate is not signed by a trusted authority: trust its authority, or use another",
+            ),
             Self::Expired => f.write_str("the peer's certificate has expired"),
             Self::NotYetValid => f.write_str("the peer's certificate is not valid yet"),
             Self::BadCertificate(reason) => write!(f, "the peer's certificate is invalid: {reason}"),
-            Self::CertificateRequired => f.write_str("the server requires a client certificate"),
+            Self::CertificateRequired => {
+                f.write_str("the server requires a client certificate: configure one at the client")
+            }
             Self::Refused(alert) => write!(f, "the peer refused the handshake: {alert}"),
             Self::NotTls => {
                 f.write_str("the peer does not speak TLS: check the port, and set `tls` at both ends or neither")

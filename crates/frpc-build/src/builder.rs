@@ -354,6 +354,24 @@ impl Builder {
         self
     }
 
+    /// Whether generated code allows `dead_code` and `unreachable_pub`, which it may break in a private module of a
+    /// program that uses a part of it, and `deprecated`, since codecs use deprecated fields. Default: `true`.
+    ///
+    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the code has none and
+    /// belongs into a public module of a library; `deprecated` options of the schema are then ignored. All public items
+    /// have comments either way, so `missing_docs` is never allowed. `dead_code` alone cannot be forbidden, only denied:
+    /// the derive macro of prost allows it in what it adds to messages with enums or optional fields.
+    ///
+    /// ```no_run
+    /// // In a library with `#![forbid(deprecated, missing_docs, unreachable_pub)]`.
+    /// frpc_build::configure().lint_allows(false).compile_protos(&["proto/greet.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn lint_allows(mut self, enable: bool) -> Self {
+        self.services.without_allows = !enable;
+        self
+    }
+
     /// Keeps the name of an enum at the beginning of the names of its values, as in the schema. By default it is
     /// removed.
     pub fn retain_enum_prefix(mut self) -> Self {

@@ -6,6 +6,7 @@ mod dyn_trait;
 mod free_names;
 mod json;
 mod json_schema;
+mod lints;
 mod memory;
 mod messages;
 pub(crate) mod modules;
@@ -69,7 +70,8 @@ impl Backend for Rust<'_> {
         let mut files = output::files(&modules);
         if let Some(name) = include_file {
             check_modules(checked, &modules)?;
-            files.push(output::include_file(name.display().to_string(), &modules, is_in_out_dir));
+            let allows = !services.without_allows;
+            files.push(output::include_file(name.display().to_string(), &modules, is_in_out_dir, allows));
         }
         Ok(Files { files, warnings })
     }
@@ -129,6 +131,10 @@ fn modules(
         }
         items.extend(any_types.into_iter().chain(schema).map(Item::Static));
         items.iter_mut().for_each(prost_code::allow_clippy);
+        lints::document(&mut items);
+        if options.without_allows {
+            items = lints::without_allows(items).map_err(|error| invalid(&module, error))?;
+        }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
             generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use crate::parameters;
-use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
+use crate::tensors::message_from_json;
+use frpc_dynamic::{DynamicMessage, MessageDescriptor};
 use std::fs;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -81,7 +82,7 @@ fn all(
 }
 
 fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<DynamicMessage, Failure> {
-    from_json(descriptor, json.as_bytes())
+    message_from_json(descriptor, json)
         .map_err(|error| Failure::new(format!("{source} is no `{}`: {error}", descriptor.full_name())))
 }
 

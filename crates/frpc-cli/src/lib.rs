@@ -21,6 +21,7 @@ mod show;
 mod source;
 mod tap;
 mod target;
+mod tensors;
 mod top;
 mod trace;
 
@@ -31,6 +32,8 @@ use show::Screen;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Runs the command with these arguments, the name of the program first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -86,12 +89,45 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
+/// How long connections may take to close, at most and between two looks.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
+
 /// Runs work that waits on one thread: a command makes few calls, and threads take longer to start than they do.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(work);
+    // Servers tell a client that has closed its connections, with TLS by an alert, from one that was killed.
+    runtime.block_on(async {
+        let begun = Instant::now();
+        while Handle::current().metrics().num_alive_tasks() > 0 && begun.elapsed() < CLOSE_TIMEOUT {
+            tokio::time::sleep(CLOSE_INTERVAL).await;
+        }
+    });
     // A read from a terminal cannot be cancelled and would keep the process.
     runtime.shutdown_background();
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn command_ends_when_its_connections_have_closed() {
+        let has_closed = Arc::new(AtomicBool::new(false));
+        let closing = has_closed.clone();
+        let outcome = on_runtime(async move {
+            tokio::spawn(async move {
+                for _ in 0..100 {
+                    tokio::task::yield_now().await;
+                }
+                closing.store(true, Ordering::Relaxed);
+            });
+            Ok(())
+        });
+        assert!(outcome.is_ok() && has_closed.load(Ordering::Relaxed));
+    }
 }

@@ -5,6 +5,7 @@
 //! or files of NumPy.
 
 use crate::failure::Failure;
+use crate::tensors::{TENSOR, message_from_json};
 use frpc::tensor::Tensor;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
 use prost_reflect::prost::Message as _;
@@ -124,8 +125,7 @@ fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, gi
 /// Sets a whole field by JSON, also a list or map.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
     let name = serde_json::Value::from(field.json_name());
-    let read =
-        from_json(&message.descriptor(), format!("{{{name}:{json}}}").as_bytes()).map_err(|it| it.to_string())?;
+    let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
     match read.get_field(field).into_owned() {
         _ if !read.has_field(field) => message.clear_field(field),
         value => message.set_field(field, value),
@@ -187,7 +187,7 @@ fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
 
 /// The tensor of nested lists or of a file of NumPy, if the message is a tensor and one of these is given.
 fn tensor(descriptor: &MessageDescriptor, given: &Given) -> Option<Result<DynamicMessage, String>> {
-    if descriptor.full_name() != "frpc.Tensor" {
+    if descriptor.full_name() != TENSOR {
         return None;
     }
     let read: Result<Tensor, String> = match given {
@@ -310,5 +310,50 @@ mod tests {
         {
             assert!(!refused(parameter).is_empty());
         }
+    }
+
+    /// Public bug reports about grpcurl, evans and other clients, with their numbers.
+    #[test]
+    fn reports_about_other_clients_do_not_apply() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("reports.proto");
+        let schema =
+            "syntax = \"proto3\"; import \"google/protobuf/struct.proto\"; import \"google/protobuf/wrappers.proto\";
+            message Report { enum Code { OK = 0; FAIL = 1; } repeated Code codes = 1; optional Code code = 2;
+                bytes buffer = 3; google.protobuf.Value value = 4; google.protobuf.ListValue list = 5;
+                oneof either { int32 number = 6; string text = 7; } google.protobuf.BoolValue flag = 8;
+                map<bool, string> names = 9; uint64 large = 10; double ratio = 11; }";
+        fs::write(&path, schema).unwrap();
+        let builder = frpc_build::configure().compile_well_known_types(true).schema_lock(false);
+        let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
+        let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
+        let descriptor = pool.get_message_by_name("Report").unwrap();
+        let shown = |parameters: &[&str]| {
+            let mut message = DynamicMessage::new(descriptor.clone());
+            parameters.iter().for_each(|parameter| set(&mut message, parameter).unwrap());
+            serde_json::from_str::<serde_json::Value>(&to_json(&message).unwrap()).unwrap()
+        };
+        let cases = [
+            // ktr0731/evans 59: a list of enums. leviysoft/mockingbird 27: a nested enum.
+            (&["codes=FAIL", "codes=OK", "code=OK"][..], serde_json::json!({"codes": ["FAIL", "OK"], "code": "OK"})),
+            // fullstorydev/grpcurl 266: bytes.
+            (&["buffer:=\"YWJj\""], serde_json::json!({"buffer": "YWJj"})),
+            // fullstorydev/grpcurl, release 1.8.6: a list in a `Value` is one value.
+            (&["value:=[1, \"a\", null]"], serde_json::json!({"value": [1, "a", null]})),
+            // fullstorydev/grpcurl 86: null and an empty list are values; a member of a oneof may be its default.
+            (&["value:=null", "list:=[]", "number=0"], serde_json::json!({"value": null, "list": [], "number": 0})),
+            (&["flag:=false", "names.true=yes"], serde_json::json!({"flag": false, "names": {"true": "yes"}})),
+            (
+                &["large=18446744073709551615", "ratio:=\"NaN\""],
+                serde_json::json!({"large": "18446744073709551615", "ratio": "NaN"}),
+            ),
+        ];
+        for (parameters, expected) in cases {
+            assert_eq!(shown(parameters), expected, "{parameters:?}");
+        }
+        // fullstorydev/grpcurl 326: an object in place of bytes is refused with the name of the field.
+        let mut message = DynamicMessage::new(descriptor.clone());
+        let refused = set(&mut message, "buffer:={\"type\": \"Buffer\"}").unwrap_err().to_string();
+        assert!(refused.contains("buffer"), "{refused}");
     }
 }

@@ -1,6 +1,7 @@
 //! The bodies of requests that hyper reads.
 
 use bytes::Bytes;
+use frpc::Status;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::pin::Pin;
@@ -12,6 +13,17 @@ use std::task::{Context, Poll, ready};
 pub(crate) struct Inbound {
     body: Incoming,
     is_over: Arc<AtomicBool>,
+}
+
+/// Refuses trailers of a request: metadata is complete before the call begins, and no field of a caller is dropped.
+pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
+    match frame.trailers_ref().and_then(|trailers| trailers.keys().next()) {
+        Some(name) => {
+            let text = format!("a request cannot have trailers, such as {name}: send header fields");
+            Err(Status::invalid_argument(text))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether a body has been read to its end.

@@ -37,16 +37,20 @@
 //!
 //! # Features
 //!
-//! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
-//! * `tower`: layers of tower around calls
-//! * `tonic`: conversions of statuses and metadata to and from tonic's types
-//! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
-//! * `batch`: calls of many clients as one call of a model, by `tensor::batch`
-//! * `pubsub`: typed topics, on `frisbee-pubsub`
-//! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
-//! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
-//! * `uring`: connections on io_uring, on Linux
-//! * `shm` (experimental): memory shared with processes of the same host, on Linux
+//! | feature | effect |
+//! |---|---|
+//! | `batch` | calls of many clients as one call of a model, by `tensor::batch` |
+//! | `json` | messages as JSON, for code that frpc-build generates with `json(true)` |
+//! | `pubsub` | typed topics, on `frisbee-pubsub` |
+//! | `serde` | serde for settings, [`ServerSettings`] and [`ChannelSettings`], and for [`Utf8Bytes`] |
+//! | `shm` | experimental: memory shared with processes of the same host, on Linux |
+//! | `signal` | `signal::terminate`, for [`Server::serve_with_shutdown`] |
+//! | `tensor` | tensors and images, the messages of `frpc/tensor.proto` |
+//! | `tls`, `tls-aws-lc` | TLS by rustls, with the cryptography of ring or of AWS-LC |
+//! | `tonic` | conversions of statuses and metadata to and from tonic's types |
+//! | `tower` | layers of tower around calls |
+//! | `uring` | connections on io_uring, on Linux |
+//! | `zstd` | compressed messages, between peers that both compress |
 #![forbid(unsafe_code)]
 
 mod api;

@@ -31,6 +31,8 @@ pub(crate) struct Counts {
     /// Made for servers alone, when the first connection comes.
     traffic: OnceLock<Arc<Counted>>,
     log: LogLimit,
+    /// The connection whose handler or router panicked last, by the address of what its handles share.
+    panicked: AtomicUsize,
     /// The last ends of connections, the latest at the end.
     last: Mutex<VecDeque<LastClose>>,
 }
@@ -80,6 +82,16 @@ impl Counts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
+    /// Notes that a handler or router of this connection panicked.
+    pub(crate) fn note_panic(&self, connection: usize) {
+        self.panicked.store(connection, Ordering::Relaxed);
+    }
+
+    /// Whether the last panic was one of this connection; it is forgotten then.
+    pub(crate) fn take_panic(&self, connection: usize) -> bool {
+        self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     pub(crate) fn count_rejected(&self) {
         self.rejected.fetch_add(1, Ordering::Relaxed);
     }
@@ -93,7 +105,7 @@ impl Counts {
         }
     }
 
-    /// Counts the end of a connection, and logs it if the peer is at fault.
+    /// Counts the end of a connection, and logs it if the peer is at fault, or TLS is configured wrongly at one end.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
@@ -116,15 +128,22 @@ impl Counts {
         last.push_back(ended);
         drop(last);
         drop(oldest);
-        if !is_peers_fault {
+        let is_about_tls = matches!(kind, CloseKind::TlsHandshake | CloseKind::NotTls | CloseKind::SpeaksTls);
+        if !is_peers_fault && !is_about_tls {
             return tracing::debug!(target: CONNECTION, ?peer, %reason, "connection ended");
         }
-        match self.log.may_say((peer.map(|peer| peer.ip()), kind), now) {
-            Some(unsaid) => {
-                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
+        let Some(suppressed) = self.log.may_say((peer.map(|peer| peer.ip()), kind), now) else {
+            return tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed");
+        };
+        match kind {
+            CloseKind::TlsHandshake => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed after a failed TLS handshake");
             }
-            None => {
-                tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed because of an error of its peer");
+            CloseKind::NotTls | CloseKind::SpeaksTls => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed: only one end speaks TLS");
+            }
+            _ => {
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed, "connection closed because of an error of its peer");
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-use crate::router::trust::{Trust, TrustHandle};
+use crate::router::trust::{Trust, TrustHandle, note_panic};
 use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, WhenFull};
 use bytes::Bytes;
@@ -428,6 +428,7 @@ fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
 
 #[cold]
 fn report(connection: &Connection, panic: &(dyn Any + Send)) {
+    note_panic(connection);
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     let text = panic_text(panic);
     if let Some(suppressed) = LINES.may_say(text, Instant::now()) {

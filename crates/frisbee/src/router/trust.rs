@@ -16,6 +16,26 @@ pub const APART_MIN: Duration = Duration::from_secs(1);
 /// a thousandth of what it would be.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
+/// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
+/// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks.
+const SAID_AFTER: Duration = Duration::from_millis(700);
+
+/// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
+/// not logged as that of a handler that blocks its thread.
+pub fn note_panic(connection: &Connection) {
+    connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
+}
+
+/// Reports, a moment after a thread of the connection has been held up, whether a panic was the reason.
+pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
+    let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
+    budget.counts.take_panic(number); // One of before.
+    connection.0.runtime.spawn(async move {
+        tokio::time::sleep(SAID_AFTER).await;
+        report(budget.counts.take_panic(number));
+    });
+}
+
 /// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
 #[derive(Debug, Default)]
 pub struct Apart {
@@ -38,6 +58,7 @@ impl Apart {
         self.until.is_none_or(|until| now >= until)
     }
 
+    #[cfg(test)]
     fn has_begun(&self) -> bool {
         self.until.is_some()
     }
@@ -47,6 +68,8 @@ impl Apart {
 #[derive(Debug, Default)]
 pub struct Trust {
     is_lost: AtomicBool,
+    /// A handler has held up its thread, which is in the log or soon will be.
+    is_noticed: AtomicBool,
     apart: Mutex<Apart>,
 }
 
@@ -60,20 +83,17 @@ impl Trust {
     /// A handler has held up its thread; whether it is the first one.
     fn lose(&self, now: Instant) -> bool {
         let mut apart = self.apart.lock();
-        let is_first = !apart.has_begun();
         // Those that had begun when handlers got tasks count for nothing.
         if !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
-        is_first
+        !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
     /// As [`lose`](Self::lose), but that handlers are polled in place all the same.
     fn note(&self, now: Instant) -> bool {
-        let mut apart = self.apart.lock();
-        let is_first = !apart.has_begun();
-        apart.begin(now);
-        is_first
+        self.apart.lock().begin(now);
+        !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
     /// Whether it is time to try handlers in place again.
@@ -86,32 +106,37 @@ impl Trust {
         is_over
     }
 
-    /// Takes in that a handler of `method` holds up the thread of a connection, and says so in the log once. Handlers
-    /// get tasks unless those would hold up the whole runtime.
+    /// Handles a report that a handler of `method` holds up the thread of a connection. Handlers get tasks unless those
+    /// would hold up the whole runtime. The first report is logged after a moment, unless the handler has
+    /// [panicked](note_panic).
     #[cold]
-    pub fn handle_blocked(&self, connection: &Connection, method: &dyn fmt::Display) {
+    pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();
         let now = Instant::now();
         let is_first = if has_threads { self.lose(now) } else { self.note(now) };
         if !is_first {
             return;
         }
-        let peer = connection.peer_addr();
-        if has_threads {
-            tracing::warn!(
-                %method,
-                ?peer,
-                "a handler blocks its thread or computes for long; from now on it gets a task for each call: set \
-                 Policy::Concurrent for it, and use spawn_blocking for what blocks"
-            );
-        } else {
-            tracing::warn!(
-                %method,
-                ?peer,
-                "a handler blocks its thread or computes for long; it is called in place all the same, since the \
-                 runtime that serves has a single thread: serve in a multi-threaded one, or use spawn_blocking"
-            );
-        }
+        let (trust, method, peer) = (self.clone(), method.to_string(), connection.peer_addr());
+        report_later(connection, move |has_panicked| {
+            if has_panicked {
+                trust.is_noticed.store(false, Ordering::Relaxed);
+            } else if has_threads {
+                tracing::warn!(
+                    %method,
+                    ?peer,
+                    "a handler blocks its thread or computes for long; its calls get tasks for a second or more: set \
+                     Policy::Concurrent for it, or use spawn_blocking"
+                );
+            } else {
+                tracing::warn!(
+                    %method,
+                    ?peer,
+                    "a handler blocks its thread or computes for long; it is called in place all the same, since the \
+                     runtime that serves has a single thread: serve in a multi-threaded one, or use spawn_blocking"
+                );
+            }
+        });
     }
 }
 
@@ -193,11 +218,11 @@ mod tests {
     fn handlers_that_hold_up_a_runtime_of_one_thread_are_polled_in_place_all_the_same() {
         use tokio::runtime::Builder;
         for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
-            let runtime = runtime.build().expect("it has all that it needs");
+            let runtime = runtime.enable_time().build().expect("it has all that it needs");
             let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
-            let trust = Trust::default();
+            let trust = Arc::new(Trust::default());
             trust.handle_blocked(&connection, &"a method");
             assert!(trust.apart.lock().has_begun());
             assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);

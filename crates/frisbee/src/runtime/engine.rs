@@ -15,13 +15,13 @@ use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
+use crate::router::trust::note_panic;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::Culprit;
 use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -124,7 +124,7 @@ struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
     fn drop(&mut self) {
-        log_panic(self.0.peer_addr());
+        log_panic(self.0);
         let reason = CloseReason::Router(PANICKED.into());
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
@@ -136,8 +136,10 @@ impl Drop for Unborn<'_> {
 
 /// Logs that a router panicked.
 #[cold]
-fn log_panic(peer: Option<SocketAddr>) {
+fn log_panic(connection: &Connection) {
     static LINE: LineLimit = LineLimit::new();
+    note_panic(connection);
+    let peer = connection.peer_addr();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         tracing::error!(?peer, suppressed, "a router panicked; its connection is closed");
     }

@@ -433,7 +433,13 @@ where
         brought: &mut usize,
     ) -> Result<Step, CloseReason> {
         if reads {
-            match self.poll_read(context)? {
+            let read = match self.poll_read(context) {
+                // With TLS, the end of a peer that was killed: it closes the socket without an alert of TLS. Headers state
+                // the length of packets, so a packet that was cut off is noticed.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Read::Eof),
+                read => read?,
+            };
+            match read {
                 Poll::Pending => return Ok(Step::Waiting),
                 Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Held),
                 Poll::Ready(Read::Input(input)) => {

@@ -1,6 +1,7 @@
 //! TLS on accepted connections: how many handshakes at once, and for how long.
 
 use super::Io;
+use crate::CloseReason;
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use parking_lot::Mutex;
@@ -34,17 +35,17 @@ pub(crate) struct Handshakes {
 type Shaken<T> = Result<Secured<T>, Failed<T>>;
 
 /// The reason for which the handshake failed, and the transport if an alert can still be sent on it.
-struct Failed<T>(TlsError, Option<T>);
+struct Failed<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for Failed<T> {
     fn from((error, io): (io::Error, T)) -> Self {
-        Self(TlsError::from(&error), Some(io))
+        Self(TlsError::from(&error).into(), Some(io))
     }
 }
 
 impl<T> Failed<T> {
     fn late() -> Self {
-        Self(TlsError::Timeout, None)
+        Self(TlsError::Timeout.into(), None)
     }
 }
 
@@ -74,15 +75,19 @@ impl Handshakes {
     }
 
     /// Makes the handshake on an accepted connection.
-    pub(crate) async fn accept<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> Result<TlsStream<T>, TlsError> {
+    pub(crate) async fn accept<T: Io>(
+        &self,
+        io: T,
+        silent: &Arc<HandshakeLimiter>,
+    ) -> Result<TlsStream<T>, CloseReason> {
         let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
         match handshake.await.unwrap_or_else(|_| Err(Failed::late())) {
             Ok(secured) => Ok(secured.into()),
-            Err(Failed(error, io)) => {
+            Err(Failed(reason, io)) => {
                 if let Some(io) = io {
                     linger(io).await;
                 }
-                Err(error)
+                Err(reason)
             }
         }
     }
@@ -93,7 +98,14 @@ impl Handshakes {
         let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
         let greeted = match HandshakeLimiter::wait(silent, &mut greeting).await {
             Some(Ok(greeted)) => greeted,
-            Some(Err(error)) => return Err(Failed(TlsError::from(&error), greeting.take_io())),
+            Some(Err(error)) => {
+                let reason = match TlsError::from(&error) {
+                    // Health checks of load balancers connect and close.
+                    TlsError::Closed => CloseReason::ClosedByPeer,
+                    error => error.into(),
+                };
+                return Err(Failed(reason, greeting.take_io()));
+            }
             None => return Err(Failed::late()),
         };
         let permit = self.permits.acquire().await;

@@ -3,6 +3,7 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
 
+use crate::router::trust::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
@@ -240,13 +241,22 @@ impl Reported {
             return;
         }
         let number = operation.map(Operation::number);
-        if self.operations.insert(number) {
-            let peer = culprit.and_then(|culprit| culprit.connection.peer_addr());
-            tracing::warn!(
-                operation = number,
-                ?peer,
-                "a router has held up its thread; other connections go on, but it must not block or compute for long"
-            );
+        if !self.operations.insert(number) {
+            return;
+        }
+        let peer = culprit.as_ref().and_then(|culprit| culprit.connection.peer_addr());
+        let log = move |has_panicked: bool| {
+            if !has_panicked {
+                tracing::warn!(
+                    operation = number,
+                    ?peer,
+                    "a router has held up its thread; other connections go on, but it must not block or compute for long"
+                );
+            }
+        };
+        match culprit {
+            Some(Culprit { connection, .. }) => report_later(&connection, log),
+            None => log(false),
         }
     }
 

@@ -137,7 +137,7 @@ fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>,
     }
 }
 
-/// Allows lints in prost's code: programs need not use a whole schema, and a schema need not have comments.
+/// Allows lints in prost's code: programs need not use a whole schema.
 pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
     let attributes = match item {
         Item::Struct(item) => &mut item.attrs,
@@ -147,10 +147,8 @@ pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
         _ => return,
     };
     let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
-    attributes.insert(
-        after_docs,
-        syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)] },
-    );
+    attributes
+        .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)] });
 }
 
 /// Allows what clippy may find in the implementation of a trait, for programs that enable more of its lints.

@@ -37,6 +37,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) trait_attributes: Vec<(String, String)>,
     /// The paths of items without comments.
     pub(crate) comments_off: Vec<String>,
+    /// Whether generated code allows no lints, for programs that forbid them.
+    pub(crate) without_allows: bool,
 }
 
 impl Default for ServiceOptions {
@@ -53,6 +55,7 @@ impl Default for ServiceOptions {
             server_attributes: Vec::new(),
             trait_attributes: Vec::new(),
             comments_off: Vec::new(),
+            without_allows: false,
         }
     }
 }

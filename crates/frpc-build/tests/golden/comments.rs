@@ -33,7 +33,7 @@
 ///
 /// ```
 /// never closed
-#[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 #[derive(Clone, PartialEq, Eq, Hash, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]
 pub struct Comments {
@@ -46,6 +46,7 @@ pub struct Comments {
     /// Three slashes.
     #[prost(string, tag = "2")]
     pub b: ::frpc::prost::alloc::string::String,
+    /// The field `choice`.
     #[prost(oneof = "comments::Choice", tags = "3")]
     pub choice: ::core::option::Option<comments::Choice>,
 }
@@ -96,7 +97,7 @@ impl ::frpc::polyglot::Fields for Comments {
 }
 
 /// Nested message and enum types in `Comments`.
-#[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 pub mod comments {
     ///   tab
     #[derive(
@@ -149,6 +150,7 @@ pub mod comments {
             }
         }
     }
+    /// The type `Choice`.
     #[derive(Clone, PartialEq, Eq, Hash, ::frpc::prost::Oneof)]
     #[prost(prost_path = "::frpc::prost")]
     pub enum Choice {

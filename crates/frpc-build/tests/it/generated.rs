@@ -421,10 +421,15 @@ fn views_have_free_names_and_the_fields_of_the_message() {
         has(
             &text,
             "pub struct AView_<'a> {
+                /// The field `s`.
                 pub s: &'a str,
+                /// The field `b`.
                 pub b: ::frpc::polyglot::List<'a, &'a [u8]>,
+                /// The field `m`.
                 pub m: ::frpc::polyglot::Map<'a, &'a str, ::frpc::polyglot::Number<E>>,
+                /// The field `a`.
                 pub a: ::core::option::Option<::frpc::polyglot::Nested<'a, AView_<'a>>>,
+                /// The field `v`.
                 pub v: ::core::option::Option<AViewView<'a>>,
             }"
         ),

@@ -3,7 +3,7 @@
 
 use crate::charge::{CHARGED_MIN, check_growth};
 use crate::gzip;
-use crate::inbound::Inbound;
+use crate::inbound::{self, Inbound};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frisbee::driver::MessagePace;
@@ -145,11 +145,10 @@ impl Messages {
             }
             let Some(body) = &mut self.body else { return Poll::Ready(None) };
             match Pin::new(body).poll_frame(task) {
-                Poll::Ready(Some(Ok(frame))) => {
-                    if let Ok(part) = frame.into_data() {
-                        self.add(&part)?;
-                    }
-                }
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(part) => self.add(&part)?,
+                    Err(frame) => inbound::refuse_trailers(&frame)?,
+                },
                 Poll::Ready(Some(Err(error))) => {
                     return Poll::Ready(Some(Err(Status::cancelled(format!("the request has broken off: {error}")))));
                 }

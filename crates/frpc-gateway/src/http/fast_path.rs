@@ -12,7 +12,7 @@ use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
 use super::written;
 use crate::charge::check_room;
-use crate::clock::now;
+use crate::clock::{after, now};
 use crate::connect::{get, unary};
 use crate::locks::Pass;
 use crate::scratch::{self, READ_MAX};
@@ -151,10 +151,10 @@ impl<'a> FastPath<'a> {
             let wait = if self.input.is_empty() && self.begun.is_none() {
                 // An idle connection holds no read buffer.
                 (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
-                ReadDeadline::Request(now() + self.gateway.idle_timeout)
+                ReadDeadline::Request(after(now(), self.gateway.idle_timeout))
             } else {
                 self.own_input();
-                ReadDeadline::Head(*self.begun.get_or_insert_with(now) + context.first_header_timeout())
+                ReadDeadline::Head(after(*self.begun.get_or_insert_with(now), context.first_header_timeout()))
             };
             let mut came = self.read(wait, stopping.as_mut()).await?;
             if matches!(came, ReadOutcome::Late) && self.input.is_empty() {
@@ -442,7 +442,7 @@ impl<'a> FastPath<'a> {
             // Everything is flushed, and the response has not begun.
             probe.look(&mut self.transport, task, true)?;
             loop {
-                let end = since + self.gateway.idle_timeout;
+                let end = after(since, self.gateway.idle_timeout);
                 if now() >= end {
                     return Poll::Ready(Ok(None));
                 }

@@ -134,8 +134,40 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Whether a field belongs to HTTP, or to the protocol of the call, and not to the call itself.
-fn is_of_protocol(name: &str) -> bool {
+/// Whether a field of a request belongs to HTTP, to the protocol of the call, or to the browser, and not to the caller.
+/// Names that a protocol reserves and does not define are the caller's.
+fn is_of_request(name: &str) -> bool {
+    matches!(
+        name,
+        "host"
+            | "connection"
+            | "keep-alive"
+            | "transfer-encoding"
+            | "te"
+            | "trailer"
+            | "upgrade"
+            | "expect"
+            | "accept"
+            | "accept-encoding"
+            | "origin"
+            | "proxy-connection"
+            | "http2-settings"
+            | "content-type"
+            | "content-length"
+            | "content-encoding"
+            | "connect-timeout-ms"
+            | "connect-protocol-version"
+            | "connect-content-encoding"
+            | "connect-accept-encoding"
+            | "grpc-timeout"
+            | "grpc-encoding"
+            | "grpc-accept-encoding"
+            | "grpc-message-type"
+    ) || ["sec-", "access-control-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a field of a response belongs to HTTP or to the protocol of the call.
+fn is_of_response(name: &str) -> bool {
     matches!(
         name,
         "host"
@@ -213,7 +245,7 @@ pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) ->
         } else {
             name
         };
-        if is_of_protocol(name) {
+        if is_of_request(name) {
             continue;
         }
         let added = if name.ends_with("-bin") {
@@ -243,7 +275,7 @@ pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) ->
 pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
     let mut fields = Vec::with_capacity(metadata.len());
     for (key, value) in metadata.iter() {
-        if is_of_protocol(key) {
+        if is_of_response(key) {
             continue;
         }
         let value = if key.ends_with("-bin") {
@@ -293,6 +325,22 @@ mod tests {
         for name in ["host", "origin", "content-type", "sec-websocket-key", "grpc-timeout"] {
             assert_eq!(known(&[(name, "a"), (name, "a")]).repeated, Some(name));
         }
+    }
+
+    #[test]
+    fn field_with_a_reserved_prefix_becomes_metadata() {
+        let names = [
+            "accept-language",
+            "content-language",
+            "connect-tenant",
+            "date",
+            "grpc-previous-rpc-attempts",
+            "server",
+            "trailer-tenant",
+            "vary",
+        ];
+        let found = metadata(names.iter().map(|name| (*name, &b"1"[..]))).unwrap();
+        assert_eq!(names.map(|name| found.get(name)), [Some("1"); 8]);
     }
 
     #[test]

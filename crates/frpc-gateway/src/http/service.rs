@@ -8,7 +8,7 @@ use super::upgrade;
 use crate::charge::{CHARGED_MIN, check_growth, check_room};
 use crate::connect::envelope::Encoding;
 use crate::connect::{get, unary};
-use crate::inbound::Inbound;
+use crate::inbound::{self, Inbound};
 use crate::locks::without_port;
 use crate::streams::{self, Replies};
 use crate::{Gateway, Http, gzip, json_rpc};
@@ -17,7 +17,7 @@ use frisbee::MemoryCharge;
 use frisbee::driver::MessagePace;
 use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use http::{Request, Response, StatusCode, Version, request};
+use http::{Method, Request, Response, StatusCode, Version, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::convert::Infallible;
@@ -154,9 +154,12 @@ impl Service {
 
     /// Answers one request.
     pub(crate) async fn respond(&self, request: Request<Incoming>, mut in_progress: InProgress) -> Response<Outgoing> {
+        // RFC 9110, section 9.3.2. Hyper leaves the content out for HTTP/1.1 alone.
+        let is_without_content = request.method() == Method::HEAD && request.version() == Version::HTTP_2;
         let response = self.answer(request).await;
         in_progress.answer();
         response.map(|reply| {
+            let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
             let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
             let hold = waiting.map(|waiting| self.context.hold(waiting));
             Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
@@ -358,7 +361,13 @@ impl Service {
                 Some(None) => break,
                 Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request has broken off")),
                 Some(Some(Ok(frame))) => {
-                    let Ok(part) = frame.into_data() else { continue };
+                    let part = match frame.into_data() {
+                        Ok(part) => part,
+                        Err(frame) => {
+                            inbound::refuse_trailers(&frame).map_err(|status| unary::failure(&status))?;
+                            continue;
+                        }
+                    };
                     if (whole.len() + part.len()) as u64 > limit {
                         return Err(Answer::too_long(limit));
                     }

@@ -298,6 +298,7 @@ impl Turn<'_> {
         if let Framed::Refused(refusal) = Framing::default().scan(message, self.inner.bounds)
             && refusal != Refusal::NotJson
         {
+            self.context.waste(message.len());
             return self.inner.refuse(refusal);
         }
         match Message::read(message, self.inner.levels + 1) {
@@ -313,7 +314,10 @@ impl Turn<'_> {
                 self.inner.output.extend_from_slice(&ended);
             }
             Ok(Message::Batch(items)) => self.handle_batch(items, message),
-            Err(error) => self.inner.refuse_text(&error),
+            Err(error) => {
+                self.context.waste(message.len());
+                self.inner.refuse_text(&error);
+            }
         }
     }
 
@@ -322,6 +326,8 @@ impl Turn<'_> {
         let request = match item {
             Item::Request(request) => request,
             Item::Invalid(Invalid { id, reason }) => {
+                // Of a batch, each element costs.
+                self.context.waste(if batch.is_none() { message.len() } else { 0 });
                 let id = id.map_or(reply::NO_ID, str::as_bytes);
                 return reply::error(out, id, reply::INVALID_REQUEST, reason);
             }
@@ -350,6 +356,7 @@ impl Turn<'_> {
         if let Some(json) = request.metadata
             && let Err(reason) = metadata::read(json, terms.metadata_mut())
         {
+            context.waste(json.len());
             let Some(id) = id else { return };
             return reply::error(out, id, reply::INVALID_REQUEST, &reason);
         }
@@ -372,10 +379,11 @@ impl Turn<'_> {
             if out.len() > start {
                 out.pop();
             }
-        } else if let Err(status) = inner.open(at, asked, &request, context)
-            && let Some(id) = id
-        {
-            reply::failure(out, id, &status);
+        } else if let Err(status) = inner.open(at, asked, &request, context) {
+            context.waste(request.params.map_or(0, str::len));
+            if let Some(id) = id {
+                reply::failure(out, id, &status);
+            }
         }
     }
 }

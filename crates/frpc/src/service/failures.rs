@@ -3,7 +3,7 @@
 use crate::schema::method::FullName;
 use crate::{Code, Status};
 use frisbee::Connection;
-use frisbee::tasks::panic_text;
+use frisbee::tasks::{note_panic, panic_text};
 use frisbee::{LineLimit, LogLimit};
 use std::any::Any;
 use std::sync::LazyLock;
@@ -22,6 +22,7 @@ pub(crate) fn given_up() -> Status {
 /// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
+    note_panic(connection);
     let text = panic_text(panic);
     if let Some(suppressed) = LINES.may_say((method.to_string(), text), Instant::now()) {
         let peer = connection.peer_addr();

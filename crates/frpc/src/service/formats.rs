@@ -3,7 +3,7 @@
 use crate::Status;
 use crate::api::middleware::About;
 use bytes::Bytes;
-use frisbee::Connection;
+use frisbee::{Connection, MemoryCharge};
 use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 use std::any::Any;
 #[cfg(feature = "json")]
@@ -37,6 +37,9 @@ pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Sta
 /// Any request may take so much memory beyond its bytes, which is checked again when it is known.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
+/// The lists of a body of so many bytes may take more memory than a client that holds little may have.
+pub(crate) const LARGE_BODY: usize = 16 * 1024;
+
 /// What a server states for messages in all formats.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
@@ -69,13 +72,33 @@ impl FormatTerms {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to about as much as this caller may hold.
-    pub(crate) fn limit(&self, caller: Option<&Connection>) {
+    /// Limits the memory of the next request to about as much as this caller may hold, and holds twice as much while it
+    /// is decoded: requests are decoded on several threads, and a list that grows has its elements twice for a while.
+    pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
-        while most > MEMORY_LEAST && caller.is_some_and(|caller| !caller.has_room(most)) {
-            most /= 2;
+        if let Some(caller) = caller {
+            while most > MEMORY_LEAST && !caller.has_room(2 * most) {
+                most /= 2;
+            }
         }
         self.withheld.store(CONTAINER_MEMORY_MAX - most, Ordering::Relaxed);
+        caller.map(|caller| caller.hold(2 * most))
+    }
+
+    /// Decodes a request within the memory that this caller may hold. The caller is charged for its lists until the
+    /// charge is dropped.
+    pub(crate) fn decode<A>(
+        &self,
+        decode: Decode<A>,
+        bytes: &Bytes,
+        caller: Option<&Connection>,
+    ) -> Result<(A, Option<MemoryCharge>), Status> {
+        let reserved = self.reserve(caller.filter(|_| bytes.len() >= LARGE_BODY));
+        let message = decode(bytes, self)?;
+        let memory = self.take_memory();
+        let charge = caller.filter(|_| memory >= LARGE_BODY).map(|caller| caller.hold(memory));
+        drop(reserved);
+        Ok((message, charge))
     }
 
     /// The memory of the last request, as its decoder has stated it.
@@ -203,5 +226,46 @@ impl<A: 'static, B: 'static> Face for Formats<A, B> {
 
     fn add(&mut self, format: Box<dyn Any>) -> bool {
         format.downcast().map(|format| self.formats.push(*format)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Channel, Server};
+
+    const MIB: usize = 1024 * 1024;
+
+    #[tokio::test]
+    async fn room_of_a_request_is_held_while_it_is_decoded() {
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let server =
+            Server::builder().memory_max(64 * MIB).on_connect(move |it: &Connection| drop(tell.send(it.clone())));
+        let acceptor = server.build().expect("the settings are right");
+        let stats = acceptor.stats();
+        let (here, there) = crate::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let _channel = Channel::connect_io(here).await.expect("it is open");
+        let connection = told.recv().await.expect("it is connected");
+        let terms = FormatTerms::default();
+        let first = terms.reserve(Some(&connection));
+        let room = terms.memory_max();
+        assert!(room >= 8 * MIB && stats.holds() >= 2 * room, "{room} bytes, {} held", stats.holds());
+        let second = terms.reserve(Some(&connection));
+        assert!(terms.memory_max() < room, "another thread has the rest");
+        drop((first, second));
+        assert_eq!(stats.holds(), 0);
+        assert!(terms.reserve(None).is_none() && terms.memory_max() == CONTAINER_MEMORY_MAX);
+
+        // Also of methods that stream.
+        let decode: Decode<usize> = |_, terms| {
+            terms.set_memory(5 * MIB);
+            Ok(terms.memory_max())
+        };
+        let body = Bytes::from(vec![0; LARGE_BODY]);
+        let (most, charge) = terms.decode(decode, &body, Some(&connection)).expect("it is decoded");
+        assert!(most == room && (5 * MIB..6 * MIB).contains(&stats.holds()), "{most} bytes, {} held", stats.holds());
+        drop(charge);
+        assert_eq!(stats.holds(), 0);
     }
 }

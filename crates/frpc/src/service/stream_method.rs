@@ -7,6 +7,7 @@ use crate::service::handle::ServiceHandle;
 use crate::service::served::{Opened, Streamed};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
+use frisbee::{Connection, MemoryCharge};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -88,11 +89,17 @@ where
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             Box::pin(async move {
                 let (messages, timeout, origin, extras) = request.apart();
-                let message = read.read(messages, format.decode, &terms).await?;
+                let caller = origin.transport().cloned();
+                let (message, charge) = read.read(messages, format.decode, &terms, caller).await?;
                 let request = Request::together(message, timeout, origin, extras);
                 let response = through(chain, about, request, move |request| handler(service, request)).await?;
                 let (response, extras) = response.apart();
-                Ok(Response::together(write(response, format, terms)?, extras))
+                let body = match (write(response, format, terms)?, charge) {
+                    // A handler may keep its request for as long as it sends.
+                    (Body::Many(messages), Some(charge)) => Body::Many(Box::pin(Charged { messages, _charge: charge })),
+                    (body, _) => body,
+                };
+                Ok(Response::together(body, extras))
             })
         };
         Box::new(Self { formats: Formats::new(about), begin: Box::new(begin), open })
@@ -147,14 +154,29 @@ fn many<A, B: Send + 'static>(
     Ok(Body::Many(Box::pin(Mapped { stream: messages, map: Some(move |message| encode(&message, &terms)) })))
 }
 
-/// How the request of a call is read.
+/// The responses of a call, and the charge for its request.
+struct Charged {
+    messages: MessageBytes,
+    _charge: MemoryCharge,
+}
+
+impl Stream for Charged {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.messages.as_mut().poll_next(context)
+    }
+}
+
+/// How the request of a call is read, for this caller.
 trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
     fn read(
         self,
         messages: MessageBytes,
         decode: Decode<A>,
         terms: &FormatTerms,
-    ) -> impl Future<Output = Result<In, Status>> + Send;
+        caller: Option<Connection>,
+    ) -> impl Future<Output = Result<(In, Option<MemoryCharge>), Status>> + Send;
 }
 
 /// A single message.
@@ -162,8 +184,14 @@ trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
 struct ReadOne;
 
 impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
-    async fn read(self, messages: MessageBytes, decode: Decode<A>, terms: &FormatTerms) -> Result<A, Status> {
-        decode(&single(messages).await?, terms)
+    async fn read(
+        self,
+        messages: MessageBytes,
+        decode: Decode<A>,
+        terms: &FormatTerms,
+        caller: Option<Connection>,
+    ) -> Result<(A, Option<MemoryCharge>), Status> {
+        terms.decode(decode, &single(messages).await?, caller.as_ref())
     }
 }
 
@@ -184,9 +212,23 @@ pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> 
 struct ReadMany;
 
 impl<A: Message + Send + 'static> ReadRequest<A, Streaming<A>> for ReadMany {
-    async fn read(self, stream: MessageBytes, decode: Decode<A>, terms: &FormatTerms) -> Result<Streaming<A>, Status> {
+    async fn read(
+        self,
+        stream: MessageBytes,
+        decode: Decode<A>,
+        terms: &FormatTerms,
+        caller: Option<Connection>,
+    ) -> Result<(Streaming<A>, Option<MemoryCharge>), Status> {
         let terms = terms.clone();
-        Ok(Streaming::from_stream(Mapped { stream, map: Some(move |message| decode(&message, &terms)) }))
+        // A message is charged until the handler takes the next one.
+        let mut last: Option<MemoryCharge> = None;
+        let decode = move |message: Bytes| {
+            drop(last.take());
+            let (message, charge) = terms.decode(decode, &message, caller.as_ref())?;
+            last = charge;
+            Ok(message)
+        };
+        Ok((Streaming::from_stream(Mapped { stream, map: Some(decode) }), None))
     }
 }
 
@@ -203,7 +245,7 @@ impl<S, F> Unpin for Mapped<S, F> {}
 impl<S, F, M, N> Stream for Mapped<S, F>
 where
     S: Stream<Item = Result<M, Status>> + Unpin,
-    F: Fn(M) -> Result<N, Status>,
+    F: FnMut(M) -> Result<N, Status>,
 {
     type Item = Result<N, Status>;
 

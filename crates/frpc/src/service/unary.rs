@@ -11,7 +11,7 @@ use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, panicked, takes_too_much};
-use crate::service::formats::{Face, Format, FormatTerms, Formats};
+use crate::service::formats::{Face, Format, FormatTerms, Formats, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served};
@@ -88,9 +88,6 @@ where
     }
 }
 
-/// The lists of a body of so many bytes may take more memory than a client that holds little may have.
-const LARGE_BODY: usize = 16 * 1024;
-
 /// How the messages of a method are decoded and encoded.
 enum Codec<A, B> {
     Native(Reading),
@@ -104,7 +101,7 @@ impl<A: Message, B> Codec<A, B> {
             Self::Native(reading) => body::request(body, *reading),
             Self::Format(format, terms) => {
                 // Shorter bodies take little memory, whatever they contain.
-                terms.limit(Some(connection).filter(|_| body.len() >= LARGE_BODY));
+                let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
                 let message = (format.decode)(body, terms)?;
                 Ok(Received { message, memory: body.len() + terms.take_memory() })
             }

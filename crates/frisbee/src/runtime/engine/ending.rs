@@ -119,7 +119,7 @@ impl<R: Protocol> Engine<R> {
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
-            log_panic(self.handle.peer_addr());
+            log_panic(&self.handle);
         }
         // A foreign connection is still open, and counted as a whole.
         if !self.handle.0.is_within && !matches!(reason, CloseReason::Foreign) {

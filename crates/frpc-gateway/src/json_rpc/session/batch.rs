@@ -30,6 +30,7 @@ impl Turn<'_> {
     /// Handles the elements of a batch, one after the other.
     pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
         if items.is_empty() {
+            self.context.waste(message.len());
             reply::error(&mut self.inner.output, reply::NO_ID, reply::INVALID_REQUEST, "the batch is empty");
             return self.inner.output.push(b'\n');
         }

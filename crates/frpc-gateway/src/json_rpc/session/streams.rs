@@ -96,9 +96,11 @@ impl Inner {
             granted: ITEMS_FIRST,
             waiting,
             window: Arc::new(Semaphore::new(WINDOW)),
-            credit: request
-                .credit
-                .map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(CREDIT_MAX).min(CREDIT_MAX)))),
+            credit: request.credit.map(|items| {
+                let credit = Semaphore::new(0);
+                add_credit(&credit, items.into());
+                Arc::new(credit)
+            }),
         };
         let out = Out {
             number,
@@ -140,20 +142,23 @@ impl Inner {
         let Some(Call { work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
         match &*request.method {
             "rpc.item" => {
-                let Some(item) = notice.item else { return };
-                let item = message.slice_ref(item.as_bytes());
-                if let Err(status) = ends.take(item, context) {
+                let taken = match notice.item {
+                    Some(item) => ends.take(message.slice_ref(item.as_bytes()), context),
+                    None => Err(Status::invalid_argument("rpc.item has no item")),
+                };
+                if let Err(status) = taken {
                     self.finish(number, status, context);
                 }
             }
             "rpc.end" => ends.requests = None,
-            "rpc.credit" => {
-                if let Some((credit, items)) = ends.credit.as_ref().zip(notice.items)
-                    && credit.available_permits() < CREDIT_MAX
-                {
-                    credit.add_permits(usize::try_from(items).unwrap_or_default());
+            "rpc.credit" => match (notice.items, &ends.credit) {
+                (Some(items), Some(credit)) => add_credit(credit, items),
+                (Some(_), None) => {}
+                (None, _) => {
+                    let status = Status::invalid_argument("rpc.credit: items has to be a number of items");
+                    self.finish(number, status, context);
                 }
-            }
+            },
             _ => {}
         }
     }
@@ -199,8 +204,14 @@ impl Inner {
     }
 }
 
-/// No client needs more credit in advance.
+/// No client needs more credit in advance. A semaphore of a 32-bit target takes twice as many permits.
 const CREDIT_MAX: usize = 1 << 28;
+
+/// Adds credit that a client grants, up to [`CREDIT_MAX`]. Only the session adds, so the sum cannot exceed it.
+fn add_credit(credit: &Semaphore, items: u64) {
+    let room = CREDIT_MAX.saturating_sub(credit.available_permits());
+    credit.add_permits(usize::try_from(items).unwrap_or(CREDIT_MAX).min(room));
+}
 
 impl Ends {
     /// Gives the handler an item of the client.
@@ -309,7 +320,7 @@ impl Out {
 struct Notice<'a> {
     id: Option<&'a str>,
     item: Option<&'a str>,
-    items: Option<u32>,
+    items: Option<u64>,
 }
 
 impl<'a> Notice<'a> {
@@ -328,5 +339,21 @@ impl<'a> Notice<'a> {
             Ok(())
         })?;
         Ok(notice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credit_of_any_number_stays_within_its_maximum() {
+        let credit = Semaphore::new(0);
+        for items in [1, u64::from(u32::MAX), u64::MAX] {
+            add_credit(&credit, items);
+            assert!(credit.available_permits() <= CREDIT_MAX, "after {items}");
+        }
+        assert_eq!(credit.available_permits(), CREDIT_MAX);
+        assert!(CREDIT_MAX <= u32::MAX as usize >> 3, "a semaphore of a 32-bit target takes no more");
     }
 }

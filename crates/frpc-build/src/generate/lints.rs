@@ -1,0 +1,126 @@
+//! Comments for all public items, and code without `#[allow]` for programs that forbid lints.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
+
+/// Lints that generated code allows by default.
+const ALLOWED: [&str; 3] = ["dead_code", "deprecated", "unreachable_pub"];
+
+/// Adds a comment to each public item without one, for programs that require them.
+pub(crate) fn document(items: &mut [Item]) {
+    for item in items {
+        match item {
+            Item::Struct(item) => {
+                add(&mut item.attrs, || format!("The message `{}`.", item.ident));
+                document_fields(&mut item.fields);
+            }
+            Item::Enum(item) => {
+                add(&mut item.attrs, || format!("The type `{}`.", item.ident));
+                for variant in &mut item.variants {
+                    add(&mut variant.attrs, || format!("The value `{}`.", variant.ident));
+                    document_fields(&mut variant.fields);
+                }
+            }
+            Item::Mod(item) => {
+                add(&mut item.attrs, || format!("Types within `{}`.", item.ident.unraw()));
+                if let Some((_, items)) = &mut item.content {
+                    document(items);
+                }
+            }
+            Item::Trait(item) => {
+                add(&mut item.attrs, || format!("The service `{}`.", item.ident));
+                for item in &mut item.items {
+                    if let TraitItem::Fn(item) = item {
+                        add(&mut item.attrs, || format!("The method `{}`.", item.sig.ident.unraw()));
+                    }
+                }
+            }
+            Item::Impl(item) if item.trait_.is_none() => {
+                for item in &mut item.items {
+                    match item {
+                        ImplItem::Fn(item) if is_public(&item.vis) => {
+                            add(&mut item.attrs, || format!("The method `{}`.", item.sig.ident));
+                        }
+                        ImplItem::Const(item) if is_public(&item.vis) => {
+                            add(&mut item.attrs, || format!("The constant `{}`.", item.ident));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn document_fields(fields: &mut Fields) {
+    for field in fields {
+        if let Some(ident) = field.ident.as_ref().filter(|_| is_public(&field.vis)) {
+            add(&mut field.attrs, || format!("The field `{}`.", ident.unraw()));
+        }
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
+    if !attributes.iter().any(|attribute| attribute.path().is_ident("doc")) {
+        let text = format!(" {}", text());
+        attributes.insert(0, syn::parse_quote! { #[doc = #text] });
+    }
+}
+
+/// The items without `#[allow]` of [lints](ALLOWED), which is an error in a program that forbids one of them, and without
+/// `#[deprecated]`: codecs use all fields, and would be warned of.
+pub(crate) fn without_allows(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> {
+    items.into_iter().map(|item| syn::parse2(filtered(item.into_token_stream()))).collect()
+}
+
+fn filtered(tokens: TokenStream) -> TokenStream {
+    let mut kept = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(hash) if hash.as_char() == '#' => match tokens.next() {
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
+                    if let Some(attribute) = filtered_attribute(group) {
+                        kept.extend([TokenTree::Punct(hash), TokenTree::Group(attribute)]);
+                    }
+                }
+                next => kept.extend([TokenTree::Punct(hash)].into_iter().chain(next)),
+            },
+            TokenTree::Group(group) => {
+                kept.push(TokenTree::Group(Group::new(group.delimiter(), filtered(group.stream()))));
+            }
+            token => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
+}
+
+/// The content of an attribute, if it is kept.
+fn filtered_attribute(attribute: Group) -> Option<Group> {
+    let mut tokens = attribute.stream().into_iter();
+    let name = tokens.next()?.to_string();
+    let Some(TokenTree::Group(arguments)) = tokens.next() else {
+        return (name != "deprecated").then_some(attribute);
+    };
+    match &*name {
+        "deprecated" => None,
+        "allow" => {
+            let text = arguments.stream().to_string();
+            let lints = text.split(',').map(|lint| lint.split_whitespace().collect::<String>());
+            let lints: Vec<_> = lints.filter(|lint| !lint.is_empty() && !ALLOWED.contains(&&**lint)).collect();
+            if lints.is_empty() {
+                return None;
+            }
+            let stream = format!("allow({})", lints.join(", ")).parse().ok()?;
+            Some(Group::new(Delimiter::Bracket, stream))
+        }
+        _ => Some(attribute),
+    }
+}

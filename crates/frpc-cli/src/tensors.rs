@@ -1,0 +1,112 @@
+//! Tensors in the JSON of requests: nested lists of numbers in place of the message `frpc.Tensor`.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use frpc::tensor::Tensor;
+use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
+use prost_reflect::Kind;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The full name of the message.
+pub(crate) const TENSOR: &str = "frpc.Tensor";
+
+/// Reads a message from JSON, which may have nested lists as tensors.
+pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
+    let error = |error: &dyn std::fmt::Display| error.to_string();
+    // A schema without tensors keeps its text, and the positions in errors.
+    if !has_tensor(descriptor, &mut BTreeSet::new()) {
+        return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
+    }
+    let mut value: Value = serde_json::from_str(text).map_err(|it| error(&it))?;
+    if !replace_lists(descriptor, &mut value)? {
+        return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
+    }
+    from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
+}
+
+/// Whether a message is a tensor or has one somewhere.
+fn has_tensor(descriptor: &MessageDescriptor, seen: &mut BTreeSet<String>) -> bool {
+    if descriptor.full_name() == TENSOR {
+        return true;
+    }
+    if !seen.insert(descriptor.full_name().to_owned()) {
+        return false;
+    }
+    descriptor.fields().any(|field| matches!(field.kind(), Kind::Message(of) if has_tensor(&of, seen)))
+}
+
+/// Replaces nested lists by tensors. `false` if there were none.
+fn replace_lists(descriptor: &MessageDescriptor, value: &mut Value) -> Result<bool, String> {
+    if descriptor.full_name() == TENSOR {
+        if !value.is_array() {
+            return Ok(false);
+        }
+        let read = frpc::json::from_json::<Tensor>(value.to_string().as_bytes());
+        let Tensor { dtype, shape, data } = read.map_err(|error| error.to_string())?;
+        *value = json!({"dtype": dtype, "shape": shape, "data": BASE64_STANDARD.encode(data)});
+        return Ok(true);
+    }
+    let Value::Object(fields) = value else { return Ok(false) };
+    let mut has_replaced = false;
+    for (name, value) in fields {
+        let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
+        let Some(field) = field else { continue };
+        let Kind::Message(of) = field.kind() else { continue };
+        if field.is_map() {
+            let Kind::Message(of) = of.map_entry_value_field().kind() else { continue };
+            for value in value.as_object_mut().into_iter().flat_map(|entries| entries.values_mut()) {
+                has_replaced |= replace_lists(&of, value)?;
+            }
+        } else if field.is_list() {
+            for value in value.as_array_mut().into_iter().flatten() {
+                has_replaced |= replace_lists(&of, value)?;
+            }
+        } else {
+            has_replaced |= replace_lists(&of, value)?;
+        }
+    }
+    Ok(has_replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc_dynamic::DescriptorPool;
+    use prost_reflect::prost::Message as _;
+
+    const SCHEMA: &str = "syntax = \"proto3\"; import \"frpc/tensor.proto\";
+        message Input { frpc.Tensor x = 1; repeated frpc.Tensor many = 2; map<string, frpc.Tensor> named = 3;
+            Input inner = 4; repeated int32 numbers = 5; }";
+
+    fn pool() -> DescriptorPool {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("input.proto");
+        std::fs::write(&path, SCHEMA).expect("there is room");
+        let builder = frpc_build::configure().schema_lock(false);
+        let loaded = builder.load_protos(&[path], &[folder.path()]).expect("it is valid");
+        DescriptorPool::decode(&*loaded.descriptors).expect("it is valid")
+    }
+
+    #[test]
+    fn json_request_takes_lists_for_tensors() {
+        let pool = pool();
+        let descriptor = pool.get_message_by_name("Input").expect("it is there");
+        let lists = r#"{"x": [[1, 2], [3, 4]], "many": [[1.5], [true]], "named": {"a": [1]}, "numbers": [1, 2],
+            "inner": {"x": [[0.5]]}}"#;
+        let message = message_from_json(&descriptor, lists).expect("it is valid");
+        let x = message.get_field_by_name("x").expect("it is a field").as_message().expect("a message").encode_to_vec();
+        let x = Tensor::decode(&*x).expect("it is a tensor");
+        assert_eq!(
+            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("integers")),
+            ("int64", &[2, 2][..], x.view().expect("it is"))
+        );
+        let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
+        message_from_json(&descriptor, whole).expect("it is valid");
+        let tensor = pool.get_message_by_name(TENSOR).expect("it is there");
+        message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("it is valid");
+        for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
+            message_from_json(&descriptor, wrong).expect_err(wrong);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Public bug reports about other gateways, tried at this one. Where there is a number, it is that of the report.
+
+use crate::greeter::{Open, all, greet, post};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::AsyncWriteExt as _;
+
+const CALL: &str = "{\"name\":\"Ada\"}";
+
+async fn http2(server: &Open) -> SendRequest<Full<Bytes>> {
+    let io = TokioIo::new(server.connect().await);
+    let (client, connection) = handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+    tokio::spawn(connection);
+    client
+}
+
+async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&str, &str)]) -> (u16, String) {
+    let mut request = http::Request::builder().method(method).uri("http://localhost/greet.Greeter/Greet");
+    for (name, value) in fields {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Full::new(Bytes::from_static(CALL.as_bytes()))).expect("it is valid");
+    let response = client.send_request(request).await.expect("it is answered");
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.expect("it ends").to_bytes();
+    (status, String::from_utf8_lossy(&body).into_owned())
+}
+
+/// grpc/grpc 34721: after a HEAD request all calls of the connection fail.
+#[tokio::test]
+async fn head_request_leaves_other_calls_of_http2_alone() {
+    let server = Open::new(all()).await;
+    let mut client = http2(&server).await;
+    assert_eq!(sent(&mut client, "HEAD", &[]).await.0 / 100, 4);
+    let (status, body) = sent(&mut client, "POST", &[("content-type", "application/json")]).await;
+    assert!(status == 200 && body.contains("Hello, Ada!"), "{status} {body}");
+}
+
+/// grpc/grpc 36245: base64 that is malformed ends the call without a reason.
+#[tokio::test]
+async fn malformed_binary_field_is_named_in_the_error() {
+    let server = Open::new(all()).await;
+    let response = server.exchange(greet("x-bin: $$$\r\n", "Ada")).await;
+    assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("x-bin"), "{response}");
+}
+
+/// zalopay-oss/jmeter-grpc-request 73: commas and colons in a value are taken for separators.
+#[tokio::test]
+async fn field_with_commas_and_colons_is_carried_whole() {
+    let server = Open::new(all()).await;
+    let value = "client-app-id=svc-basic-dps,client-ip=10.233.79.118:80";
+    let response = server.exchange(greet(&format!("tenant: {value}\r\n"), "Ada")).await;
+    assert!(response.contains(&format!("\r\ntenant: {value}\r\n")), "{response}");
+}
+
+/// Content types in capitals or with parameters are refused.
+#[tokio::test]
+async fn content_type_is_read_in_any_case_and_with_parameters() {
+    let server = Open::new(all()).await;
+    for content_type in ["Application/JSON", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\""] {
+        let request = greet("", "Ada").replace("application/json", content_type);
+        let response = server.exchange(&request).await;
+        assert!(
+            response.starts_with("HTTP/1.1 200 ") && response.contains("Hello, Ada!"),
+            "{content_type}: {response}"
+        );
+    }
+}
+
+/// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message in one part with its end, or each byte in a part of its own.
+#[tokio::test]
+async fn grpc_web_message_may_come_in_parts_of_any_size() {
+    let server = Open::new(all()).await;
+    let length = u32::try_from(CALL.len()).expect("it is short").to_be_bytes();
+    let message = [&[0][..], &length, CALL.as_bytes()].concat();
+    let head = post("/greet.Greeter/Greet", "connection: close\r\ntransfer-encoding: chunked\r\n", "");
+    let head = head.replace("content-length: 0\r\n", "").replace("application/json", "application/grpc-web+json");
+    let mut request = head.into_bytes();
+    for byte in &message {
+        request.extend_from_slice(&[b"1\r\n", &[*byte][..], b"\r\n"].concat());
+    }
+    request.extend_from_slice(b"0\r\n\r\n");
+    let response = server.exchange(&request).await;
+    assert!(response.contains("Hello, Ada!") && response.contains("grpc-status: 0"), "{response}");
+}
+
+/// connectrpc/connect-es 148 and 1261: an error without messages has its trailers once.
+#[tokio::test]
+async fn grpc_web_error_states_its_status_once() {
+    let server = Open::new(all()).await;
+    let message = [&[0, 0, 0, 0, 2][..], b"{}"].concat();
+    let head = post("/greet.Greeter/Greet", "connection: close\r\n", "");
+    let head =
+        head.replace("content-length: 0", "content-length: 7").replace("application/json", "application/grpc-web+json");
+    let response = server.exchange([head.as_bytes(), &message].concat()).await;
+    assert_eq!(response.matches("grpc-status: ").count(), 1, "{response}");
+}
+
+/// A path with a slash at its end, a doubled one, or an encoded one is another.
+#[tokio::test]
+async fn path_is_matched_as_it_is() {
+    let server = Open::new(all()).await;
+    for path in ["/greet.Greeter/Greet/", "//greet.Greeter/Greet", "/greet.Greeter%2FGreet", "/greet.Greeter/greet"] {
+        let response = server.exchange(post(path, "connection: close\r\n", CALL)).await;
+        assert!(response.starts_with("HTTP/1.1 404 "), "{path}: {response}");
+    }
+}
+
+/// http4k/http4k 338: an answer without a body claims to be compressed.
+#[tokio::test]
+async fn answer_without_a_body_is_not_compressed() {
+    let server = Open::new(all()).await;
+    let response = server
+        .exchange("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept-encoding: gzip\r\n\r\n")
+        .await;
+    assert!(!response.contains("content-encoding"), "{response}");
+}
+
+/// grpc/grpc-web 1236: text beyond ASCII in a status is lost or breaks the client.
+#[tokio::test]
+async fn names_beyond_ascii_reach_the_handler() {
+    let server = Open::new(all()).await;
+    let response = server.exchange(greet("", "Zo\u{eb} \u{1f600}")).await;
+    assert!(response.contains("Hello, Zo\u{eb} \u{1f600}!"), "{response}");
+}
+
+/// A body that ends early leaves the connection to the next request.
+#[tokio::test]
+async fn body_that_breaks_off_is_no_request() {
+    let server = Open::new(all()).await;
+    let request = greet("", "Ada");
+    let mut socket = server.connect().await;
+    socket.write_all(&request.as_bytes()[..request.len() - 3]).await.expect("it is open");
+    socket.shutdown().await.expect("it is open");
+    let response = crate::greeter::rest(&mut socket).await;
+    assert!(!response.contains("200 OK"), "{response}");
+}
