@@ -273,7 +273,6 @@ async fn check(
     node: &'static str,
     pattern: &'static str,
     published: Arc<Mutex<Published>>,
-    time: Duration,
 ) {
     let pause = world.draw(|rng| rng.u64(..2000));
     sleep(Duration::from_millis(pause)).await;
@@ -351,8 +350,8 @@ async fn run(world: World, defect: Defect, restarts: bool) {
     serve(&world, defect);
     let published = Arc::<Mutex<Published>>::default();
     let disturbing = tokio::spawn(disturb(world.clone(), time, restarts));
-    let one = tokio::spawn(check(world.clone(), "one", "prices.a", published.clone(), time));
-    let all = tokio::spawn(check(world.clone(), "all", "prices.*", published.clone(), time));
+    let one = tokio::spawn(check(world.clone(), "one", "prices.a", published.clone()));
+    let all = tokio::spawn(check(world.clone(), "all", "prices.*", published.clone()));
     publish(world, published, time).await;
     for checking in [one, all] {
         if let Err(error) = checking.await {
