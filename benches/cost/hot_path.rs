@@ -40,6 +40,7 @@ use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, Packet
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
 use frpc_access::{Access, Who};
+use frpc_balance::{Balance, FleetView};
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use frpc_telemetry::Counters;
 use frpc_telemetry::otel::Telemetry;
@@ -227,9 +228,9 @@ async fn connecting(calls: u64) -> Result<(), BoxError> {
 /// comparable: with more, fewer calls share a turn of each. With one, the difference to `unary` is the choice alone.
 async fn balanced(connections: usize, in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
-    let channel = Channel::builder().connect_all(vec![address; connections]).await?;
+    let channel = Channel::builder().balance().connect_all(vec![address; connections]).await?;
     // All of them are there before the calls begin.
-    while channel.fleet().is_some_and(|fleet| !fleet.servers.iter().all(|server| server.is_connected)) {
+    while FleetView::of(&channel).is_some_and(|fleet| !fleet.servers.iter().all(|server| server.is_connected)) {
         tokio::task::yield_now().await;
     }
     drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;

@@ -2,7 +2,8 @@
 
 use crate::BoxError;
 use frpc::Channel;
-use frpc::resolve::{Endpoint, WatchResolver};
+use frpc_balance::resolve::{Endpoint, WatchResolver};
+use frpc_balance::{Balance, FleetView};
 use std::time::Duration;
 
 /// The endpoints of each answer.
@@ -12,7 +13,8 @@ pub const ENDPOINTS: usize = 1000;
 /// the cost of connections is another matter.
 pub async fn updated(answers: u64) -> Result<(), BoxError> {
     let (sets, resolver) = WatchResolver::new(endpoints(0));
-    let channel = Channel::builder().connection_spread(Duration::from_secs(3600)).connect_resolved_lazy(resolver)?;
+    let channel =
+        Channel::builder().balance().connection_spread(Duration::from_secs(3600)).connect_resolved_lazy(resolver)?;
     for answer in 0..answers {
         sets.send_replace(endpoints(answer as usize % ENDPOINTS));
         // The task that follows the resolver is the only one that is woken.
@@ -20,7 +22,7 @@ pub async fn updated(answers: u64) -> Result<(), BoxError> {
             tokio::task::yield_now().await;
         }
     }
-    let fleet = channel.fleet().ok_or("it follows a resolver")?;
+    let fleet = FleetView::of(&channel).ok_or("it follows a resolver")?;
     let last = endpoints(answers.saturating_sub(1) as usize % ENDPOINTS);
     let is_last = fleet.servers.iter().all(|server| last.contains(&server.endpoint));
     if is_last && fleet.servers.len() == ENDPOINTS { Ok(()) } else { Err("the last answer is not taken in".into()) }

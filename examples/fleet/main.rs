@@ -12,6 +12,7 @@ mod shop;
 use bus::Office;
 use engines::Engine;
 use frpc::Channel;
+use frpc_balance::Balance;
 use frpc_balance::etcd::{Etcd, EtcdResolver};
 use greet::{GreeterClient, Name};
 use shop::Shop;
@@ -55,7 +56,7 @@ async fn show() -> Result<(), Box<dyn Error>> {
     for name in ["a", "b", "c"] {
         shops.push(Shop::open(name, &etcd, &nats).await?);
     }
-    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, NAME)).await?;
+    let channel = Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, NAME)).await?;
     println!("three servers are in etcd below {NAME:?}, which is all that the client knows\n");
     println!("{:<42}{:>8}{:>7}   to a, b and c", "", "calls", "lost");
 

@@ -6,6 +6,7 @@ use frisbee_tests::serve_interop;
 use frisbee_tests::service::Service;
 use frpc::blocking::{self, Blocking};
 use frpc::{Channel, Code, Request, RequestStream};
+use frpc_balance::Balance;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
@@ -102,7 +103,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
 fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     let servers = [(); 2].map(|()| Runtime::new().expect("there are threads"));
     let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
-    let connect = || Channel::builder().connect_all(addresses);
+    let connect = || Channel::builder().balance().connect_all(addresses);
     let client = blocking::connect_using(connect, InteropClient::new).expect("both listen");
     let add = || client.call(|client| client.add(AddRequest { a: 1, b: 1 }));
     add().expect("both are there");

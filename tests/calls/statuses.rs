@@ -8,6 +8,7 @@ use frisbee_tests::{left_to_service, serve, serve_interop, serve_interop_with};
 use frpc::{
     Channel, Code, Middleware, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, polyglot,
 };
+use frpc_balance::Balance;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
@@ -347,7 +348,7 @@ async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
         let text = format!("connecting to {address} failed: {reason}");
         let error = Channel::builder().connect_lazy(address).expect_err("it is no address");
         assert_eq!(error.to_string(), text);
-        let several = Channel::builder().connect_all(["127.0.0.1:1", address]).await;
+        let several = Channel::builder().balance().connect_all(["127.0.0.1:1", address]).await;
         assert_eq!(several.expect_err("one is no address").to_string(), text);
     }
     let long = format!("unix:/{}", "x".repeat(200));

@@ -5,6 +5,7 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, 
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Acceptor, Channel, Code, RequestStream, Server};
+use frpc_balance::Balance;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -164,7 +165,8 @@ async fn channel_closed_while_connecting_leaves_no_connection() {
 #[tokio::test]
 async fn fleet_and_connection_channels_can_be_closed() {
     let address = serve_interop_with(Server::builder()).await.to_string();
-    let several = Channel::builder().connect_all([address.clone(), address.clone()]).await.expect("it listens");
+    let several =
+        Channel::builder().balance().connect_all([address.clone(), address.clone()]).await.expect("it listens");
     let own = Channel::connect(address).await.expect("it listens");
     let connection = own.connection().expect("it is connected");
     let bound = Channel::from_connection(&connection);

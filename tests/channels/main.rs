@@ -1,6 +1,7 @@
 //! Channels: the connections that they make, keep, leave and close, and their servers.
 
 mod closing;
+mod pickers;
 mod reconnecting;
 mod servers;
 mod wrong_ports;

@@ -5,6 +5,7 @@ use frisbee_tests::Serving;
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frisbee_tests::observed::State;
 use frpc::{Channel, Code, Error};
+use frpc_balance::Balance;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,7 +58,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
 async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     let servers = [start("127.0.0.1:0").await, start("127.0.0.1:0").await];
     let addresses = servers.each_ref().map(|(server, _)| server.address.to_string());
-    let channel = Channel::builder().connect_all(addresses).await.expect("both listen");
+    let channel = Channel::builder().balance().connect_all(addresses).await.expect("both listen");
     let client = ExtensionClient::new(channel);
     for (_, state) in &servers {
         called(&client, state).await;
@@ -109,14 +110,14 @@ async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
 async fn connecting_to_several_servers_fails_if_none_listens() {
     let (server, _) = start("127.0.0.1:0").await;
     let (nowhere, there) = (nowhere().await, server.address.to_string());
-    let channel = Channel::builder().connect_all([&nowhere, &there, &nowhere]).await.expect("one listens");
+    let channel = Channel::builder().balance().connect_all([&nowhere, &there, &nowhere]).await.expect("one listens");
     for _ in 0..20 {
         let client = ExtensionClient::new(channel.clone());
         client.get(Time::default()).await.expect("calls go to the one that is there");
     }
-    let error = Channel::builder().connect_all([&nowhere, &nowhere]).await.expect_err("none listens");
+    let error = Channel::builder().balance().connect_all([&nowhere, &nowhere]).await.expect_err("none listens");
     assert!(matches!(&error, Error::Transport(why) if why.to_string().contains(&nowhere)), "{error}");
-    let error = Channel::builder().connect_all([""; 0]).await.expect_err("there is none");
+    let error = Channel::builder().balance().connect_all([""; 0]).await.expect_err("there is none");
     assert!(matches!(&error, Error::NoServers), "{error}");
 }
 
@@ -124,7 +125,7 @@ async fn connecting_to_several_servers_fails_if_none_listens() {
 async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
-    let channel = Channel::builder().connect_all(vec![address; 3]).await.expect("it listens");
+    let channel = Channel::builder().balance().connect_all(vec![address; 3]).await.expect("it listens");
     let mut connections = Vec::new();
     for _ in 0..3 {
         connections.push(listener.accept().await.expect("it is dialled").0);

@@ -7,6 +7,7 @@ use frisbee_tests::interop::{Interop, InteropClient, InteropServer, SleepRequest
 use frisbee_tests::pki::Authority;
 use frisbee_tests::service::Service;
 use frpc::{Channel, ChannelBuilder, CloseKind, Request, Response, Server, ServerBuilder, Status, Workers};
+use frpc_balance::Balance;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +125,7 @@ async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
         serve(sharing(), place).await;
     }
     let addresses = places.each_ref().map(|place| place.address("unix+shm"));
-    let channel = Channel::builder().connect_all(addresses).await.expect("they listen");
+    let channel = Channel::builder().balance().connect_all(addresses).await.expect("they listen");
     tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
 }
 

@@ -596,6 +596,7 @@ mod security {
 
 mod fleet {
     use super::*;
+    use frpc_balance::Balance;
 
     async fn resolvers() -> Outcome {
         statements!("resolvers-1");

@@ -8,6 +8,7 @@ use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop;
 use frpc::polyglot::{Encoder, Form, encode_root};
 use frpc::{Channel, ChannelBuilder, Code, Request};
+use frpc_balance::Balance;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -268,7 +269,8 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
 async fn stream_resetting_server_gets_few_streams_beside_another() {
     let (address, accepted) = Raw::listen().await;
     let addresses = [serve_interop().await.to_string(), address];
-    let channel = Channel::builder().calls::<InteropClient>().connect_all(addresses).await.expect("both listen");
+    let channel =
+        Channel::builder().calls::<InteropClient>().balance().connect_all(addresses).await.expect("both listen");
     let client = InteropClient::new(channel);
     let mut liar = accepted.await;
     tokio::spawn(async move {

@@ -4,9 +4,10 @@
 //! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.
 
 use crate::databases::servers;
-use frpc::resolve::Endpoint;
 use frpc::{Channel, Server};
 use frpc_balance::etcd::{Etcd, EtcdResolver, Registered, Registration};
+use frpc_balance::resolve::Endpoint;
+use frpc_balance::{Balance, FleetView};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
 use samples::started::Polite;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Shop {
 
 /// The addresses that the channel knows, sorted.
 fn known(channel: &Channel) -> Vec<String> {
-    let fleet = channel.fleet().expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("it follows a resolver");
     let mut known: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     known.sort();
     known
@@ -98,7 +99,8 @@ async fn registered_servers_join_and_leave_without_lost_calls() {
     let Some(server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let one = Shop::open(&etcd).await;
-    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    let channel =
+        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
     let over = Arc::new(AtomicBool::new(false));
     let (_, callers) = callers(&channel, &over);
     let mut shops = vec![one];
@@ -120,7 +122,8 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let Some(mut server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
-    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("both are there");
+    let channel =
+        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("both are there");
     until_known(&channel, &[&one.address, &other.address]).await;
     let over = Arc::new(AtomicBool::new(false));
     let (calls, callers) = callers(&channel, &over);
@@ -128,7 +131,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     server.kill().await;
     let away = std::env::var("FRISBEE_ETCD_AWAY").ok().and_then(|seconds| seconds.parse().ok());
     tokio::time::sleep(Duration::from_secs(away.unwrap_or(3))).await;
-    let fleet = channel.fleet().expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("it follows a resolver");
     assert_eq!(fleet.servers.len(), 2, "the last good set stays");
     assert!(fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")), "and it says why");
     server.restart().await;
@@ -156,7 +159,8 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
         registered
     });
     let registered = registering.await.expect("etcd is there");
-    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    let channel =
+        Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
     until_known(&channel, &[&stays.address, "127.0.0.1:9"]).await;
     // For longer than the lease: it is renewed.
     tokio::time::sleep(2 * TTL).await;

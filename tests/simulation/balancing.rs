@@ -4,6 +4,7 @@ use crate::service::{Memory, Service};
 use frisbee_sim::{Fault, Faults, Process, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frpc::{Acceptor, Channel, Server};
+use frpc_balance::Balance;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -20,7 +21,7 @@ fn acceptor(memory: &Arc<Memory>) -> Acceptor {
 
 async fn client(process: &Process) -> InteropClient {
     let connectors = SERVERS.map(|server| process.connector(server));
-    let channel = Channel::builder().timeout(TIMEOUT).connect_all_with_connectors(connectors).await;
+    let channel = Channel::builder().timeout(TIMEOUT).balance().connect_all_with_connectors(connectors).await;
     InteropClient::new(channel.expect("some server is there"))
 }
 

@@ -3,8 +3,9 @@
 use crate::service::{Memory, Service};
 use frisbee_sim::{Cable, Faults, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
-use frpc::resolve::{Endpoint, WatchResolver};
 use frpc::{Channel, Server};
+use frpc_balance::Balance;
+use frpc_balance::resolve::{Endpoint, WatchResolver};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -58,7 +59,8 @@ async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
     let (sets, resolver) = WatchResolver::new(endpoints(&left.lock()));
     let process = world.node("client").process();
     let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
-    let channel = Channel::builder().timeout(TIMEOUT).connect_resolved_with_connector(resolver, connector).await;
+    let channel =
+        Channel::builder().timeout(TIMEOUT).balance().connect_resolved_with_connector(resolver, connector).await;
     let client = InteropClient::new(channel.expect("a server is there"));
     client.add(AddRequest { a: -1, b: 1 }).await.expect("nothing fails yet");
 

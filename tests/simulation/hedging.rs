@@ -6,6 +6,7 @@ use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time
 use frisbee_tests::not_served;
 use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
+use frpc_balance::Balance;
 use frpc_telemetry::Counters;
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -145,7 +146,8 @@ async fn client_of(
     }
     let process = world.node("client").process();
     let connectors = names.iter().map(|name| process.connector(name));
-    let channel = builder.timeout(TIMEOUT).connect_all_with_connectors(connectors).await.expect("servers are there");
+    let channel =
+        builder.timeout(TIMEOUT).balance().connect_all_with_connectors(connectors).await.expect("servers are there");
     sleep(Duration::from_secs(1)).await;
     (ExtensionClient::new(channel), all, at_first)
 }
@@ -343,7 +345,7 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             let builder = builder.timeout(Duration::from_secs(30)).reconnect_patience(Duration::from_secs(30));
             let channel = match servers {
                 1 => builder.connect_with_connector(connectors.into_iter().next().expect("there is one")).await,
-                _ => builder.connect_all_with_connectors(connectors).await,
+                _ => builder.balance().connect_all_with_connectors(connectors).await,
             };
             let client = ExtensionClient::new(channel.expect("servers are there"));
             let at = Instant::now();

@@ -10,6 +10,7 @@ use frisbee_sim::{Cable, Dialling, Process, Sim, World};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
 use frpc::{Channel, Request, Response, Server, Status};
+use frpc_balance::Balance as _;
 use parking_lot::Mutex;
 use std::future::pending;
 use std::pin::Pin;
@@ -221,7 +222,7 @@ impl Client {
                 numbers.truncate(20);
             }
             let connectors = numbers.into_iter().map(|number| connector(process, number));
-            let channel = builder().connect_all_with_connectors(connectors).await.expect("servers are there");
+            let channel = builder().balance().connect_all_with_connectors(connectors).await.expect("servers are there");
             return Self::Fleet(ExtensionClient::new(channel));
         }
         let mut servers = Vec::new();

@@ -3,8 +3,9 @@
 use crate::service::{Memory, Service};
 use frisbee_sim::{Fault, Process, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
-use frpc::resolve::{Endpoint, Resolver, StaticResolver, WatchResolver};
 use frpc::{Channel, Code, Server};
+use frpc_balance::resolve::{Endpoint, Resolver, StaticResolver, WatchResolver};
+use frpc_balance::{Balance, FleetView};
 use parking_lot::Mutex;
 use std::future::{pending, ready};
 use std::io;
@@ -53,6 +54,7 @@ fn endpoints(names: &[&str]) -> Vec<Endpoint> {
 fn channel(process: &Process, resolver: impl Resolver) -> impl Future<Output = Result<Channel, frpc::Error>> {
     let process = process.clone();
     Channel::builder()
+        .balance()
         .connect_resolved_with_connector(resolver, move |endpoint| process.connector(endpoint.address())())
 }
 
@@ -96,7 +98,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
 
 /// The addresses of the fleet, sorted.
 fn fleet(channel: &Channel) -> Vec<String> {
-    let fleet = channel.fleet().expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("it follows a resolver");
     let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     names.sort();
     names
@@ -142,7 +144,7 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
     assert_eq!((one.connections(), other.connections()), (1, 1));
     let shares = [&one, &other].map(|node| node.executed(number - 200..number));
     assert!(shares.iter().all(|share| *share > 50), "{shares:?}");
-    let fleet = channel.fleet().expect("it follows a resolver");
+    let fleet = FleetView::of(&channel).expect("it follows a resolver");
     let trouble = fleet.resolver_trouble.expect("the last answer was no set");
     assert!(trouble.contains("no endpoint") && trouble.contains("a script"), "{trouble}");
 }
@@ -199,7 +201,7 @@ async fn call_without_any_connection_skips_the_spread(world: World) {
     let [_before, after] = ["before", "after"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["before"]));
     let process = world.node("client").process();
-    let builder = Channel::builder().connection_spread(Duration::from_secs(600));
+    let builder = Channel::builder().balance().connection_spread(Duration::from_secs(600));
     let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
     let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
     let client = InteropClient::new(channel);
@@ -220,7 +222,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let process = world.node("client").process();
     let connector = move |endpoint: Endpoint| process.connector(&endpoint.address().to_lowercase())();
     let builder = Channel::builder();
-    let channel = builder.connect_resolved_with_connector(StaticResolver::new(records), connector).await;
+    let channel = builder.balance().connect_resolved_with_connector(StaticResolver::new(records), connector).await;
     let client = InteropClient::new(channel.expect("a server is there"));
     sleep(Duration::from_secs(1)).await;
     // At the same time: sequential calls find two idle servers, which are equally good.
@@ -239,7 +241,10 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
 #[sim_test(seeds = 5)]
 async fn calls_say_why_there_are_no_endpoints(world: World) {
     let errors = (0..100).map(|_| (0, Err(io::Error::other("the registry is on fire")))).collect::<Vec<_>>();
-    let lazy = Channel::builder().connect_resolved_lazy(Script(errors.into_iter())).expect("nothing is wrong with it");
+    let lazy = Channel::builder()
+        .balance()
+        .connect_resolved_lazy(Script(errors.into_iter()))
+        .expect("nothing is wrong with it");
     let status = InteropClient::new(lazy).add(AddRequest { a: 1, b: 1 }).await.expect_err("there is no server");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
     assert!(status.message().contains("the registry is on fire"), "{status}");
@@ -263,7 +268,7 @@ async fn changed_metadata_reaches_the_connector(world: World) {
         seen.lock().push(endpoint.metadata()["rack"].clone());
         process.connector(endpoint.address())()
     };
-    let builder = Channel::builder().connection_spread(Duration::ZERO);
+    let builder = Channel::builder().balance().connection_spread(Duration::ZERO);
     let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
     let client = InteropClient::new(channel.clone());
     call(&client, 1..3).await;

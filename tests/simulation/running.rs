@@ -4,6 +4,7 @@ use frisbee_sim::{Fault, World};
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer};
 use frisbee_tests::observed::{Service, State};
 use frpc::{Acceptor, Channel, ChannelBuilder, Server};
+use frpc_balance::Balance;
 use parking_lot::Mutex;
 use std::future::ready;
 use std::sync::Arc;
@@ -80,7 +81,9 @@ pub(crate) async fn channel(world: &World, nodes: &[&str], builder: ChannelBuild
     let process = world.node("client").process();
     let channel = match nodes {
         [node] => builder.connect_with_connector(process.connector(node)).await,
-        several => builder.connect_all_with_connectors(several.iter().map(|node| process.connector(node))).await,
+        several => {
+            builder.balance().connect_all_with_connectors(several.iter().map(|node| process.connector(node))).await
+        }
     };
     channel.expect("a server accepts")
 }

@@ -5,6 +5,7 @@ use frisbee::{Config, Stats};
 use frisbee_sim::{Cable, Dialling, Fault, FaultKind, Faults, Process};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
 use frpc::{Channel, Policy, Request, Status};
+use frpc_balance::Balance;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -160,7 +161,7 @@ impl World {
                 1 => builder.clone().connect_with_connector(self.dialler(number, 0)).await,
                 servers => {
                     let diallers = (0..servers).map(|server| self.dialler(number, server));
-                    builder.clone().connect_all_with_connectors(diallers).await
+                    builder.clone().balance().connect_all_with_connectors(diallers).await
                 }
             };
             match connected {

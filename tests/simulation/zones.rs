@@ -3,8 +3,9 @@
 use crate::running::Running;
 use frisbee_sim::{Process, World, sim_test};
 use frisbee_tests::extension::{ExtensionClient, Time};
-use frpc::resolve::{Endpoint, StaticResolver};
-use frpc::{Channel, ChannelBuilder, Code};
+use frpc::{Channel, Code};
+use frpc_balance::resolve::{Endpoint, StaticResolver};
+use frpc_balance::{Balance, FleetBuilder, FleetView};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -12,7 +13,7 @@ use tokio::time::sleep;
 const NEAR: [&str; 4] = ["near0", "near1", "near2", "near3"];
 const FAR: [&str; 4] = ["far0", "far1", "far2", "far3"];
 
-async fn client(process: &Process, builder: ChannelBuilder) -> (Channel, ExtensionClient) {
+async fn client(process: &Process, builder: FleetBuilder) -> (Channel, ExtensionClient) {
     let zone = |names: [&'static str; 4], zone| names.map(|name| Endpoint::new(name).with_zone(zone));
     let resolver = StaticResolver::new([zone(FAR, "far"), zone(NEAR, "near")].concat());
     let process = process.clone();
@@ -37,7 +38,7 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
     let near = NEAR.map(|node| Running::start(&world, node));
     let far = FAR.map(|node| Running::start(&world, node));
     let process = world.node("client").process();
-    let (_, client) = client(&process, Channel::builder().zone("near")).await;
+    let (_, client) = client(&process, Channel::builder().balance().zone("near")).await;
     assert_eq!(share(&client, 200, &far).await, 0, "all of the own zone work");
     near[0].stop().await;
     assert_eq!(share(&client, 200, &far).await, 0, "three of four suffice");
@@ -57,9 +58,9 @@ async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) 
     let process = world.node("client").process();
     let mut clients = [0; 8];
     for _ in 0..40 {
-        let (channel, client) = client(&process, Channel::builder().subset(3)).await;
+        let (channel, client) = client(&process, Channel::builder().balance().subset(3)).await;
         client.get(Time::default()).await.expect("a server can work");
-        let fleet = channel.fleet().expect("it follows a resolver");
+        let fleet = FleetView::of(&channel).expect("it follows a resolver");
         assert_eq!(fleet.servers.len(), 3);
         for server in fleet.servers {
             let place = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());

@@ -6,11 +6,11 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! // All A and AAAA records of a name.
-//! let channel = Channel::builder().connect_resolved("dns:///shop.example:8080".parse::<DnsResolver>()?).await?;
+//! let channel = Channel::builder().balance().connect_resolved("dns:///shop.example:8080".parse::<DnsResolver>()?).await?;
 //!
 //! // The targets of SRV records, with their ports and weights.
 //! let resolver: DnsResolver = "dns:///_shop._tcp.example".parse()?;
-//! let channel = Channel::builder().connect_resolved(resolver).await?;
+//! let channel = Channel::builder().balance().connect_resolved(resolver).await?;
 //! # Ok(())
 //! # }
 //! ```

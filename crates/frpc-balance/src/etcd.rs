@@ -1,12 +1,12 @@
 //! Servers of frpc that are found by [etcd](https://etcd.io): [`EtcdResolver`] watches the keys below a prefix for a
 //! channel, and a [`Registration`] keeps the key of a server for as long as that lives.
 //!
-//! A key is the prefix and the address of its server. Its value is an [`Endpoint`](frpc::resolve::Endpoint) as text:
+//! A key is the prefix and the address of its server. Its value is an [`Endpoint`](crate::resolve::Endpoint) as text:
 //! `10.0.0.1:8080 weight=2 zone=a`.
 //!
 //! ```no_run
 //! use frpc::codegen::Service;
-//! use frpc::resolve::Endpoint;
+//! use frpc_balance::resolve::Endpoint;
 //! use frpc::{Channel, Server};
 //! use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
 //!
@@ -18,7 +18,7 @@
 //! let server = Server::builder().add_service(registration.around(greeter)).bind("10.0.0.1:8080").await?;
 //!
 //! // In each client.
-//! let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, "shop/")).await?;
+//! let channel = Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, "shop/")).await?;
 //! # Ok(())
 //! # }
 //! ```

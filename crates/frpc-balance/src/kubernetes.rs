@@ -10,11 +10,11 @@
 //! let client = kube::Client::try_default().await?;
 //!
 //! // The port `grpc` of the Service `shop` in the namespace of the pod.
-//! let channel = Channel::builder().connect_resolved(KubernetesResolver::new(client.clone(), "shop", "grpc")?).await?;
+//! let channel = Channel::builder().balance().connect_resolved(KubernetesResolver::new(client.clone(), "shop", "grpc")?).await?;
 //!
 //! // A port by its number, of a Service in another namespace.
 //! let resolver = KubernetesResolver::new(client, "billing/invoices", 8080)?;
-//! let channel = Channel::builder().zone("a").connect_resolved(resolver).await?;
+//! let channel = Channel::builder().balance().zone("a").connect_resolved(resolver).await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -1,18 +1,29 @@
-//! Discovery of [frpc](https://docs.rs/frpc-rs) servers: resolvers that find the servers of a channel, by feature.
+//! Channels to several [frpc](https://docs.rs/frpc-rs) servers: a fleet of which any can serve a call.
+//!
+//! [`Balance`] makes such a channel from a [`ChannelBuilder`](frpc::ChannelBuilder), to a fixed list of servers or to those
+//! of a [`Resolver`](resolve::Resolver). It places each call by the latency, the load and the failures of the servers. By
+//! feature there are resolvers:
 //!
 //! | feature | module | servers |
 //! |---|---|---|
 //! | `dns` | `dns` | the A and AAAA records of a name, or the targets of its SRV records |
 //! | `etcd` | `etcd` | the keys below a prefix, which servers register and renew |
 //! | `kubernetes` | `kubernetes` | the pods of a Service, by its EndpointSlices |
-//!
-//! A resolver is passed to [`connect_resolved`](frpc::ChannelBuilder::connect_resolved). The channel then balances its
-//! calls over the servers, follows changes, and keeps the last good set while a registry fails.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "dns")]
 pub mod dns;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod fleet;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
+pub mod resolve;
+
+pub use fleet::builder::{Balance, FleetBuilder};
+pub use fleet::view::{FleetServer, FleetView};
+
+/// The runtime's clock, which tests may stop.
+fn now() -> std::time::Instant {
+    tokio::time::Instant::now().into_std()
+}

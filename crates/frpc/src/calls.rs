@@ -9,25 +9,22 @@
 //! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
 
 pub(crate) mod attached;
-pub(crate) mod clock;
-pub(crate) mod estimate;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;
 pub(crate) mod observed;
 pub(crate) mod offers;
 mod release;
-mod reports;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod timing;
 
 use crate::Status;
-use crate::calls::estimate::TimedEnd;
 use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::Offers;
 use crate::calls::timing::Timing;
+use crate::client::picker::TimedEnd;
 
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};

@@ -32,7 +32,7 @@
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 #![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
-//! * [`resolve`]: servers that come and go while a channel lives
+//! * [`picker`]: channels to several servers
 //! * [`blocking`]: calls without async
 //!
 //! # Features
@@ -61,7 +61,6 @@ mod deadline;
 mod endpoint;
 pub mod guide;
 pub mod observe;
-pub mod resolve;
 mod schema;
 mod server;
 mod service;
@@ -91,7 +90,7 @@ pub use api::try_send::TrySendError;
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
-pub use client::fleet::view::{FleetServer, FleetView};
+pub use client::picker;
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee::shm;
 #[cfg(feature = "tls")]

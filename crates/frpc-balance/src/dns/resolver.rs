@@ -1,7 +1,7 @@
 //! The resolver: looks up records, makes endpoints of them, and waits for the end of their time to live.
 
 use super::address::{Address, Question};
-use frpc::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
 use hickory_resolver::net::NetError;
@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 2;
 /// The most targets of SRV records that are looked up. Each takes two questions.
 const TARGETS_MAX: usize = 256;
 
-/// The servers of a name in DNS, for [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+/// The servers of a name in DNS, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
 /// It is made of an address:
 ///
@@ -40,7 +40,7 @@ const TARGETS_MAX: usize = 256;
 /// record.
 ///
 /// ```
-/// use frpc::resolve::Resolver;
+/// use frpc_balance::resolve::Resolver;
 /// use frpc_balance::dns::DnsResolver;
 ///
 /// let resolver: DnsResolver = "dns:///shop.example:8080".parse()?;

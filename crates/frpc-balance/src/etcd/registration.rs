@@ -1,8 +1,8 @@
 //! The registration of a server: its key, and the lease that keeps it.
 
 use super::cluster::Etcd;
+use crate::resolve::Endpoint;
 use frpc::codegen::{BoxFuture, Lifecycle, Methods, Service};
-use frpc::resolve::Endpoint;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::cluster::{Etcd, failed};
 use super::messages::{Event, KeyValue, WatchResponse};
-use frpc::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
 use std::collections::BTreeMap;
 use std::io;
 use tonic::Streaming;
@@ -11,7 +11,7 @@ use tonic::Streaming;
 const DELETED: i32 = 1;
 
 /// The endpoints of the keys below a prefix, for
-/// [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+/// [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
 /// All keys are read once and then watched. When the watch ends, since etcd is away or has compacted its
 /// history, they are read again. A value that is no endpoint is left out.

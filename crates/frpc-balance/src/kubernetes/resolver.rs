@@ -2,7 +2,7 @@
 //! version that was watched.
 
 use super::slices::{EndpointSlice, Port, Slices};
-use frpc::resolve::{Endpoint, Resolver};
+use crate::resolve::{Endpoint, Resolver};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use kube::api::{Api, ListParams, WatchEvent, WatchParams};
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause after the server has discarded the version several times in a row.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The endpoints of a Service of Kubernetes, for [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+/// The endpoints of a Service of Kubernetes, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
 /// It lists the EndpointSlices of the Service once and then watches them; all of them together are the set. Each
 /// endpoint has the address of a pod, weight 1, its zone, and as metadata the names of `pod` and `node`.
@@ -50,7 +50,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 ///
 /// let client = kube::Client::try_default().await?;
 /// let resolver = KubernetesResolver::new(client, "prod/shop", "grpc")?;
-/// let channel = frpc::Channel::builder().connect_resolved(resolver).await?;
+/// let channel = frpc::Channel::builder().balance().connect_resolved(resolver).await?;
 /// # Ok(())
 /// # }
 /// ```

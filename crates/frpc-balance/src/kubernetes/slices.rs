@@ -1,6 +1,6 @@
 //! EndpointSlices as the API server states them, and the endpoints that all slices of a Service make together.
 
-use frpc::resolve::{ENDPOINTS_MAX, Endpoint};
+use crate::resolve::{ENDPOINTS_MAX, Endpoint};
 use kube::Resource;
 use kube::core::{NamespaceResourceScope, ObjectMeta};
 use serde::Deserialize;

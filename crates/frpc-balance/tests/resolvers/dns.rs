@@ -1,8 +1,9 @@
 //! Names whose records change, on a small server of DNS on loopback.
 
 use frpc::Channel;
-use frpc::resolve::{Endpoint, Resolver};
 use frpc_balance::dns::DnsResolver;
+use frpc_balance::resolve::{Endpoint, Resolver};
+use frpc_balance::{Balance, FleetView};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -217,9 +218,9 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     let (_listener, port) = listener().await;
     let [one, other] = [vec![127, 0, 0, 1], vec![127, 0, 0, 2]];
     dns.set("shop.test", A, [one, other]);
-    let channel = Channel::builder().connect_resolved(dns.resolver(&format!("shop.test.:{port}"))).await;
+    let channel = Channel::builder().balance().connect_resolved(dns.resolver(&format!("shop.test.:{port}"))).await;
     let channel = channel.expect("a server accepts");
-    let fleet = || channel.fleet().expect("it follows a resolver");
+    let fleet = || FleetView::of(&channel).expect("it follows a resolver");
     assert_eq!(fleet().servers.len(), 2);
     dns.set("shop.test", A, []);
     timeout(Duration::from_secs(30), async {

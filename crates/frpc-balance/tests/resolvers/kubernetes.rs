@@ -3,9 +3,10 @@
 
 use crate::api::{Api, Refusal};
 use frpc::Channel;
-use frpc::resolve::{Endpoint, Resolver};
 use frpc_balance::kubernetes::KubernetesResolver;
 use frpc_balance::kubernetes::kube::{Client, Config};
+use frpc_balance::resolve::{Endpoint, Resolver};
+use frpc_balance::{Balance, FleetView};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -275,8 +276,8 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
     let mut api = Api::start().await;
     let (_listener, port) = listener().await;
     api.put_at("one", &["127.0.0.1", "127.0.0.2"], port);
-    let channel = Channel::builder().connect_resolved(resolver(&api)).await.expect("a server accepts");
-    let fleet = || channel.fleet().expect("it follows a resolver");
+    let channel = Channel::builder().balance().connect_resolved(resolver(&api)).await.expect("a server accepts");
+    let fleet = || FleetView::of(&channel).expect("it follows a resolver");
     let until = async |what: &str, happened: &dyn Fn() -> bool| {
         let waiting = async {
             while !happened() {

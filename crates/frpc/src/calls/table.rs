@@ -7,8 +7,8 @@
 //! one would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
-use crate::calls::estimate::ServerEstimate;
 use crate::calls::offers::Offers;
+use crate::client::picker::{ServerEvent, ServerObserver};
 use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
@@ -33,8 +33,8 @@ pub(crate) struct CallTable {
     shown: AtomicBool,
     /// The server has answered a call.
     answered: AtomicBool,
-    /// How well the server works, if it is one of a fleet.
-    estimate: Option<Arc<ServerEstimate>>,
+    /// Observes the server, if it is one of a fleet.
+    server: Option<Arc<dyn ServerObserver>>,
     /// The place in which a channel holds the link.
     place: OnceLock<Weak<dyn ReleaseLink>>,
 }
@@ -50,13 +50,13 @@ impl CallTable {
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
         watching: Option<&Arc<Watching>>,
-        estimate: Option<&Arc<ServerEstimate>>,
+        server: Option<&Arc<dyn ServerObserver>>,
     ) -> Self {
-        let table = Self { estimate: estimate.cloned(), ..Self::default() };
+        let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.offers = Offers::new(named);
         calls.set_watching(watching);
-        calls.set_estimate(estimate);
+        calls.set_server(server);
         drop(calls);
         table
     }
@@ -92,9 +92,7 @@ impl CallTable {
     /// Notes that the kind of the peer is known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
-        if let Some(estimate) = &self.estimate {
-            estimate.show();
-        }
+        self.report(ServerEvent::Alive);
     }
 
     /// Whether the kind of the peer is known.
@@ -122,32 +120,25 @@ impl CallTable {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
         }
-        let Some(estimate) = &self.estimate else { return };
-        if matches!(code, Code::Unavailable | Code::ResourceExhausted) {
-            estimate.refuse();
-        } else if estimate.is_doubted() {
-            estimate.recover();
-        }
+        self.report(ServerEvent::Answered(code));
     }
 
     /// Notes what the server of a fleet says of itself in front of a reply.
     #[cold]
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
-        if let Some(estimate) = &self.estimate
+        if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
             // Without the call that is answered. Of several that are answered at once, those that follow count.
             let own = self.calls.lock().at_work().saturating_sub(1);
-            estimate.report(report, own);
+            self.report(ServerEvent::Reported { report, own });
         }
     }
 
     /// Notes that a call was answered elsewhere before the server of a fleet has answered its trial.
     #[cold]
     pub(crate) fn handle_outrun(&self) {
-        if let Some(estimate) = &self.estimate {
-            estimate.outrun();
-        }
+        self.report(ServerEvent::Outrun);
     }
 
     /// Has the next call timed.
@@ -158,7 +149,15 @@ impl CallTable {
 
     /// Whether the connection is to a server of a fleet.
     pub(crate) fn is_of_fleet(&self) -> bool {
-        self.estimate.is_some()
+        self.server.is_some()
+    }
+
+    /// Reports an event of the server of a fleet.
+    #[inline]
+    fn report(&self, event: ServerEvent) {
+        if let Some(server) = &self.server {
+            server.event(event);
+        }
     }
 
     /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
@@ -176,9 +175,7 @@ impl CallTable {
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
-        if let Some(estimate) = &self.estimate {
-            estimate.disconnect();
-        }
+        self.report(ServerEvent::Retired);
         if let Some(place) = self.place.get().and_then(Weak::upgrade) {
             place.release_link(self);
         }
@@ -232,68 +229,52 @@ impl Drop for Paused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calls::clock::FleetClock;
-    use crate::calls::estimate::{FleetState, TRIAL};
+    use crate::calls::timing::tests::Events;
+    use crate::client::picker::TimedEnd;
     use crate::wire::prefix::{Said, put};
     use frisbee::Operation;
     use std::time::Duration;
 
-    fn of_fleet() -> (Arc<FleetClock>, Arc<ServerEstimate>, CallTable) {
-        let clock = FleetClock::new();
-        let estimate = ServerEstimate::new(&clock);
-        let table = CallTable::new(Arc::new([]), None, Some(&estimate));
-        (clock, estimate, table)
+    fn of_fleet() -> (Arc<Events>, CallTable) {
+        let events = Arc::<Events>::default();
+        let server: Arc<dyn ServerObserver> = events.clone();
+        (events, CallTable::new(Arc::new([]), None, Some(&server)))
     }
 
     #[test]
-    fn a_server_of_a_fleet_that_answers_that_it_cannot_work_is_ejected_until_it_answers_otherwise() {
-        let (_, estimate, table) = of_fleet();
-        for code in [Code::Unavailable, Code::ResourceExhausted] {
-            table.handle_answer(Code::Internal);
-            assert!(!estimate.is_doubted(), "the call is to blame");
-            table.handle_answer(code);
-            assert!(estimate.is_doubted(), "{code:?}");
-            table.handle_answer(Code::NotFound);
-            assert!(!estimate.is_doubted(), "it works again");
-        }
+    fn answers_and_states_of_a_connection_are_reported() {
+        let (events, table) = of_fleet();
         assert!(table.is_of_fleet() && !CallTable::default().is_of_fleet());
+        table.handle_answer(Code::Unavailable);
+        assert!(matches!(events.take()[..], [ServerEvent::Answered(Code::Unavailable)]));
         CallTable::default().handle_answer(Code::Unavailable);
-    }
-
-    #[test]
-    fn a_server_of_a_fleet_is_asked_for_at_once_when_it_has_shown_that_it_is_alive_or_has_gone() {
-        let (clock, _, table) = of_fleet();
-        let changes = |what: &dyn Fn()| {
-            clock.take_due();
-            clock.take_changed();
-            what();
-            (clock.is_due(), clock.take_changed())
-        };
         assert!(!table.has_shown());
-        assert_eq!(changes(&|| table.show()), (true, false));
+        table.show();
+        assert!(matches!(events.take()[..], [ServerEvent::Alive]));
         assert!(table.has_shown() && !table.is_retired());
-        assert_eq!(changes(&|| table.retire()), (true, true));
+        table.handle_outrun();
+        table.retire();
+        assert!(matches!(events.take()[..], [ServerEvent::Outrun, ServerEvent::Retired]));
         assert!(table.is_retired());
     }
 
     #[test]
-    fn a_call_is_timed_for_the_fleet_when_it_is_wished_and_a_report_is_passed_on() {
-        let (clock, estimate, table) = of_fleet();
+    fn report_before_a_reply_counts_the_other_calls() {
+        let (events, table) = of_fleet();
         table.calls.lock().times_next = false;
         table.time_next();
         assert!(table.calls.lock().times_next);
-        estimate.set_place(Some(0));
         let mut body = Vec::new();
         put(&mut body, Said { report: Some(Report { in_progress: 3, micros: 400 }), ..Said::default() });
         body.extend([8, 0]);
         table.handle_prefix(&[8, 0]);
-        assert!(!clock.has_reports(), "there was none in front of it");
+        assert!(events.take().is_empty(), "there was none in front of it");
         for _ in 0..3 {
             table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
         }
         table.handle_prefix(&body);
-        assert!(clock.has_reports());
-        assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "beside two that are not answered yet");
+        let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("there was one") };
+        assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 
     /// A waker that is the last reference to a task, whose drop uses the table.
@@ -340,10 +321,7 @@ mod tests {
 
     #[test]
     fn the_first_turn_of_a_fleets_connection_measures_its_first_call() {
-        let (clock, estimate, table) = of_fleet();
-        clock.look();
-        estimate.assess(1, true, 1, FleetState::default());
-        assert_eq!(estimate.cost(), TRIAL);
+        let (events, table) = of_fleet();
         let begun = std::time::Instant::now();
         let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
         assert!(table.calls.lock().times_next, "from the beginning on");
@@ -351,6 +329,6 @@ mod tests {
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
         table.with(|calls| calls.handle_reply(reply));
         table.calls.lock().handle_time(begun + Duration::from_millis(20), &mut Vec::new());
-        assert_eq!(estimate.latency(), Some(Duration::from_millis(20)));
+        assert_eq!(events.measured(), Some((Duration::from_millis(20), TimedEnd::Answered)));
     }
 }

@@ -3,15 +3,18 @@
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is asked whether it is.
 
 use super::{Calls, State, Ticket};
-use crate::calls::estimate::{LEAST, ServerEstimate, TimedEnd};
+use crate::client::picker::{ServerEvent, ServerObserver, TimedEnd};
 use crate::deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// After a call that took less, the next one is not timed: it would say no more, and timing would cost as much as the choice.
+const QUICK: Duration = Duration::from_millis(1);
+
 /// The timing of calls of one connection.
 #[derive(Debug)]
 pub(super) struct Timing {
-    estimate: Arc<ServerEstimate>,
+    server: Arc<dyn ServerObserver>,
     timed: Option<Timed>,
 }
 
@@ -27,9 +30,9 @@ struct Timed {
 
 impl Calls {
     /// Has calls timed.
-    pub(super) fn set_estimate(&mut self, estimate: Option<&Arc<ServerEstimate>>) {
-        self.times_next = estimate.is_some();
-        self.timing = estimate.map(|estimate| Box::new(Timing { estimate: estimate.clone(), timed: None }));
+    pub(super) fn set_server(&mut self, server: Option<&Arc<dyn ServerObserver>>) {
+        self.times_next = server.is_some();
+        self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
@@ -41,7 +44,7 @@ impl Calls {
         let Some(timing) = &mut self.timing else { return };
         if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
             entry.state = State::Timed;
-            timing.estimate.begin(begun);
+            timing.server.event(ServerEvent::Timed(begun));
             timing.timed = Some(Timed { begun, end: None, next: None });
         }
     }
@@ -67,10 +70,9 @@ impl Calls {
         let Some(timing) = &mut self.timing else { return true };
         let Some(Timed { begun, end: Some(end), next }) = timing.timed else { return true };
         let took = now.saturating_duration_since(begun);
-        timing.estimate.end(took, end, timing.estimate.at(now));
+        timing.server.event(ServerEvent::Measured { took, end, at: now });
         timing.timed = None;
-        // The next ones would say no more, and timing would cost as much as the choice.
-        self.times_next = took >= Duration::from_nanos(LEAST);
+        self.times_next = took >= QUICK;
         if let Some(next) = next {
             self.next_deadline = next;
         }
@@ -83,7 +85,8 @@ impl Calls {
         if let Some(timing) = &mut self.timing
             && let Some(Timed { begun, .. }) = timing.timed.take()
         {
-            timing.estimate.end(now.saturating_duration_since(begun), TimedEnd::Late, timing.estimate.at(now));
+            let took = now.saturating_duration_since(begun);
+            timing.server.event(ServerEvent::Measured { took, end: TimedEnd::Late, at: now });
             self.times_next = true;
         }
     }
@@ -94,28 +97,56 @@ impl Calls {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()
         {
-            timing.estimate.forget();
+            timing.server.event(ServerEvent::NotMeasured);
             self.times_next = true;
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::calls::clock::FleetClock;
-    use crate::calls::estimate::{FleetState, TRIAL};
     use bytes::Bytes;
     use frisbee::{Operation, Packet};
+    use parking_lot::Mutex;
     use std::task::Waker;
 
     const CALLED: Operation = Operation::FIRST_USER;
 
-    fn table() -> (Arc<ServerEstimate>, Calls) {
-        let estimate = ServerEstimate::new(&FleetClock::new());
-        let mut calls = Calls::default();
-        calls.set_estimate(Some(&estimate));
-        (estimate, calls)
+    /// Keeps the events of a server.
+    #[derive(Default, Debug)]
+    pub(crate) struct Events(Mutex<Vec<ServerEvent>>);
+
+    impl ServerObserver for Events {
+        fn event(&self, event: ServerEvent) {
+            self.0.lock().push(event);
+        }
+    }
+
+    impl Events {
+        /// The events since the last look.
+        pub(crate) fn take(&self) -> Vec<ServerEvent> {
+            std::mem::take(&mut *self.0.lock())
+        }
+
+        /// The duration and the end of the last call that was measured.
+        pub(crate) fn measured(&self) -> Option<(Duration, TimedEnd)> {
+            self.0.lock().iter().rev().find_map(|event| match event {
+                ServerEvent::Measured { took, end, .. } => Some((*took, *end)),
+                _ => None,
+            })
+        }
+    }
+
+    fn answered(millis: u64) -> Option<(Duration, TimedEnd)> {
+        Some((Duration::from_millis(millis), TimedEnd::Answered))
+    }
+
+    fn table() -> (Arc<Events>, Calls) {
+        let (events, mut calls) = (Arc::<Events>::default(), Calls::default());
+        let server: Arc<dyn ServerObserver> = events.clone();
+        calls.set_server(Some(&server));
+        (events, calls)
     }
 
     fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> Ticket {
@@ -134,14 +165,14 @@ mod tests {
 
     #[test]
     fn one_call_is_timed_until_its_end_and_deadlines_hold_beside_it() {
-        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
         begin(&mut calls, start, 50);
-        assert!(!calls.times_next && estimate.latency().is_none());
+        assert!(!calls.times_next && events.measured().is_none());
         answer(&mut calls, one);
         assert_eq!(calls.handle_time(at(20), &mut wake), Some(at(50)), "the deadline of the other one");
-        assert_eq!(estimate.latency(), Some(Duration::from_millis(20)));
+        assert_eq!(events.measured(), answered(20));
         assert!(calls.times_next && wake.is_empty());
         calls.handle_time(at(50), &mut wake);
         assert_eq!(wake.len(), 1);
@@ -149,47 +180,44 @@ mod tests {
 
     #[test]
     fn a_deadline_that_comes_in_the_turn_in_which_the_timed_call_ends_is_not_missed() {
-        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
         begin(&mut calls, start, 50);
         answer(&mut calls, one);
         assert_eq!(calls.handle_time(at(60), &mut wake), None);
-        assert_eq!((wake.len(), estimate.latency()), (1, Some(Duration::from_millis(60))));
+        assert_eq!((wake.len(), events.measured()), (1, answered(60)));
     }
 
     #[test]
-    fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_measures_nothing() {
-        let clock = FleetClock::new();
-        let (estimate, mut calls) = (ServerEstimate::new(&clock), Calls::default());
-        calls.set_estimate(Some(&estimate));
-        let at = |millis: u64| clock.made() + Duration::from_millis(millis);
+    fn events_of_unsent_and_answered_calls_have_their_times() {
+        let (events, mut calls) = table();
+        let start = Instant::now();
+        let at = |millis: u64| start + Duration::from_millis(millis);
         let unsent = begin(&mut calls, at(1), 1_000);
         calls.revoke(unsent);
-        let cost = |millis: u64| {
-            estimate.assess(clock.advance(at(millis)), true, 1, FleetState::default());
-            estimate.cost()
-        };
-        assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
+        assert!(matches!(events.take()[..], [ServerEvent::Timed(begun), ServerEvent::NotMeasured] if begun == at(1)));
         let one = begin(&mut calls, at(2), 1_000);
         answer(&mut calls, one);
         calls.handle_time(at(10), &mut Vec::new());
-        assert_eq!((clock.now(), estimate.latency()), (10_000_000, Some(Duration::from_millis(8))));
-        assert_eq!(cost(10), 1 << 23, "measured just now");
+        let [ServerEvent::Timed(begun), ServerEvent::Measured { took, at: end, .. }] = events.take()[..] else {
+            panic!("a call was timed, and measured");
+        };
+        assert_eq!((begun, took, end), (at(2), Duration::from_millis(8), at(10)));
     }
 
     #[test]
     fn a_timed_call_whose_deadline_passes_and_one_that_is_given_up_are_measured_too() {
-        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         begin(&mut calls, start, 30);
         calls.handle_time(at(30), &mut wake);
-        assert_eq!((estimate.latency(), wake.len()), (Some(Duration::from_millis(30)), 1));
+        assert_eq!((events.measured(), wake.len()), (Some((Duration::from_millis(30), TimedEnd::Late)), 1));
         let given_up = begin(&mut calls, at(30), 1_000);
         calls.give_up(given_up, |_, _| {});
         let next = begin(&mut calls, at(30), 90);
         assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
-        assert_eq!(estimate.latency(), Some(Duration::from_millis(40)));
+        assert_eq!(events.measured(), Some((Duration::from_millis(40), TimedEnd::GivenUp)));
         answer(&mut calls, next);
     }
 

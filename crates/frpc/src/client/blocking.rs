@@ -64,8 +64,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// # #[derive(Clone)] struct EchoClient;
 /// # impl EchoClient { fn new(_: frpc::Channel) -> Self { Self } }
 /// # fn main() -> Result<(), frpc::Error> {
-/// let servers = ["10.0.0.1:8080", "10.0.0.2:8080"];
-/// let connect = || frpc::Channel::builder().connect_all(servers);
+/// let connect = async || frpc::Channel::builder().connect_lazy("10.0.0.1:8080");
 /// let echo = frpc::blocking::connect_using(connect, EchoClient::new)?;
 /// # Ok(())
 /// # }

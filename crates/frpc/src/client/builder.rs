@@ -1,22 +1,15 @@
 //! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
-use crate::calls::clock::FleetClock;
-use crate::calls::estimate::ServerEstimate;
 use crate::client::channel::{Channel, ChannelShared, Layers, TIMEOUT};
-use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector, Stated};
-use crate::client::fleet::options::FleetOptions;
-use crate::client::fleet::resolving::{Connects, Follower};
-use crate::client::fleet::{self, Fleet};
+use crate::client::dial::{Address, CONNECTOR, Connector, Dialler, Given};
+use crate::client::factory::LinkFactory;
 use crate::client::hedging::Hedging;
-use crate::client::links::Links;
-use crate::client::making::Maker;
 use crate::client::picker::Picker;
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
 use crate::observe::ChannelServers;
-use crate::resolve::{AnyResolver, Endpoint, Resolver};
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};
 use parking_lot::Mutex;
@@ -25,17 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 
 /// The default timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be replaced.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Over how long connections to endpoints that join are spread: a thousand clients are then some three hundred in a
-/// second, and a channel that waits has lost nothing but evenness.
-const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
 impl Channel {
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
@@ -107,15 +95,11 @@ pub struct ChannelBuilder {
     pub(crate) offering: Offering,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
-    pub(crate) spread: Duration,
-    pub(crate) fleet: FleetOptions,
+    hedge_after: Option<Duration>,
     attempts_max: u32,
     /// The middleware around the channel's calls.
     chain: Chain,
 }
-
-/// How connections to endpoints are made, and what is wrong with one.
-type Checked = (Connects, fn(&Endpoint) -> Result<(), frisbee::Error>);
 
 impl ChannelBuilder {
     /// The default settings.
@@ -129,8 +113,7 @@ impl ChannelBuilder {
             offering: Offering::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
-            spread: CONNECTION_SPREAD,
-            fleet: FleetOptions::default(),
+            hedge_after: None,
             attempts_max: ATTEMPTS_MAX,
             chain: Chain::default(),
         }
@@ -209,11 +192,21 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets over how long the clients of a [resolver](crate::resolve) spread their connections to an endpoint that joins,
-    /// or that has closed its connections: each waits for a random part of this, unless a call finds no connection at
-    /// all. Default: 3 s.
-    pub fn connection_spread(mut self, spread: Duration) -> Self {
-        self.spread = spread;
+    /// Sets the time after which a call without an answer is made at a second server as well: it is hedged. Only unary calls
+    /// of methods are that the schema declares idempotent (`idempotency_level`), since both servers may run them. The first
+    /// answer counts, and the other call is cancelled. Default: never.
+    ///
+    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for each
+    /// ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a hundred takes
+    /// makes good use of them. A hedged call is one call for observers, which are notified of the second attempt as of a
+    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
+    /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().hedge_after(std::time::Duration::from_millis(80));
+    /// ```
+    pub fn hedge_after(mut self, time: Duration) -> Self {
+        self.hedge_after = Some(time);
         self
     }
 
@@ -334,7 +327,7 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let to = Connector { connector, timeout: self.connect_timeout };
+        let to = Connector { name: CONNECTOR.to_owned(), connector, timeout: self.connect_timeout };
         self.connect_using(Box::new(to)).await
     }
 
@@ -376,123 +369,24 @@ impl ChannelBuilder {
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let timeout = self.connect_timeout;
-        self.connect_lazy_by(Box::new(Connector { connector, timeout }))
+        self.connect_lazy_by(Box::new(Connector { name: CONNECTOR.to_owned(), connector, timeout }))
     }
 
-    /// Connects to several servers with the same services, each by an address as in [`connect`](Self::connect). Ready
-    /// when the first connection is established.
-    ///
-    /// For each call two of the connected servers are drawn at random. Of these, and of the one that got the call before,
-    /// the one gets it at which it is expected to end first: by the calls and streams of this channel there, and by how long
-    /// calls have taken there of late. A call that was not sent, or may be made once more, is placed again; so is one of a
-    /// method without side effects that is answered with [`Unavailable`](crate::Code::Unavailable). A server that answers so,
-    /// or with [`ResourceExhausted`](crate::Code::ResourceExhausted), or not at all, gets a call now and then, until it
-    /// answers otherwise; this holds for at most 30 % of the servers. A lost connection is replaced at once, with growing
-    /// pauses while its server is away. An address that is given several times gets as many connections; a name with several
-    /// addresses gets one.
-    ///
-    /// Steps that are done once for a connection, such as logging in, do not work on such a channel: each call may use
-    /// another connection.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), frpc::Error> {
-    /// let channel = frpc::Channel::builder().connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Creates a channel whose calls get their connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
+    /// The function makes it with the links of the [`LinkFactory`]; see the [module](crate::picker) for an example.
     ///
     /// # Errors
-    /// If no server accepts a connection (the error of the last one), if there is no address or an invalid one, or if
-    /// two services or mounted routers overlap.
-    ///
-    /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
-    pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
-        let diallers: Vec<_> = addresses.into_iter().map(Address::new).collect::<Result<_, _>>()?;
-        self.connect_all_by(diallers.into_iter()).await
-    }
-
-    /// Connects to several servers as [`connect_all`](Self::connect_all) does, each by a function as in
-    /// [`connect_with_connector`](Self::connect_with_connector).
-    ///
-    /// # Errors
-    /// As [`connect_all`](Self::connect_all).
-    ///
-    /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
-    pub async fn connect_all_with_connectors<C, F, T>(
-        self,
-        connectors: impl IntoIterator<Item = C>,
-    ) -> Result<Channel, Error>
-    where
-        C: Fn() -> F + Send + Sync + 'static,
-        F: Future<Output = io::Result<T>> + Send + 'static,
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let timeout = self.connect_timeout;
-        self.connect_all_by(connectors.into_iter().map(|connector| Connector { connector, timeout })).await
-    }
-
-    /// Connects to the servers that a [`Resolver`] states, and follows it: servers join and leave while the channel lives;
-    /// see [`resolve`](crate::resolve). Calls are balanced as by [`connect_all`](Self::connect_all). Ready when the first
-    /// connection is established.
-    ///
-    /// ```
-    /// # use samples::started::greeter;
-    /// use frpc::Channel;
-    /// use frpc::resolve::{Endpoint, StaticResolver};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (large, small) = (greeter().await?, greeter().await?);
-    /// let endpoints = [Endpoint::new(large).with_weight(3), Endpoint::new(small)];
-    /// let channel = Channel::builder().connect_resolved(StaticResolver::new(endpoints)).await?;
-    /// assert_eq!(channel.fleet().map(|fleet| fleet.servers.len()), Some(2));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If no endpoint has accepted a connection within [`connect_timeout`](Self::connect_timeout), or if two services or
-    /// mounted routers overlap.
-    ///
-    /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
-    pub async fn connect_resolved(self, resolver: impl Resolver) -> Result<Channel, Error> {
-        self.connect_fleet(resolver, Self::dialled).await
-    }
-
-    /// Connects as [`connect_resolved`](Self::connect_resolved) does, by a function that makes a transport to an endpoint.
-    ///
-    /// # Errors
-    /// As [`connect_resolved`](Self::connect_resolved).
-    ///
-    /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
-    pub async fn connect_resolved_with_connector<C, F, T>(
-        self,
-        resolver: impl Resolver,
-        connector: C,
-    ) -> Result<Channel, Error>
-    where
-        C: Fn(Endpoint) -> F + Send + Sync + 'static,
-        F: Future<Output = io::Result<T>> + Send + 'static,
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        self.connect_fleet(resolver, |builder, offer, made, clock| builder.connected(connector, offer, made, clock))
-            .await
-    }
-
-    /// Creates a channel to the servers that a [`Resolver`] states without waiting for it. Calls wait for the first
-    /// connection as after a [lost one](Self::reconnect_patience).
-    ///
-    /// # Errors
-    /// If two services or mounted routers overlap.
+    /// Those of the function, and if two services or mounted routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connections.
-    pub fn connect_resolved_lazy(self, resolver: impl Resolver) -> Result<Channel, Error> {
-        self.channel_to_fleet(resolver, Self::dialled).map(|(channel, _)| channel)
+    pub fn connect_picker<P: Picker>(
+        mut self,
+        picker: impl FnOnce(&LinkFactory) -> Result<Arc<P>, Error>,
+    ) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        let picker = picker(&self.factory(&offer))?;
+        Ok(self.channel(picker, &offer))
     }
 
     /// Creates a channel over a transport, as [`Channel::connect_io`] does.
@@ -511,86 +405,15 @@ impl ChannelBuilder {
 
     async fn connect_using(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.links(dialler, &offer, &Arc::default());
+        let links = self.factory(&offer).links(dialler.into(), None);
         links.connect_first().await?;
         Ok(self.channel(Arc::new(links), &offer))
     }
 
     fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.links(dialler, &offer, &Arc::default());
+        let links = self.factory(&offer).links(dialler.into(), None);
         Ok(self.channel(Arc::new(links), &offer))
-    }
-
-    async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
-        let offer = self.offer()?;
-        let made = Arc::default();
-        let clock = FleetClock::new();
-        let makes = self.makes(&offer, &made, Some(&clock));
-        let all = diallers.map(|dialler| makes(Arc::new(dialler))).collect();
-        let terms = FleetOptions::default();
-        let Some(fleet) = fleet::connected(all, clock, made, self.patience, terms, &Handle::current()).await else {
-            return Err(Error::NoServers);
-        };
-        Ok(self.channel(Arc::new(fleet?), &offer))
-    }
-
-    async fn connect_fleet(
-        self,
-        resolver: impl Resolver,
-        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>, &Arc<FleetClock>) -> Checked,
-    ) -> Result<Channel, Error> {
-        let (timeout, name) = (self.connect_timeout, resolver.name());
-        let (channel, fleet) = self.channel_to_fleet(resolver, connects)?;
-        match fleet.first_connection(timeout).await {
-            Ok(()) => Ok(channel),
-            Err(trouble) => Err(Error::NoEndpoint { resolver: name, trouble }),
-        }
-    }
-
-    fn channel_to_fleet(
-        mut self,
-        resolver: impl Resolver,
-        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>, &Arc<FleetClock>) -> Checked,
-    ) -> Result<(Channel, Arc<Fleet>), Error> {
-        let offer = self.offer()?;
-        let made = Arc::default();
-        let clock = FleetClock::new();
-        let (connects, check) = connects(&self, &offer, &made, &clock);
-        let fleet = Arc::new(Fleet::new(self.fleet.clone(), clock, made, self.patience));
-        let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
-        let (terms, seed) = (self.fleet.clone(), fastrand::u64(..));
-        Follower { resolver, connects, check, spread: self.spread, terms, seed, runtime }.start(&fleet);
-        Ok((self.channel(fleet.clone(), &offer), fleet))
-    }
-
-    /// Connections to endpoints by their addresses.
-    fn dialled(&self, offer: &Arc<Offer>, made: &Arc<Notify>, clock: &Arc<FleetClock>) -> Checked {
-        let makes = self.makes(offer, made, Some(clock));
-        let connects = move |endpoint: &Arc<Endpoint>| makes(Arc::new(Resolved(Stated::new(endpoint))));
-        (Box::new(connects), |endpoint| Client::check_address(endpoint.address()))
-    }
-
-    /// Connections to endpoints by a function.
-    fn connected<C, F, T>(
-        &self,
-        connector: C,
-        offer: &Arc<Offer>,
-        made: &Arc<Notify>,
-        clock: &Arc<FleetClock>,
-    ) -> Checked
-    where
-        C: Fn(Endpoint) -> F + Send + Sync + 'static,
-        F: Future<Output = io::Result<T>> + Send + 'static,
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let makes = self.makes(offer, made, Some(clock));
-        let (timeout, connector) = (self.connect_timeout, Arc::new(connector));
-        let connects = move |endpoint: &Arc<Endpoint>| {
-            let (connector, endpoint) = (connector.clone(), Stated::new(endpoint));
-            makes(Arc::new(ResolvedConnector { connector, endpoint, timeout }))
-        };
-        (Box::new(connects), |_| Ok(()))
     }
 
     /// The offer on every connection.
@@ -601,30 +424,19 @@ impl ChannelBuilder {
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }
 
-    /// Connections that are still to be made. `made` is notified of each.
-    fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>, made: &Arc<Notify>) -> Links {
-        self.makes(offer, made, None)(dialler.into())
-    }
-
-    /// A function that makes them, and outlives the builder.
-    fn makes(
-        &self,
-        offer: &Arc<Offer>,
-        made: &Arc<Notify>,
-        clock: Option<&Arc<FleetClock>>,
-    ) -> impl Fn(Arc<dyn Dialler>) -> Links + Send + Sync + use<> {
-        let (client, patience, runtime) = (self.client.clone(), self.patience, Handle::current());
-        let (offer, made, clock) = (offer.clone(), made.clone(), clock.cloned());
-        move |dialler| {
-            let (client, offer, runtime, made) = (client.clone(), offer.clone(), runtime.clone(), made.clone());
-            let estimate = clock.as_ref().map(ServerEstimate::new);
-            Links::by(Maker { client, dialler, patience, offer, runtime, made, estimate })
+    fn factory(&self, offer: &Arc<Offer>) -> LinkFactory {
+        LinkFactory {
+            client: self.client.clone(),
+            patience: self.patience,
+            connect_timeout: self.connect_timeout,
+            offer: offer.clone(),
+            runtime: Handle::current(),
         }
     }
 
     fn channel(self, picker: Arc<dyn Picker>, offer: &Offer) -> Channel {
         let watching = offer.watching.clone();
-        let hedge_after = self.fleet.hedge_after.filter(|_| picker.fleet().is_some());
+        let hedge_after = self.hedge_after.filter(|_| picker.has_several());
         let inner = Arc::new(ChannelShared {
             picker,
             retries: RetryBudget::default(),

@@ -33,7 +33,7 @@ pub(crate) struct CallOptions {
 
 /// A call, apart from its message.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub struct Call<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,

@@ -16,6 +16,7 @@ use crate::observe::{About, Side};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;
+use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -40,7 +41,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// unary and idempotent by its `idempotency_level`: such a call is made once more, after a short pause; see
 /// [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
-/// [`connect_all`](crate::ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
+/// The crate `frpc-balance` makes channels to several servers, with a connection to each.
 ///
 /// A channel owns its connections. They close when the last clone, call and stream of the channel is gone, or when the
 /// channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a handle that owns
@@ -194,7 +195,7 @@ impl Channel {
     /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
     /// might use.
     pub fn connection(&self) -> Option<Connection> {
-        self.inner.picker.connection().map(|link| link.connection.clone())
+        self.inner.picker.link().map(|link| link.connection.clone())
     }
 
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
@@ -255,12 +256,18 @@ impl Channel {
         let picker = &self.inner.picker;
         match picker.pick(call) {
             Pick::Ready(picked) => Ok(picked),
-            Pick::Failed(status) => Err(status),
+            Pick::Failed(status) => Err(status.unsent()),
             Pick::Connecting => {
                 let since = *since.get_or_insert_with(Instant::now);
-                picker.connect(Wait { since, until }).await
+                picker.connect(Wait { since, until }).await.map_err(Status::unsent)
             }
         }
+    }
+
+    /// The picker that was set by [`connect_picker`](crate::ChannelBuilder::connect_picker), if it has this type.
+    pub fn picker<P: Picker>(&self) -> Option<&P> {
+        let picker: &dyn Any = &*self.inner.picker;
+        picker.downcast_ref()
     }
 
     pub(crate) fn is_strict(&self) -> bool {
@@ -293,6 +300,7 @@ impl<T> Request<T> {
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel").field("to", &self.inner.picker.names()).finish_non_exhaustive()
+        let servers: Vec<_> = self.inner.picker.loads().into_iter().map(|load| load.server).collect();
+        f.debug_struct("Channel").field("to", &servers).finish_non_exhaustive()
     }
 }

@@ -1,12 +1,10 @@
-//! The ways from a channel to its server: an address, an endpoint, a connector, or one given transport.
+//! The ways from a channel to its server: an address, a connector, or one given transport.
 
 use crate::endpoint::Endpoint;
-use crate::resolve;
 use frisbee::{Client, ClientBuilder, Connection};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -21,8 +19,8 @@ pub(crate) trait Dialler: Send + Sync + 'static {
     /// The name of the server, for error texts.
     fn name(&self) -> &str;
 
-    /// Replaces the endpoint, whose address stays the same.
-    fn update(&self, _endpoint: &Arc<resolve::Endpoint>) {}
+    /// Sets the name in the server's certificate for further connections.
+    fn set_server_name(&self, _name: Option<&str>) {}
 
     /// Whether no further connection can be made.
     fn is_used_up(&self) -> bool {
@@ -31,103 +29,49 @@ pub(crate) trait Dialler: Send + Sync + 'static {
 }
 
 /// Dials an address.
-pub(crate) struct Address(String);
+pub(crate) struct Address {
+    address: String,
+    /// The name in the server's certificate, in place of that of the channel.
+    server_name: Mutex<Option<String>>,
+}
 
 impl Address {
     /// Checks the form of the address.
     pub(crate) fn new(address: impl Into<String>) -> Result<Self, frisbee::Error> {
         let address = address.into();
-        Client::check_address(&address).map(|()| Self(address))
+        Client::check_address(&address)?;
+        Ok(Self { address, server_name: Mutex::default() })
     }
 }
 
 impl Dialler for Address {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        let address = self.0.clone();
-        Box::pin(client.connect(address, endpoint))
-    }
-
-    fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-/// An endpoint as its resolver last stated it.
-pub(crate) struct Stated {
-    address: String,
-    endpoint: Mutex<Arc<resolve::Endpoint>>,
-}
-
-impl Stated {
-    pub(crate) fn new(endpoint: &Arc<resolve::Endpoint>) -> Self {
-        Self { address: endpoint.address().to_owned(), endpoint: Mutex::new(endpoint.clone()) }
-    }
-
-    fn get(&self) -> Arc<resolve::Endpoint> {
-        self.endpoint.lock().clone()
-    }
-
-    fn set(&self, endpoint: &Arc<resolve::Endpoint>) {
-        *self.endpoint.lock() = endpoint.clone();
-    }
-}
-
-/// Dials an endpoint by its address.
-pub(crate) struct Resolved(pub(crate) Stated);
-
-impl Dialler for Resolved {
-    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         #[cfg(feature = "tls")]
-        let client = match self.0.get().server_name() {
+        let client = match &*self.server_name.lock() {
             Some(name) => client.server_name(name),
             None => client,
         };
-        Box::pin(client.connect(self.0.address.clone(), endpoint))
+        Box::pin(client.connect(self.address.clone(), endpoint))
     }
 
     fn name(&self) -> &str {
-        &self.0.address
+        &self.address
     }
 
-    fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
-        self.0.set(endpoint);
-    }
-}
-
-/// Calls a function of the program for an endpoint.
-pub(crate) struct ResolvedConnector<C> {
-    pub(crate) connector: Arc<C>,
-    pub(crate) endpoint: Stated,
-    pub(crate) timeout: Duration,
-}
-
-impl<C, F, T> Dialler for ResolvedConnector<C>
-where
-    C: Fn(resolve::Endpoint) -> F + Send + Sync + 'static,
-    F: Future<Output = io::Result<T>> + Send + 'static,
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        let connecting = (self.connector)(resolve::Endpoint::clone(&self.endpoint.get()));
-        connected(connecting, self.timeout, self.name().to_owned(), client, endpoint)
-    }
-
-    fn name(&self) -> &str {
-        &self.endpoint.address
-    }
-
-    fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
-        self.endpoint.set(endpoint);
+    fn set_server_name(&self, name: Option<&str>) {
+        *self.server_name.lock() = name.map(str::to_owned);
     }
 }
 
 /// Calls a function of the program.
 pub(crate) struct Connector<C> {
+    pub(crate) name: String,
     pub(crate) connector: C,
     pub(crate) timeout: Duration,
 }
 
-const CONNECTOR: &str = "the connector's target";
+/// The name of a server that a connector reaches.
+pub(crate) const CONNECTOR: &str = "the connector's target";
 
 impl<C, F, T> Dialler for Connector<C>
 where
@@ -136,11 +80,11 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        connected((self.connector)(), self.timeout, CONNECTOR.to_owned(), client, endpoint)
+        connected((self.connector)(), self.timeout, self.name.clone(), client, endpoint)
     }
 
     fn name(&self) -> &str {
-        CONNECTOR
+        &self.name
     }
 }
 

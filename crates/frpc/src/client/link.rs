@@ -21,7 +21,7 @@ const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
 /// uses it any more.
-pub(crate) struct Link {
+pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
     /// This end accepted the connection: its calls are marked.

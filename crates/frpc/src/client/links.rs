@@ -6,21 +6,21 @@
 //! and closes when its last call has ended. The count of its users is also its load for the choice of a link.
 
 use crate::Status;
-use crate::calls::estimate::ServerEstimate;
 use crate::calls::failures::{closed, unreachable};
 use crate::client::call::Call;
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
 use crate::client::making::{Maker, Making};
-use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
+use crate::client::picker::{BoxFuture, Pick, Picked, Picker, Wait};
 use crate::observe::ServerLoad;
-use crate::resolve::Endpoint;
 use parking_lot::Mutex;
+use std::fmt;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The current connection to a server, and the means to make the next.
-pub(crate) struct Links {
+/// The successive connections to one server: the current one, and the means to make the next. Dropped, it makes no further
+/// connection; the current one closes when its calls have ended.
+pub struct Links {
     current: Arc<CurrentLink>,
     /// `None` for an existing connection, which cannot be replaced.
     making: Option<Arc<Making>>,
@@ -41,8 +41,12 @@ impl Links {
         }
     }
 
-    /// As [`connect_first`](Self::connect_first), for one of several servers; see [`Making::dial_first`].
-    pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
+    /// Makes the first connection, in one attempt, which goes on if the future is dropped. To be called before anything
+    /// else.
+    ///
+    /// # Errors
+    /// If the attempt fails.
+    pub async fn dial(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.dial_first().await,
             None => Ok(()),
@@ -55,14 +59,17 @@ impl Links {
         Self { current: Arc::new(Mutex::new(current)), making: None }
     }
 
-    /// The current connection.
+    /// The current connection, if it takes calls.
     #[inline]
-    pub(crate) fn current(&self) -> Option<Arc<Link>> {
+    pub fn current(&self) -> Option<Arc<Link>> {
         current_link(&self.current)
     }
 
-    /// The current connection, or a new one.
-    async fn connected(&self, wait: Wait) -> Result<Arc<Link>, Status> {
+    /// The current connection, or a new one. After a failed attempt further ones follow, with growing pauses.
+    ///
+    /// # Errors
+    /// If there is none in time, or can be none any more.
+    pub async fn connect(&self, wait: Wait) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
             None => self.current().ok_or_else(|| match is_closed(&self.current) {
@@ -72,8 +79,8 @@ impl Links {
         }
     }
 
-    /// Closes the channel: no further call gets a connection.
-    pub(crate) fn close(&self) {
+    /// Prevents further calls and connections. The current connection closes when its calls have ended.
+    pub fn close(&self) {
         let mut place = self.current.lock();
         place.is_closed = true;
         let link = place.link.take();
@@ -88,39 +95,31 @@ impl Links {
         }
     }
 
-    /// Whether the last attempt to connect has failed.
-    pub(crate) fn has_trouble(&self) -> bool {
-        self.making.as_ref().is_some_and(|making| making.has_trouble())
+    /// The failure of the last attempt to connect, if it failed.
+    pub fn trouble(&self) -> Option<String> {
+        self.making.as_ref()?.trouble()
     }
 
-    /// The text, with the last failure to connect if there is one.
-    pub(crate) fn with_trouble(&self, text: String) -> String {
-        match &self.making {
-            Some(making) => making.with_trouble(text),
-            None => text,
-        }
-    }
-
-    /// How well the server works, if it is one of a fleet.
-    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
-        self.making.as_ref().and_then(|making| making.estimate())
-    }
-
-    /// Makes further connections to the server as it is stated now.
-    pub(crate) fn update(&self, endpoint: &Arc<Endpoint>) {
+    /// Sets the name in the server's certificate for further connections. `None` is the name of the channel.
+    pub fn set_server_name(&self, name: Option<&str>) {
         if let Some(making) = &self.making {
-            making.update(endpoint);
+            making.set_server_name(name);
         }
     }
 
-    /// The name of the server, if connections to it can be made.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.making.as_ref().map(|making| making.name())
+    /// The name of the server: its address, or the name of its connector.
+    pub fn name(&self) -> &str {
+        self.making.as_ref().map_or("", |making| making.name())
+    }
+
+    /// The load by this channel.
+    pub fn load(&self) -> ServerLoad {
+        ServerLoad::new(self.name(), self.current().as_ref().map(Link::in_progress), false)
     }
 
     /// Makes a connection if there is none, and waits until it takes no new calls. Returns `false` if no connection can
     /// be made any more.
-    pub(crate) async fn keep_one(&self) -> bool {
+    pub async fn keep_one(&self) -> bool {
         let link = match (self.current(), &self.making) {
             (Some(link), _) => link,
             (None, Some(making)) => match making.make(Instant::now(), None).await {
@@ -141,18 +140,18 @@ impl Picker for Links {
         if call.avoid.is_some() {
             return Pick::Failed(unreachable("there is no other server"));
         }
-        self.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::usual(link)))
+        self.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::new(link)))
     }
 
-    fn connect(&self, wait: Wait) -> Boxed<'_, Result<Picked, Status>> {
-        Box::pin(async move { self.connected(wait).await.map(Picked::usual) })
+    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+        Box::pin(async move { self.connect(wait).await.map(Picked::new) })
     }
 
-    fn connection(&self) -> Option<Arc<Link>> {
+    fn link(&self) -> Option<Arc<Link>> {
         self.current()
     }
 
-    fn stay_connected(&self) -> Boxed<'_, ()> {
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
         Box::pin(async { while self.keep_one().await {} })
     }
 
@@ -160,13 +159,14 @@ impl Picker for Links {
         self.close();
     }
 
-    fn names(&self) -> Vec<String> {
-        self.name().map(str::to_owned).into_iter().collect()
-    }
-
     fn loads(&self) -> Vec<ServerLoad> {
-        let load = |name| ServerLoad::new(name, self.current().as_ref().map(in_progress), false);
-        self.name().map(load).into_iter().collect()
+        self.making.iter().map(|_| self.load()).collect()
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Links").field("to", &self.name()).finish_non_exhaustive()
     }
 }
 

@@ -4,17 +4,15 @@
 mod tests;
 
 use crate::Status;
-use crate::calls::estimate::ServerEstimate;
 use crate::calls::failures::{closed, unreachable};
 use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
 use crate::client::link::Link;
-use crate::client::picker::Wait;
+use crate::client::picker::{ServerEvent, ServerObserver, Wait};
 use crate::deadline;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
-use crate::resolve;
 use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
@@ -54,21 +52,19 @@ pub(crate) struct Maker {
     pub(crate) offer: Arc<Offer>,
     /// The runtime that drives connections, whichever call makes them.
     pub(crate) runtime: Handle,
-    /// Notified of each new connection, for calls that wait for any of several servers.
-    pub(crate) made: Arc<Notify>,
-    /// How well the server works, if it is one of a fleet.
-    pub(crate) estimate: Option<Arc<ServerEstimate>>,
+    /// Observes the server, if it is one of a fleet.
+    pub(crate) server: Option<Arc<dyn ServerObserver>>,
 }
 
 impl Maker {
     /// Makes a connection. Once made, it is the current one.
     fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<Made, Failed>> + Send + use<> {
-        let estimate = self.estimate.clone();
-        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), estimate.as_ref());
+        let server = self.server.clone();
+        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), server.as_ref());
         let calls = Arc::new(calls);
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
-        let (place, made) = (place.clone(), self.made.clone());
+        let place = place.clone();
         async move {
             let dialled = dialler.dial(client, endpoint).await;
             if let Some(watching) = &offer.watching {
@@ -77,10 +73,9 @@ impl Maker {
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
             replace_link(&place, Link::dialled(connection.clone(), calls.clone(), &offer));
-            if let Some(estimate) = estimate {
-                estimate.connect();
+            if let Some(server) = server {
+                server.event(ServerEvent::Connected);
             }
-            made.notify_waiters();
             Ok(Made { at, connection, calls })
         }
     }
@@ -156,14 +151,9 @@ impl Making {
         Arc::new(Self { maker, place, progress, dropped, changed })
     }
 
-    /// How well the server works, if it is one of a fleet.
-    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
-        self.maker.estimate.as_ref()
-    }
-
-    /// Makes further connections to the server as it is stated now.
-    pub(crate) fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
-        self.maker.dialler.update(endpoint);
+    /// Sets the name in the server's certificate for further connections.
+    pub(crate) fn set_server_name(&self, name: Option<&str>) {
+        self.maker.dialler.set_server_name(name);
     }
 
     /// The name of the server.
@@ -171,13 +161,13 @@ impl Making {
         self.maker.dialler.name()
     }
 
-    /// Whether the last attempt has failed.
-    pub(crate) fn has_trouble(&self) -> bool {
-        self.progress.lock().trouble.is_some()
+    /// The failure of the last attempt, if it failed.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.progress.lock().trouble.clone()
     }
 
     /// The text, with the last failure if there is one.
-    pub(crate) fn with_trouble(&self, text: String) -> String {
+    fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
             None => text,

@@ -1,82 +1,149 @@
-//! The way from a call to its connection.
+//! The seam for the choice among servers: a [`Picker`] has the connection for each call of a channel.
+//!
+//! A channel to one server has a picker of its own. Other pickers are passed to
+//! [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker), such as the fleet of the crate `frpc-balance`.
+//! A picker makes [`Links`], each the successive connections to one server, by its [`LinkFactory`], and observes each server
+//! by a [`ServerObserver`].
+//!
+//! ```
+//! use frpc::observe::ServerLoad;
+//! use frpc::picker::{BoxFuture, Link, Links, PendingCall, Pick, Picked, Picker, Wait};
+//! use frpc::{Channel, Status};
+//! use samples::greeter::{GreeterClient, Name};
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicU64, Ordering};
+//!
+//! /// Has one server, and counts the calls.
+//! struct Counting(Links, AtomicU64);
+//!
+//! impl Picker for Counting {
+//!     fn pick(&self, _call: &PendingCall<'_>) -> Pick {
+//!         self.1.fetch_add(1, Ordering::Relaxed);
+//!         self.0.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::new(link)))
+//!     }
+//!
+//!     fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+//!         Box::pin(async move { self.0.connect(wait).await.map(Picked::new) })
+//!     }
+//!
+//!     fn link(&self) -> Option<Arc<Link>> {
+//!         self.0.current()
+//!     }
+//!
+//!     fn stay_connected(&self) -> BoxFuture<'_, ()> {
+//!         Box::pin(async { while self.0.keep_one().await {} })
+//!     }
+//!
+//!     fn close(&self) {
+//!         self.0.close();
+//!     }
+//!
+//!     fn loads(&self) -> Vec<ServerLoad> {
+//!         vec![self.0.load()]
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let address = samples::started::greeter().await?;
+//! let channel = Channel::builder()
+//!     .connect_picker(|factory| Ok(Arc::new(Counting(factory.to_address(address, None)?, AtomicU64::new(0)))))?;
+//! GreeterClient::new(channel.clone()).greet(Name { name: "Ada".to_owned() }).await?;
+//! let counting = channel.picker::<Counting>().expect("it was set");
+//! assert!(counting.1.load(Ordering::Relaxed) > 0);
+//! # Ok(())
+//! # }
+//! ```
 
-use crate::Status;
-use crate::client::call::Call;
-use crate::client::fleet::view::FleetView;
-use crate::client::link::Link;
+pub use crate::client::call::Call as PendingCall;
+pub use crate::client::factory::LinkFactory;
+pub use crate::client::link::Link;
+pub use crate::client::links::Links;
+pub use crate::codegen::BoxFuture;
+pub use crate::wire::report::Report;
+
 use crate::observe::ServerLoad;
-use std::pin::Pin;
+use crate::{Code, Connection, Status};
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// A future of a [`Picker`].
-pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use std::time::{Duration, Instant};
 
 /// Chooses the connection for each call of a channel: to its only server, or to one of several.
-pub(crate) trait Picker: Send + Sync + 'static {
-    /// The connection for a call. Does not wait. A picker to one server has none that [avoids](Call::avoid) another.
-    fn pick(&self, call: &Call<'_>) -> Pick;
+pub trait Picker: Any + Send + Sync {
+    /// The connection for a call. Does not wait. [`PendingCall::avoid`] asks for another server than that of a link.
+    fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
-    /// Waits for a connection.
-    fn connect(&self, wait: Wait) -> Boxed<'_, Result<Picked, Status>>;
+    /// Waits for a connection, until the end of the [`Wait`].
+    ///
+    /// # Errors
+    /// If there is none in time, or can be none any more. The call counts as not sent.
+    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>>;
 
     /// A connection that a call might use.
-    fn connection(&self) -> Option<Arc<Link>>;
+    fn link(&self) -> Option<Arc<Link>>;
 
     /// Replaces lost connections, without calls as well, for as long as that is possible.
-    fn stay_connected(&self) -> Boxed<'_, ()>;
+    fn stay_connected(&self) -> BoxFuture<'_, ()>;
 
     /// Closes the channel: no further call gets a connection.
     fn close(&self);
 
-    /// The names of the servers.
-    fn names(&self) -> Vec<String>;
-
-    /// The calls and streams at each server.
+    /// The load of each server.
     fn loads(&self) -> Vec<ServerLoad>;
 
-    /// The servers, if calls choose among several.
-    fn fleet(&self) -> Option<FleetView> {
-        None
+    /// Whether calls choose among several servers, so that a call can be [hedged](crate::ChannelBuilder::hedge_after).
+    /// Default: no.
+    fn has_several(&self) -> bool {
+        false
     }
 }
 
 /// The choice for a call.
-pub(crate) enum Pick {
+pub enum Pick {
+    /// The call is sent on this connection.
     Ready(Picked),
     /// No connection takes the call now. [`Picker::connect`] waits for one.
     Connecting,
-    /// The call cannot be made.
+    /// The call fails, and counts as not sent.
     Failed(Status),
 }
 
 /// The connection for a call.
-pub(crate) struct Picked {
+pub struct Picked {
     pub(crate) link: Arc<Link>,
-    /// The call is a trial of its server, and is to be hedged after this time.
+    /// The call is a trial of its server, and is hedged after this time.
     pub(crate) trial: Option<Duration>,
 }
 
 impl Picked {
-    pub(crate) fn usual(link: Arc<Link>) -> Self {
+    /// A call on this connection.
+    pub fn new(link: Arc<Link>) -> Self {
         Self { link, trial: None }
+    }
+
+    /// A call that tries its server out. If it is unary and idempotent, another server gets it as well after this time;
+    /// see [`ServerEvent::Outrun`].
+    #[must_use]
+    pub fn trial(link: Arc<Link>, after: Duration) -> Self {
+        Self { link, trial: Some(after) }
     }
 }
 
 /// How long a call waits for a connection.
-#[derive(Clone, Copy)]
-pub(crate) struct Wait {
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
     /// When the wait began. It ends with the patience of the channel.
-    pub(crate) since: Instant,
+    pub(crate) since: tokio::time::Instant,
     /// The deadline of the call.
-    pub(crate) until: Option<std::time::Instant>,
+    pub(crate) until: Option<Instant>,
 }
 
 impl Wait {
-    /// The end of the wait by the patience, and whether the deadline of the call comes first.
-    pub(crate) fn end(&self, patience: Duration) -> (Option<Instant>, bool) {
-        let (patient, deadline) = (self.since.checked_add(patience), self.until.map(Instant::from_std));
+    /// The end of the wait by the [patience](LinkFactory::patience) of the channel, and whether the deadline of the call
+    /// comes first.
+    pub fn end(&self, patience: Duration) -> (Option<tokio::time::Instant>, bool) {
+        let (patient, deadline) = (self.since.checked_add(patience), self.until.map(tokio::time::Instant::from_std));
         match (patient, deadline) {
             (Some(patient), Some(deadline)) => (Some(patient.min(deadline)), deadline < patient),
             (None, Some(deadline)) => (Some(deadline), true),
@@ -85,7 +152,105 @@ impl Wait {
     }
 }
 
-/// The calls and streams on a link that its channel and the caller hold too.
-pub(crate) fn in_progress(link: &Arc<Link>) -> usize {
-    Arc::strong_count(link).saturating_sub(2)
+impl PendingCall<'_> {
+    /// Whether the call is unary.
+    pub fn is_unary(&self) -> bool {
+        self.kind == crate::CallKind::Unary
+    }
+
+    /// Whether the method may run more than once without harm.
+    pub fn is_idempotent(&self) -> bool {
+        self.method.idempotent
+    }
+
+    /// The link of another attempt at this call, which is in flight. The call should go to another server, or fail.
+    pub fn avoid(&self) -> Option<&Arc<Link>> {
+        self.avoid
+    }
+}
+
+impl Link {
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Whether the peer has sent something, so that it is known to be alive.
+    pub fn is_alive(&self) -> bool {
+        self.has_shown()
+    }
+
+    /// Whether the connection takes new calls.
+    pub fn takes_calls(&self) -> bool {
+        !self.calls.is_retired()
+    }
+
+    /// Has the next call on this connection timed, unless one is; see [`ServerEvent::Timed`].
+    pub fn time_next_call(&self) {
+        self.calls.time_next();
+    }
+
+    /// The calls and streams in progress on a link that its [`Links`] and the caller hold too. Each holds the link, so the
+    /// number of strong references to it grows by one with each.
+    pub fn in_progress(link: &Arc<Self>) -> usize {
+        Arc::strong_count(link).saturating_sub(2)
+    }
+}
+
+/// Observes a server for a [`Picker`]: its connections and its answers.
+///
+/// It is called on threads that drive connections, partly under the lock of the calls of a connection: it must be fast, and
+/// must not block or make calls.
+pub trait ServerObserver: fmt::Debug + Send + Sync {
+    /// Something has happened.
+    fn event(&self, event: ServerEvent);
+}
+
+/// An event of a server.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// There is a new connection, which takes calls.
+    Connected,
+    /// The peer has sent something, so it is alive.
+    Alive,
+    /// A connection takes no new calls.
+    Retired,
+    /// A call was answered with this code.
+    Answered(Code),
+    /// The server has reported its load in front of a reply, with `own` further calls of this channel in progress.
+    Reported {
+        /// The report.
+        report: Report,
+        /// The number of calls.
+        own: usize,
+    },
+    /// A call was sent at this time whose duration is measured. On each connection one call at a time is measured: the
+    /// first, and after one that took a millisecond or more the next; otherwise
+    /// [`time_next_call`](Link::time_next_call) chooses the next.
+    Timed(Instant),
+    /// The measured call has ended.
+    Measured {
+        /// Its duration.
+        took: Duration,
+        /// How it ended.
+        end: TimedEnd,
+        /// When it ended.
+        at: Instant,
+    },
+    /// The measured call was not sent, or its connection has ended.
+    NotMeasured,
+    /// A [trial](Picked::trial) was not answered before another server answered the call.
+    Outrun,
+}
+
+/// How a measured call has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimedEnd {
+    /// With a reply.
+    Answered,
+    /// Its deadline has passed.
+    Late,
+    /// Its caller has dropped it.
+    GivenUp,
 }

@@ -138,7 +138,9 @@ impl Channel {
             if let Some(until) = until {
                 call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
+            // Whatever the picker says: a second server runs the call too.
             let hedge = trial
+                .filter(|_| method.idempotent)
                 .map(|after| Hedge { after, is_trial: true, until })
                 .or(usual.map(|usual| Hedge { until, ..usual }));
             let first = Call { trace: trace.as_ref(), ..call };

@@ -7,13 +7,13 @@ use frisbee::tlv::{put_varint, take_varint};
 /// The type of the HELLO item of an end that asks for reports. It has no value.
 pub(crate) const ASKED: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// What an end says of itself.
+/// The load of a server, as it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Report {
-    /// The calls that it works on.
-    pub(crate) in_progress: u32,
-    /// How long a further call is going to take there, in microseconds.
-    pub(crate) micros: u32,
+pub struct Report {
+    /// The calls in progress there.
+    pub in_progress: u32,
+    /// The expected duration of a further call there, in microseconds.
+    pub micros: u32,
 }
 
 impl Report {

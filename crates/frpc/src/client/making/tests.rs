@@ -3,7 +3,6 @@
 use super::*;
 use crate::client::dial::Dialling;
 use crate::client::links::Links;
-use crate::client::picker::Picker;
 use crate::endpoint::offer::Offering;
 use frisbee::Client;
 use std::sync::atomic::AtomicUsize;
@@ -48,8 +47,7 @@ fn maker(dialler: &Arc<Failing>) -> Maker {
         patience: PATIENCE,
         offer: Arc::new(Offering::default().done().expect("it is empty")),
         runtime: Handle::current(),
-        made: Arc::default(),
-        estimate: None,
+        server: None,
     }
 }
 
@@ -84,7 +82,7 @@ async fn servers_of_another_protocol_are_left_in_peace_for_half_of_the_longest_p
 async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does() {
     let failing = Arc::default();
     let making = making(&failing);
-    assert!(!making.has_trouble());
+    assert!(making.trouble().is_none());
     for _ in 0..2 {
         let before = failing.attempts();
         let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
@@ -94,7 +92,7 @@ async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does()
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert!(failing.attempts() <= after + 1, "{} attempts for nobody", failing.attempts() - after);
     }
-    assert!(making.has_trouble());
+    assert!(making.trouble().is_some());
     assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
     assert_eq!(making.name(), "nowhere");
 }
@@ -139,9 +137,9 @@ async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up
 async fn links_name_their_server_and_the_last_failure() {
     let failing = Arc::default();
     let links = Links::by(maker(&failing));
-    assert_eq!((links.name(), links.has_trouble(), links.estimate().is_none()), (Some("nowhere"), false, true));
+    assert_eq!((links.name(), links.trouble()), ("nowhere", None));
     assert!(links.connect(now()).await.is_err());
-    assert!(links.has_trouble());
+    assert!(links.trouble().is_some());
     // The next attempt is within the patience of a call that begins after the longest pause.
     let late = Wait { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
     let status = links.connect(late).await.err().expect("there is no time");

@@ -1,9 +1,7 @@
 //! What a client asks of its fleet: where it stands, and to how many servers it connects.
 
-use crate::client::builder::ChannelBuilder;
 use crate::resolve::Endpoint;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a client asks of its fleet.
 #[derive(Clone, Debug, Default)]
@@ -11,68 +9,7 @@ pub(crate) struct FleetOptions {
     /// Where the client stands.
     pub(crate) zone: Option<String>,
     /// The most servers that it connects to.
-    subset: Option<usize>,
-    /// How long a call has time before it is made at a second server as well.
-    pub(crate) hedge_after: Option<Duration>,
-}
-
-impl ChannelBuilder {
-    /// Sets where this client stands. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
-    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers that
-    /// cannot work are those without a connection and those that are ejected. Default: none, and zones do not matter.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), frpc::Error> {
-    /// use frpc::Channel;
-    /// use frpc::resolve::{Endpoint, StaticResolver};
-    ///
-    /// let near = Endpoint::new("10.0.0.1:8080").with_zone("a");
-    /// let far = Endpoint::new("10.1.0.1:8080").with_zone("b");
-    /// let channel = Channel::builder().zone("a").connect_resolved(StaticResolver::new([near, far])).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn zone(mut self, zone: impl Into<String>) -> Self {
-        self.fleet.zone = Some(zone.into());
-        self
-    }
-
-    /// Sets the most servers to which the channel connects, at least 1, of those that a [resolver](crate::resolve) states.
-    /// With a thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
-    /// follows from chance, in proportion to their weights, so that each server has as many clients as its weight says;
-    /// servers of the client's own [zone](Self::zone) come first. A server that joins or leaves changes at most one of
-    /// them. Default: all.
-    ///
-    /// Twenty are plenty: with few, a channel has not enough to choose from.
-    pub fn subset(mut self, servers: usize) -> Self {
-        self.fleet.subset = Some(servers.max(1));
-        self
-    }
-
-    /// Has the channel make a call at a second server as well if the first has not answered after this time: it is hedged.
-    /// Only unary calls of methods are that the schema declares idempotent (`idempotency_level`), since both servers may run
-    /// them. The first answer counts, and the other call is cancelled. Default: never.
-    ///
-    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for each
-    /// ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a hundred takes
-    /// makes good use of them. A hedged call is one call for observers, who are told of the second attempt as of a
-    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
-    /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), frpc::Error> {
-    /// use frpc::Channel;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Channel::builder().hedge_after(Duration::from_millis(80));
-    /// let channel = builder.connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn hedge_after(mut self, time: Duration) -> Self {
-        self.fleet.hedge_after = Some(time);
-        self
-    }
+    pub(crate) subset: Option<usize>,
 }
 
 impl FleetOptions {

@@ -276,3 +276,63 @@ fn connections_that_come_and_go_and_servers_that_show_are_seen_before_the_next_c
     seen(&|| estimate.refuse(), false);
     seen(&|| estimate.recover(), false);
 }
+
+#[test]
+fn answers_eject_a_server_until_it_answers_otherwise() {
+    let (estimate, _) = server();
+    for code in [Code::Unavailable, Code::ResourceExhausted] {
+        estimate.event(ServerEvent::Answered(Code::Internal));
+        assert!(!estimate.is_doubted(), "the call is to blame");
+        estimate.event(ServerEvent::Answered(code));
+        assert!(estimate.is_doubted(), "{code:?}");
+        estimate.event(ServerEvent::Answered(Code::NotFound));
+        assert!(!estimate.is_doubted(), "it works again");
+    }
+    estimate.event(ServerEvent::Outrun);
+    assert!(estimate.is_doubted());
+}
+
+#[test]
+fn connection_that_comes_or_goes_is_assessed_at_once() {
+    let clock = FleetClock::new();
+    let estimate = ServerEstimate::new(&clock);
+    let changes = |event| {
+        clock.take_due();
+        clock.take_changed();
+        estimate.event(event);
+        (clock.is_due(), clock.take_changed())
+    };
+    assert_eq!(changes(ServerEvent::Alive), (true, false));
+    assert_eq!(changes(ServerEvent::Connected), (true, true));
+    assert_eq!(changes(ServerEvent::Retired), (true, true));
+}
+
+#[test]
+fn measured_call_sets_the_time_of_the_fleet() {
+    let clock = FleetClock::new();
+    let estimate = ServerEstimate::new(&clock);
+    let at = |millis: u64| clock.made() + Duration::from_millis(millis);
+    let cost = |millis: u64| {
+        estimate.assess(clock.advance(at(millis)), true, 1, FleetState::default());
+        estimate.cost()
+    };
+    estimate.event(ServerEvent::Timed(at(1)));
+    estimate.event(ServerEvent::NotMeasured);
+    assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
+    estimate.event(ServerEvent::Timed(at(2)));
+    let took = Duration::from_millis(8);
+    estimate.event(ServerEvent::Measured { took, end: TimedEnd::Answered, at: at(10) });
+    assert_eq!((clock.now(), estimate.latency()), (10_000_000, Some(took)));
+    assert_eq!(cost(10), 1 << 23, "measured just now");
+}
+
+#[test]
+fn report_of_a_server_in_its_place_is_chosen_by() {
+    let clock = FleetClock::new();
+    let estimate = ServerEstimate::new(&clock);
+    estimate.set_place(Some(0));
+    assert!(!clock.has_reports());
+    estimate.event(ServerEvent::Reported { report: Report { in_progress: 3, micros: 400 }, own: 2 });
+    assert!(clock.has_reports());
+    assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "beside two that are not answered yet");
+}

@@ -1,6 +1,6 @@
 //! Resolvers: which servers stand behind a name, and how that changes while a channel lives.
 //!
-//! A channel made by [`connect_resolved`](crate::ChannelBuilder::connect_resolved) balances its calls over the
+//! A channel made by [`connect_resolved`](crate::FleetBuilder::connect_resolved) balances its calls over the
 //! [endpoints](Endpoint) that a [`Resolver`] states, and follows it:
 //!
 //! * **A set is a whole.** Each answer replaces the set before. What stays in it is not touched: its connection goes on,
@@ -16,20 +16,21 @@
 //!   case, and IP addresses by their value.
 //! * **A thousand clients do not connect in the same second.** A connection to an endpoint that has joined, or in place
 //!   of one that was lost, is made after a random part of
-//!   [`connection_spread`](crate::ChannelBuilder::connection_spread), unless a call finds no connection at all.
+//!   [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no connection at all.
 //!
 //! [`StaticResolver`] states one set, [`WatchResolver`] those of the program, and [`FileResolver`] those in a file.
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, Name};
 //! use frpc::Channel;
-//! use frpc::resolve::{Endpoint, WatchResolver};
+//! use frpc_balance::Balance;
+//! use frpc_balance::resolve::{Endpoint, WatchResolver};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let [one, other] = [samples::started::greeter().await?, samples::started::greeter().await?];
 //! let (endpoints, resolver) = WatchResolver::new(vec![Endpoint::new(one)]);
-//! let channel = Channel::builder().connect_resolved(resolver).await?;
+//! let channel = Channel::builder().balance().connect_resolved(resolver).await?;
 //! // Another server joins, which is to get two thirds of the calls.
 //! endpoints.send_modify(|endpoints| endpoints.push(Endpoint::new(other).with_weight(2)));
 //! GreeterClient::new(channel).greet(Name { name: "Ada".to_owned() }).await?;
@@ -56,7 +57,7 @@ pub const ENDPOINTS_MAX: usize = 10_000;
 /// A stream of sets of endpoints; see the [module](self) for what a channel makes of them.
 ///
 /// ```
-/// use frpc::resolve::{Endpoint, Resolver};
+/// use frpc_balance::resolve::{Endpoint, Resolver};
 /// use std::time::Duration;
 ///
 /// /// Asks for the endpoints every ten seconds.

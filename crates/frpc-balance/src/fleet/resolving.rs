@@ -6,11 +6,12 @@
 //! ignoring an empty answer, are applied here once. A missing endpoint stays for half a second with its calls, since its return
 //! would otherwise cost a connection of every client.
 
-use crate::client::fleet::members::{Member, Pauses, Row};
-use crate::client::fleet::options::FleetOptions;
-use crate::client::fleet::{Fleet, below};
-use crate::client::links::Links;
+use crate::fleet::estimate::ServerEstimate;
+use crate::fleet::members::{Member, Pauses, Row, Stated};
+use crate::fleet::options::FleetOptions;
+use crate::fleet::{Fleet, below};
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
+use frpc::picker::Links;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io;
@@ -38,7 +39,7 @@ const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
 pub(crate) const AT_ONCE: usize = 64;
 
 /// Connections that are still to be made to an endpoint.
-pub(crate) type Connects = Box<dyn Fn(&Arc<Endpoint>) -> Links + Send + Sync>;
+pub(crate) type Connects = Box<dyn Fn(&Stated, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
 
 /// The task that follows a resolver, and how that goes. Ends with this.
 pub(crate) struct Resolving {
@@ -86,7 +87,7 @@ pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
     /// What is wrong with an endpoint, if anything is.
-    pub(crate) check: fn(&Endpoint) -> Result<(), frisbee::Error>,
+    pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,
     /// What distinguishes this client from others.
@@ -185,7 +186,7 @@ impl Fleet {
             match stated.remove(&row.endpoint.key()) {
                 Some(endpoint) => {
                     if row.endpoint != endpoint {
-                        row.member.links.update(&endpoint);
+                        row.member.update(&endpoint);
                     }
                     (row.endpoint, row.missing_since) = (endpoint, None);
                 }
@@ -210,8 +211,12 @@ impl Fleet {
             let is_at_once = is_first && rows.len() < AT_ONCE;
             let first = if is_at_once { Duration::ZERO } else { follower.spread };
             let pauses = Pauses { first, further: follower.spread };
-            let member = Member::kept((follower.connects)(&endpoint), &self.urgency, pauses, &follower.runtime);
-            rows.push(Row::new(endpoint, member));
+            let (stated, estimate) = (Stated::new(&endpoint), ServerEstimate::new(&self.clock));
+            let Ok(links) = (follower.connects)(&stated, estimate.clone()) else {
+                continue; // Its address was checked before.
+            };
+            let member = Member::kept(links, stated, &self.urgency, pauses, &follower.runtime);
+            rows.push(Row::new(endpoint, member, estimate));
         }
         if !rows.is_empty() {
             self.add(rows);

@@ -32,7 +32,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use frpc::resolve::{FileResolver, Resolver};
+/// use frpc_balance::resolve::{FileResolver, Resolver};
 ///
 /// # let path = std::env::temp_dir().join(format!("frpc-endpoints-{}", std::process::id()));
 /// std::fs::write(&path, "10.0.0.1:8080 weight=2\n")?;

@@ -1,11 +1,12 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
-use crate::calls::estimate::ServerEstimate;
-use crate::client::fleet::choice::Choice;
-use crate::client::fleet::options::FleetOptions;
-use crate::client::link::Link;
-use crate::client::links::Links;
+use crate::fleet::choice::Choice;
+use crate::fleet::estimate::ServerEstimate;
+use crate::fleet::options::FleetOptions;
 use crate::resolve::Endpoint;
+use frpc::picker::Link;
+use frpc::picker::Links;
+use parking_lot::Mutex;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,13 +26,15 @@ pub(crate) struct Members {
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,
+    /// How well the server works.
+    pub(crate) estimate: Arc<ServerEstimate>,
     /// Since when the resolver has not stated it any more.
     pub(crate) missing_since: Option<Instant>,
 }
 
 impl Row {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, member: Member) -> Self {
-        Self { endpoint, member: Arc::new(member), missing_since: None }
+    pub(crate) fn new(endpoint: Arc<Endpoint>, member: Member, estimate: Arc<ServerEstimate>) -> Self {
+        Self { endpoint, member: Arc::new(member), estimate, missing_since: None }
     }
 
     pub(crate) fn weight(&self) -> u32 {
@@ -41,11 +44,6 @@ impl Row {
     /// The current connection.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         self.member.links.current()
-    }
-
-    /// How well the server works.
-    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
-        self.member.links.estimate()
     }
 }
 
@@ -77,15 +75,37 @@ impl Members {
 /// A server, and the task that keeps a connection to it.
 pub(crate) struct Member {
     pub(crate) links: Arc<Links>,
+    stated: Stated,
     keeping: JoinHandle<()>,
+}
+
+/// An endpoint as its resolver last stated it, for the next connection to it.
+#[derive(Clone)]
+pub(crate) struct Stated(Arc<Mutex<Arc<Endpoint>>>);
+
+impl Stated {
+    pub(crate) fn new(endpoint: &Arc<Endpoint>) -> Self {
+        Self(Arc::new(Mutex::new(endpoint.clone())))
+    }
+
+    pub(crate) fn get(&self) -> Arc<Endpoint> {
+        self.0.lock().clone()
+    }
 }
 
 impl Member {
     /// A server to which a task keeps a connection.
-    pub(crate) fn kept(links: Links, urgency: &Arc<Urgency>, pauses: Pauses, runtime: &Handle) -> Self {
+    pub(crate) fn kept(links: Links, stated: Stated, urgency: &Arc<Urgency>, pauses: Pauses, runtime: &Handle) -> Self {
+        links.set_server_name(stated.get().server_name());
         let links = Arc::new(links);
         let keeping = runtime.spawn(keep(links.clone(), urgency.clone(), pauses));
-        Self { links, keeping }
+        Self { links, stated, keeping }
+    }
+
+    /// Makes further connections to the server as it is stated now.
+    pub(crate) fn update(&self, endpoint: &Arc<Endpoint>) {
+        *self.stated.0.lock() = endpoint.clone();
+        self.links.set_server_name(endpoint.server_name());
     }
 
     /// Whether its runtime has ended.

@@ -10,13 +10,13 @@
 //! ejections, trials and slow starts become that number when one of them changes, and at most every 8 ms for the passing of time.
 //! One call at a time is timed on a connection. A channel to one server has none of this.
 
-use crate::calls::clock::FleetClock;
-use crate::calls::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};
-use crate::client::fleet::below;
-use crate::client::fleet::members::Row;
-use crate::client::fleet::options::FleetOptions;
-use crate::client::link::Link;
-use crate::client::picker::Picked;
+use crate::fleet::below;
+use crate::fleet::clock::FleetClock;
+use crate::fleet::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};
+use crate::fleet::members::Row;
+use crate::fleet::options::FleetOptions;
+use frpc::picker::Link;
+use frpc::picker::{PendingCall, Picked};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -86,6 +86,35 @@ pub(crate) struct Candidate {
     estimate: Arc<ServerEstimate>,
 }
 
+/// The connection for a call.
+pub(crate) struct Chosen {
+    link: Arc<Link>,
+    /// The call is a trial of its server, and is hedged after this time.
+    trial: Option<Duration>,
+}
+
+impl Chosen {
+    pub(crate) fn usual(link: Arc<Link>) -> Self {
+        Self { link, trial: None }
+    }
+
+    /// The connection for this call. Another server may run a trial too if that does no harm.
+    pub(crate) fn for_call(self, call: &PendingCall<'_>) -> Picked {
+        match self.trial {
+            Some(after) if call.is_unary() && call.is_idempotent() => Picked::trial(self.link, after),
+            _ => Picked::new(self.link),
+        }
+    }
+
+    /// The connection for a call that has waited for it.
+    pub(crate) fn into_picked(self) -> Picked {
+        match self.trial {
+            Some(after) => Picked::trial(self.link, after),
+            None => Picked::new(self.link),
+        }
+    }
+}
+
 /// Whether a server with this cost gets calls, and not as a trial.
 #[inline]
 fn is_usual(cost: u64) -> bool {
@@ -114,7 +143,7 @@ impl Candidate {
     }
 
     pub(crate) fn link(&self) -> Option<Arc<Link>> {
-        self.link.upgrade().filter(|link| !link.calls.is_retired())
+        self.link.upgrade().filter(|link| link.takes_calls())
     }
 }
 
@@ -126,9 +155,9 @@ impl Choice {
         for row in rows {
             let is_near = terms.is_near(&row.endpoint);
             near_weight += if is_near { u64::from(row.weight()) } else { 0 };
-            if let (Some(link), Some(estimate)) = (row.current(), row.estimate()) {
+            if let Some(link) = row.current() {
                 let tier = if is_near { &mut near } else { &mut far };
-                tier.servers.push(Candidate { link: Arc::downgrade(&link), estimate: estimate.clone() });
+                tier.servers.push(Candidate { link: Arc::downgrade(&link), estimate: row.estimate.clone() });
                 tier.weights.push(row.weight());
             }
         }
@@ -163,7 +192,7 @@ impl Choice {
         let link = best.link.upgrade()?;
         self.near.last = at;
         if dice.is_multiple_of(TIMED_IN) {
-            link.calls.time_next();
+            link.time_next_call();
         }
         Some(link)
     }
@@ -178,7 +207,7 @@ impl Choice {
 
     /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
     /// report promises the least. It may be a trial.
-    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<Picked> {
+    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<Chosen> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
         {
@@ -219,18 +248,18 @@ impl Choice {
         }
         tier.last = last;
         if dice.is_multiple_of(TIMED_IN) {
-            link.calls.time_next();
+            link.time_next_call();
         }
-        Some(Picked::usual(link))
+        Some(Chosen::usual(link))
     }
 
     /// The connection for a trial of this server.
-    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Picked> {
+    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
         let link = server.link()?;
         server.estimate.begin_trial();
         let elsewhere = self.elsewhere(clock, &link).map_or(0, Candidate::usual_cost);
         let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
-        Some(Picked { link, trial: Some(patience) })
+        Some(Chosen { link, trial: Some(patience) })
     }
 
     /// The connection for a call that is under way on this one, too.
@@ -281,7 +310,7 @@ impl Choice {
         let fleet_state = fleet_state(count, ejected, coming);
         let mut near_works = 0;
         for (place, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
-            let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
+            let is_shown = server.link.upgrade().is_some_and(|link| link.is_alive());
             server.estimate.assess(now, is_shown, server.link.strong_count(), fleet_state);
             if place < self.near.servers.len() && is_shown && !server.estimate.is_doubted() {
                 near_works += u64::from(weight);

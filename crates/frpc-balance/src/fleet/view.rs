@@ -1,12 +1,12 @@
 //! What can be seen of a fleet.
 
-use crate::client::channel::Channel;
-use crate::client::fleet::Fleet;
-use crate::client::picker::in_progress;
+use crate::fleet::Fleet;
 use crate::resolve::Endpoint;
+use frpc::Channel;
+use frpc::picker::Link;
 use std::time::Duration;
 
-/// The servers of a channel at one moment, by [`Channel::fleet`].
+/// The servers of a channel at one moment, by [`FleetView::of`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FleetView {
@@ -37,10 +37,10 @@ pub struct FleetServer {
     pub is_missing: bool,
 }
 
-impl Channel {
-    /// The servers among which the channel chooses, with what it knows of them. `None` for a channel to a single server.
-    pub fn fleet(&self) -> Option<FleetView> {
-        self.inner.picker.fleet()
+impl FleetView {
+    /// The servers among which a channel chooses, with what it knows of them. `None` for a channel without a fleet.
+    pub fn of(channel: &Channel) -> Option<Self> {
+        channel.picker::<Fleet>().map(Fleet::view)
     }
 }
 
@@ -52,9 +52,9 @@ impl Fleet {
             FleetServer {
                 endpoint: Endpoint::clone(&row.endpoint),
                 is_connected: link.is_some(),
-                load: link.as_ref().map_or(0, in_progress),
-                is_doubted: row.estimate().is_some_and(|estimate| estimate.is_doubted()),
-                latency: row.estimate().and_then(|estimate| estimate.latency()),
+                load: link.as_ref().map_or(0, Link::in_progress),
+                is_doubted: row.estimate.is_doubted(),
+                latency: row.estimate.latency(),
                 is_missing: row.missing_since.is_some(),
             }
         });

@@ -1,27 +1,23 @@
 //! The fleet of a channel: several servers of which any can serve a call, and the choice of a connection for each call.
 
-pub(crate) mod choice;
-pub(crate) mod members;
-pub(crate) mod options;
-pub(crate) mod resolving;
+pub(crate) mod builder;
+mod choice;
+mod clock;
+mod estimate;
+mod members;
+mod options;
+mod reports;
+mod resolving;
 pub(crate) mod view;
 
-use crate::Status;
-use crate::api::middleware::CallKind;
-use crate::calls::clock::FleetClock;
-use crate::calls::failures::{closed, unreachable};
-use crate::client::call::Call;
-use crate::client::fleet::choice::Choice;
-use crate::client::fleet::members::{Member, Members, Row, Urgency};
-use crate::client::fleet::options::FleetOptions;
-use crate::client::fleet::resolving::Resolving;
-use crate::client::fleet::view::FleetView;
-use crate::client::link::Link;
-use crate::client::links::Links;
-use crate::client::making::RUNTIME_ENDED;
-use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
-use crate::deadline;
-use crate::observe::ServerLoad;
+use crate::fleet::choice::{Choice, Chosen};
+use crate::fleet::clock::FleetClock;
+use crate::fleet::members::{Members, Row, Urgency};
+use crate::fleet::options::FleetOptions;
+use crate::fleet::resolving::Resolving;
+use frpc::Status;
+use frpc::observe::ServerLoad;
+use frpc::picker::{BoxFuture, Link, PendingCall, Pick, Picked, Picker, Wait};
 use parking_lot::{Mutex, RwLock};
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -30,7 +26,8 @@ use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+
+const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// Servers of which any can serve a call.
 pub(crate) struct Fleet {
@@ -39,8 +36,6 @@ pub(crate) struct Fleet {
     choice: Mutex<Choice>,
     /// When what is known of the members has changed.
     clock: Arc<FleetClock>,
-    /// Notified of each new connection to one of them.
-    made: Arc<Notify>,
     /// The calls that find no connection.
     urgency: Arc<Urgency>,
     /// How long a call waits for a connection.
@@ -54,45 +49,40 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// A fleet whose members come later.
-    pub(crate) fn new(terms: FleetOptions, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
+    fn new(terms: FleetOptions, clock: Arc<FleetClock>, patience: Duration, runtime: &Handle) -> Self {
         Self {
             members: RwLock::new(Members::new(terms)),
             choice: Mutex::default(),
             clock,
-            made,
             urgency: Arc::default(),
             patience,
             is_closed: AtomicBool::new(false),
-            runtime: Handle::current(),
+            runtime: runtime.clone(),
             resolving: OnceLock::new(),
         }
     }
 
     /// The connection for a call.
-    fn chosen(&self, call: &Call<'_>) -> Option<Picked> {
-        let quick = match call.kind {
-            CallKind::Unary if self.clock.needs_care() => self.weighed(),
-            CallKind::Unary => self.choice.lock().next().map(Picked::usual),
+    fn chosen(&self, call: &PendingCall<'_>) -> Option<Picked> {
+        let quick = match call.is_unary() {
+            true if self.clock.needs_care() => self.weighed(),
+            true => self.choice.lock().next().map(Chosen::usual),
             // Streams are not timed, and an ejection ends all the same.
-            _ => None,
+            false => None,
         };
-        quick.or_else(|| self.chosen_slowly()).map(|picked| Picked {
-            // Another server may run a trial as well if that does no harm.
-            trial: picked.trial.filter(|_| call.method.idempotent && call.kind == CallKind::Unary),
-            ..picked
-        })
+        quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
     }
 
     /// As [`chosen`](Self::chosen), with a look at the clock. If no server is to get calls, the best of all.
     #[cold]
-    fn chosen_slowly(&self) -> Option<Picked> {
+    fn chosen_slowly(&self) -> Option<Chosen> {
         self.clock.look();
-        self.weighed().or_else(|| any(&self.members.read()).map(Picked::usual))
+        self.weighed().or_else(|| any(&self.members.read()).map(Chosen::usual))
     }
 
     /// Chooses with care.
     #[inline(never)]
-    fn weighed(&self) -> Option<Picked> {
+    fn weighed(&self) -> Option<Chosen> {
         if self.clock.is_due() {
             self.assess();
         }
@@ -126,13 +116,17 @@ impl Fleet {
     async fn connected(&self, wait: Wait) -> Result<Picked, Status> {
         let connected = self.next_connection();
         let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
-        deadline::timeout_at(&self.runtime, end.into_std(), connected).await.unwrap_or_else(|_| {
+        let limited = {
+            let _entered = self.runtime.enter();
+            tokio::time::timeout_at(end, connected)
+        };
+        limited.await.unwrap_or_else(|_| {
             Err(if is_late { self.late() } else { unreachable(&self.without_connection(self.patience)) })
         })
     }
 
     /// Waits for the first connection of a new channel. The error is a text.
-    pub(crate) async fn first_connection(&self, timeout: Duration) -> Result<(), String> {
+    async fn first_connection(&self, timeout: Duration) -> Result<(), String> {
         match tokio::time::timeout(timeout, self.next_connection()).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(status)) => Err(status.message().to_owned()),
@@ -143,10 +137,10 @@ impl Fleet {
     async fn next_connection(&self) -> Result<Picked, Status> {
         let _waiting = self.urgency.wait();
         loop {
-            let mut made = pin!(self.made.notified());
+            let mut made = pin!(self.clock.connected.notified());
             made.as_mut().enable();
-            if let Some(picked) = self.chosen_slowly() {
-                return Ok(picked);
+            if let Some(chosen) = self.chosen_slowly() {
+                return Ok(chosen.into_picked());
             }
             if self.is_closed.load(Ordering::Acquire) {
                 return Err(closed());
@@ -170,11 +164,11 @@ impl Fleet {
     }
 
     /// The text, with the trouble of a server or of the resolver if there is some.
-    pub(crate) fn with_trouble(&self, text: String) -> String {
+    fn with_trouble(&self, text: String) -> String {
         let members = self.members.read();
-        let in_trouble = members.rows().iter().find(|row| row.member.links.has_trouble());
-        match (in_trouble, self.resolving.get()) {
-            (Some(row), _) => row.member.links.with_trouble(text),
+        let trouble = members.rows().iter().find_map(|row| row.member.links.trouble());
+        match (trouble, self.resolving.get()) {
+            (Some(trouble), _) => format!("{text}; {trouble}"),
             (None, Some(resolving)) => resolving.with_trouble(&text),
             (None, None) => text,
         }
@@ -183,7 +177,7 @@ impl Fleet {
     /// The status of a call that got no connection before its deadline.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_trouble(why)).unsent()
+        Status::deadline_exceeded(self.with_trouble(why))
     }
 
     fn close_all(&self) {
@@ -196,7 +190,7 @@ impl Fleet {
         if let Some(resolving) = self.resolving.get() {
             resolving.stop();
         }
-        self.made.notify_waiters();
+        self.clock.connected.notify_waiters();
     }
 
     /// Adds members, unless the channel has been closed.
@@ -210,27 +204,27 @@ impl Fleet {
 }
 
 impl Picker for Fleet {
-    fn pick(&self, call: &Call<'_>) -> Pick {
-        if let Some(link) = call.avoid {
+    fn pick(&self, call: &PendingCall<'_>) -> Pick {
+        if let Some(link) = call.avoid() {
             let other = self.choice.lock().other_than(&self.clock, link);
             return other.map_or_else(
                 || Pick::Failed(unreachable("no other server can take the call")),
-                |link| Pick::Ready(Picked::usual(link)),
+                |link| Pick::Ready(Picked::new(link)),
             );
         }
         self.chosen(call).map_or(Pick::Connecting, Pick::Ready)
     }
 
-    fn connect(&self, wait: Wait) -> Boxed<'_, Result<Picked, Status>> {
+    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
         Box::pin(self.connected(wait))
     }
 
-    fn connection(&self) -> Option<Arc<Link>> {
+    fn link(&self) -> Option<Arc<Link>> {
         any(&self.members.read())
     }
 
     /// Connections to several servers are always replaced.
-    fn stay_connected(&self) -> Boxed<'_, ()> {
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
         Box::pin(pending())
     }
 
@@ -238,21 +232,16 @@ impl Picker for Fleet {
         self.close_all();
     }
 
-    fn names(&self) -> Vec<String> {
-        let members = self.members.read();
-        members.rows().iter().filter_map(|row| row.member.links.name().map(str::to_owned)).collect()
-    }
-
     fn loads(&self) -> Vec<ServerLoad> {
         let load = |row: &Row| {
-            let is_doubted = row.estimate().is_some_and(|estimate| estimate.is_doubted());
-            ServerLoad::new(row.endpoint.address(), row.current().as_ref().map(in_progress), is_doubted)
+            let in_progress = row.current().as_ref().map(Link::in_progress);
+            ServerLoad::new(row.endpoint.address(), in_progress, row.estimate.is_doubted())
         };
         self.members.read().rows().iter().map(load).collect()
     }
 
-    fn fleet(&self) -> Option<FleetView> {
-        Some(self.view())
+    fn has_several(&self) -> bool {
+        true
     }
 }
 
@@ -269,8 +258,7 @@ fn any(members: &Members) -> Option<Arc<Link>> {
     let (behind, before) = rows.split_at(below(rows.len()));
     let all = before.iter().chain(behind).filter_map(|row| Some((row, row.current()?)));
     let best = all.min_by_key(|(row, link)| {
-        let is_doubted = row.estimate().is_some_and(|estimate| estimate.is_doubted());
-        (!link.has_shown(), is_doubted, row.weight() == 0, Arc::strong_count(link))
+        (!link.is_alive(), row.estimate.is_doubted(), row.weight() == 0, Arc::strong_count(link))
     });
     best.map(|(_, link)| link)
 }
@@ -298,25 +286,11 @@ where
     .await
 }
 
-/// Connects to all of a fixed list of servers, and keeps connected. Ready when the first connection is made; `None` if
-/// there are no servers.
-pub(crate) async fn connected(
-    all: Vec<Links>,
-    clock: Arc<FleetClock>,
-    made: Arc<Notify>,
-    patience: Duration,
-    terms: FleetOptions,
-    runtime: &Handle,
-) -> Option<Result<Fleet, frisbee::Error>> {
-    match first(all.iter().map(Links::dial_first)).await? {
-        Ok(()) => {}
-        Err(error) => return Some(Err(error)),
-    }
-    let fleet = Fleet::new(terms, clock, made, patience);
-    let rows = all.into_iter().map(|links| {
-        let endpoint = crate::resolve::Endpoint::new(links.name().unwrap_or_default());
-        Row::new(Arc::new(endpoint), Member::kept(links, &fleet.urgency, members::Pauses::NONE, runtime))
-    });
-    fleet.add(rows.collect());
-    Some(Ok(fleet))
+/// The status of calls on a closed channel.
+fn closed() -> Status {
+    Status::failed_precondition("not sent: the channel was closed by its owner")
+}
+
+fn unreachable(why: &str) -> Status {
+    Status::unavailable(format!("not sent: {why}"))
 }

@@ -11,7 +11,7 @@ use std::{fmt, io};
 /// by white space, which no part of it can contain. What follows a `#` at the beginning of a word counts for nothing.
 ///
 /// ```
-/// use frpc::resolve::Endpoint;
+/// use frpc_balance::resolve::Endpoint;
 ///
 /// let endpoint: Endpoint = "10.0.0.1:8080 weight=2 zone=a rack=7 # the old one".parse()?;
 /// assert_eq!((endpoint.weight(), endpoint.zone()), (2, Some("a")));
@@ -30,7 +30,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint of weight 1, without a zone. Addresses have the form that
-    /// [`ChannelBuilder::connect`](crate::ChannelBuilder::connect) takes, unless the channel has a connector of its own,
+    /// [`ChannelBuilder::connect`](frpc::ChannelBuilder::connect) takes, unless the channel has a connector of its own,
     /// which may give them any meaning.
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into(), weight: 1, zone: None, server_name: None, metadata: BTreeMap::new() }

@@ -1,10 +1,11 @@
 //! What the servers of a fleet share: the time, and what they have said of themselves.
 
-use crate::calls::reports::Reports;
-use crate::deadline;
+use crate::fleet::reports::Reports;
+use crate::now;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
+use tokio::sync::Notify;
 
 /// How often what depends on the time is computed anew, in nanoseconds, at most.
 const REFRESH: u64 = 8_000_000;
@@ -23,13 +24,15 @@ pub(crate) struct FleetClock {
     care: AtomicBool,
     /// What the servers have said of themselves.
     pub(super) reports: Reports,
+    /// Notified of each new connection.
+    pub(super) connected: Notify,
 }
 
 impl FleetClock {
     pub(crate) fn new() -> Arc<Self> {
         let [now, due] = [1, 0].map(AtomicU64::new);
-        let (made, [changed, care]) = (deadline::now(), [true, true].map(AtomicBool::new));
-        Arc::new(Self { made, now, due, changed, care, reports: Reports::default() })
+        let (made, [changed, care]) = (crate::now(), [true, true].map(AtomicBool::new));
+        Arc::new(Self { made, now, due, changed, care, reports: Reports::default(), connected: Notify::new() })
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -44,7 +47,7 @@ impl FleetClock {
 
     /// Notes the time that it is.
     pub(crate) fn look(&self) {
-        self.advance(deadline::now());
+        self.advance(now());
     }
 
     /// Notes the time of a turn.
@@ -62,7 +65,7 @@ impl FleetClock {
         now
     }
 
-    /// Whether the next choice is to be made with care; see [`Choice`](crate::client::fleet::choice::Choice).
+    /// Whether the next choice is to be made with care; see [`Choice`](crate::fleet::choice::Choice).
     #[inline]
     pub(crate) fn needs_care(&self) -> bool {
         self.care.load(Ordering::Relaxed)

@@ -6,8 +6,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::calls::clock::FleetClock;
-use crate::wire::report::Report;
+use crate::fleet::clock::FleetClock;
+use frpc::Code;
+use frpc::picker::{Report, ServerEvent, ServerObserver, TimedEnd};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -311,7 +312,7 @@ impl ServerEstimate {
     }
 
     /// Notes a new connection to the server.
-    pub(crate) fn connect(&self) {
+    fn connect(&self) {
         let mut state = self.state.lock();
         (state.came_at, state.reported) = (self.clock.now(), None);
         drop(state);
@@ -319,30 +320,30 @@ impl ServerEstimate {
     }
 
     /// Notes that a connection to it takes no new calls.
-    pub(crate) fn disconnect(&self) {
+    fn disconnect(&self) {
         self.clock.change();
     }
 
     /// Notes that the server has shown that it is alive.
-    pub(crate) fn show(&self) {
+    fn show(&self) {
         self.clock.hurry();
     }
 
     /// Notes that it has refused a call.
     #[cold]
-    pub(crate) fn refuse(&self) {
+    fn refuse(&self) {
         self.eject(REFUSAL);
     }
 
     /// Notes that a call was answered elsewhere before it has answered its trial.
     #[cold]
-    pub(crate) fn outrun(&self) {
+    fn outrun(&self) {
         self.eject(SILENCE);
     }
 
     /// Notes that it has answered a call again.
     #[cold]
-    pub(crate) fn recover(&self) {
+    fn recover(&self) {
         let mut state = self.state.lock();
         (state.ejections, state.ejected_until, state.is_tried) = (0, 0, false);
         state.came_at = self.clock.now();
@@ -377,7 +378,7 @@ impl ServerEstimate {
     /// Notes what the server says of itself. It is believed as far as its calls bear it out. `own` of the calls in progress
     /// are of this client.
     #[cold]
-    pub(crate) fn report(&self, report: Report, own: usize) {
+    fn report(&self, report: Report, own: usize) {
         let now = self.clock.now();
         let in_progress = report.in_progress.min(OTHERS_MAX);
         let mut state = self.state.lock();
@@ -395,23 +396,18 @@ impl ServerEstimate {
         }
     }
 
-    /// The time of an instant, by the clock of the fleet.
-    pub(super) fn at(&self, instant: Instant) -> u64 {
-        self.clock.advance(instant)
-    }
-
     /// Notes that a call is timed which began at `instant`.
-    pub(super) fn begin(&self, instant: Instant) {
+    fn begin(&self, instant: Instant) {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
     /// Notes that the timed call is none any more.
-    pub(super) fn forget(&self) {
+    fn forget(&self) {
         self.state.lock().waits_since = 0;
     }
 
     /// Notes how the timed call has ended.
-    pub(super) fn end(&self, took: Duration, end: TimedEnd, now: u64) {
+    fn end(&self, took: Duration, end: TimedEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
@@ -434,11 +430,23 @@ impl ServerEstimate {
     }
 }
 
-/// How a timed call has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TimedEnd {
-    Answered,
-    /// Its deadline has passed.
-    Late,
-    GivenUp,
+impl ServerObserver for ServerEstimate {
+    fn event(&self, event: ServerEvent) {
+        match event {
+            ServerEvent::Answered(Code::Unavailable | Code::ResourceExhausted) => self.refuse(),
+            ServerEvent::Answered(_) if self.is_doubted() => self.recover(),
+            ServerEvent::Alive => self.show(),
+            ServerEvent::Connected => {
+                self.connect();
+                self.clock.connected.notify_waiters();
+            }
+            ServerEvent::Retired => self.disconnect(),
+            ServerEvent::Reported { report, own } => self.report(report, own),
+            ServerEvent::Timed(begun) => self.begin(begun),
+            ServerEvent::Measured { took, end, at } => self.end(took, end, self.clock.advance(at)),
+            ServerEvent::NotMeasured => self.forget(),
+            ServerEvent::Outrun => self.outrun(),
+            _ => {}
+        }
+    }
 }

@@ -1,0 +1,323 @@
+//! The settings of a fleet, and the ways to connect a channel to one.
+
+use crate::fleet::clock::FleetClock;
+use crate::fleet::estimate::ServerEstimate;
+use crate::fleet::members::{Member, Pauses, Row, Stated};
+use crate::fleet::options::FleetOptions;
+use crate::fleet::resolving::{Connects, Follower};
+use crate::fleet::{Fleet, first};
+use crate::resolve::{AnyResolver, Endpoint, Resolver};
+use frpc::frisbee::Client;
+use frpc::picker::{LinkFactory, Links};
+use frpc::{Channel, ChannelBuilder, Error};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+
+/// The time over which connections to endpoints that join are spread: a thousand clients are then some three hundred in a
+/// second, and a channel that waits has lost nothing but evenness.
+const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
+
+/// The name of a server that a connector reaches.
+const CONNECTOR: &str = "the connector's target";
+
+/// Makes a channel to several servers from a [`ChannelBuilder`].
+pub trait Balance {
+    /// The settings of a channel to several servers with the same services. Settings of the channel come before.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// use frpc::Channel;
+    /// use frpc_balance::Balance;
+    ///
+    /// let channel = Channel::builder().balance().connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn balance(self) -> FleetBuilder;
+}
+
+impl Balance for ChannelBuilder {
+    fn balance(self) -> FleetBuilder {
+        FleetBuilder { channel: self, options: FleetOptions::default(), spread: CONNECTION_SPREAD }
+    }
+}
+
+/// The settings of a channel to several servers, by [`Balance::balance`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct FleetBuilder {
+    channel: ChannelBuilder,
+    options: FleetOptions,
+    spread: Duration,
+}
+
+/// A server of a fixed list.
+type Server = (Links, Arc<ServerEstimate>);
+
+impl FleetBuilder {
+    /// Sets where this client stands. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
+    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers that
+    /// cannot work are those without a connection and those that are ejected. Default: none, and zones do not matter.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// use frpc::Channel;
+    /// use frpc_balance::Balance;
+    /// use frpc_balance::resolve::{Endpoint, StaticResolver};
+    ///
+    /// let near = Endpoint::new("10.0.0.1:8080").with_zone("a");
+    /// let far = Endpoint::new("10.1.0.1:8080").with_zone("b");
+    /// let channel = Channel::builder().balance().zone("a").connect_resolved(StaticResolver::new([near, far])).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn zone(mut self, zone: impl Into<String>) -> Self {
+        self.options.zone = Some(zone.into());
+        self
+    }
+
+    /// Sets the most servers to which the channel connects, at least 1, of those that a [resolver](crate::resolve) states.
+    /// With a thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
+    /// follows from chance, in proportion to their weights, so that each server has as many clients as its weight says;
+    /// servers of the client's own [zone](Self::zone) come first. A server that joins or leaves changes at most one of
+    /// them. Default: all.
+    ///
+    /// Twenty are plenty: with few, a channel has not enough to choose from.
+    pub fn subset(mut self, servers: usize) -> Self {
+        self.options.subset = Some(servers.max(1));
+        self
+    }
+    /// Sets over how long the clients of a [resolver](crate::resolve) spread their connections to an endpoint that joins,
+    /// or that has closed its connections: each waits for a random part of this, unless a call finds no connection at
+    /// all. Default: 3 s.
+    pub fn connection_spread(mut self, spread: Duration) -> Self {
+        self.spread = spread;
+        self
+    }
+
+    /// Connects to several servers with the same services, each by an address as in
+    /// [`connect`](ChannelBuilder::connect). Ready
+    /// when the first connection is established.
+    ///
+    /// For each call two of the connected servers are drawn at random. Of these, and of the one that got the call before,
+    /// the one gets it at which it is expected to end first: by the calls and streams of this channel there, and by how long
+    /// calls have taken there of late. A call that was not sent, or may be made once more, is placed again; so is one of a
+    /// method without side effects that is answered with [`Unavailable`](frpc::Code::Unavailable). A server that answers so,
+    /// or with [`ResourceExhausted`](frpc::Code::ResourceExhausted), or not at all, gets a call now and then, until it
+    /// answers otherwise; this holds for at most 30 % of the servers. A lost connection is replaced at once, with growing
+    /// pauses while its server is away. An address that is given several times gets as many connections; a name with several
+    /// addresses gets one.
+    ///
+    /// Steps that are done once for a connection, such as logging in, do not work on such a channel: each call may use
+    /// another connection.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// use frpc_balance::Balance;
+    ///
+    /// let channel = frpc::Channel::builder().balance().connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If no server accepts a connection (the error of the last one), if there is no address or an invalid one, or if
+    /// two services or mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
+        self.connect_all_by(|factory, estimate| {
+            let to = |address: A| {
+                let estimate = estimate();
+                Ok((factory.to_address(address, Some(estimate.clone()))?, estimate))
+            };
+            addresses.into_iter().map(to).collect()
+        })
+        .await
+    }
+
+    /// Connects to several servers as [`connect_all`](Self::connect_all) does, each by a function as in
+    /// [`connect_with_connector`](ChannelBuilder::connect_with_connector).
+    ///
+    /// # Errors
+    /// As [`connect_all`](Self::connect_all).
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_all_with_connectors<C, F, T>(
+        self,
+        connectors: impl IntoIterator<Item = C>,
+    ) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.connect_all_by(|factory, estimate| {
+            let by = |connector: C| {
+                let estimate = estimate();
+                (factory.by_connector(CONNECTOR, connector, Some(estimate.clone())), estimate)
+            };
+            Ok(connectors.into_iter().map(by).collect())
+        })
+        .await
+    }
+
+    /// Connects to the servers that a [`Resolver`] states, and follows it: servers join and leave while the channel lives;
+    /// see [`resolve`](crate::resolve). Calls are balanced as by [`connect_all`](Self::connect_all). Ready when the first
+    /// connection is established.
+    ///
+    /// ```
+    /// # use samples::started::greeter;
+    /// use frpc::Channel;
+    /// use frpc_balance::resolve::{Endpoint, StaticResolver};
+    /// use frpc_balance::{Balance, FleetView};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (large, small) = (greeter().await?, greeter().await?);
+    /// let endpoints = [Endpoint::new(large).with_weight(3), Endpoint::new(small)];
+    /// let channel = Channel::builder().balance().connect_resolved(StaticResolver::new(endpoints)).await?;
+    /// assert_eq!(FleetView::of(&channel).map(|fleet| fleet.servers.len()), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If no endpoint has accepted a connection within [`connect_timeout`](ChannelBuilder::connect_timeout), or if two services or
+    /// mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_resolved(self, resolver: impl Resolver) -> Result<Channel, Error> {
+        self.connect_fleet(resolver, dialled, check_address).await
+    }
+
+    /// Connects as [`connect_resolved`](Self::connect_resolved) does, by a function that makes a transport to an endpoint.
+    ///
+    /// # Errors
+    /// As [`connect_resolved`](Self::connect_resolved).
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_resolved_with_connector<C, F, T>(
+        self,
+        resolver: impl Resolver,
+        connector: C,
+    ) -> Result<Channel, Error>
+    where
+        C: Fn(Endpoint) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.connect_fleet(resolver, |factory| connected(connector, factory), |_| Ok(())).await
+    }
+
+    /// Creates a channel to the servers that a [`Resolver`] states without waiting for it. Calls wait for the first
+    /// connection as after a [lost one](ChannelBuilder::reconnect_patience).
+    ///
+    /// # Errors
+    /// If two services or mounted routers overlap.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, which drives the connections.
+    pub fn connect_resolved_lazy(self, resolver: impl Resolver) -> Result<Channel, Error> {
+        self.channel_to_fleet(resolver, dialled, check_address).map(|(channel, ..)| channel)
+    }
+
+    async fn connect_all_by(
+        self,
+        links: impl FnOnce(&LinkFactory, &dyn Fn() -> Arc<ServerEstimate>) -> Result<Vec<Server>, Error>,
+    ) -> Result<Channel, Error> {
+        let clock = FleetClock::new();
+        let (mut made, mut all) = (None, Vec::new());
+        let channel = self.channel.connect_picker(|factory| {
+            all = links(factory, &|| ServerEstimate::new(&clock))?;
+            if all.is_empty() {
+                return Err(Error::NoServers);
+            }
+            let fleet = Fleet::new(FleetOptions::default(), clock.clone(), factory.patience(), factory.runtime());
+            Ok(made.insert(Arc::new(fleet)).clone())
+        })?;
+        if let Some(connected) = first(all.iter().map(|(links, _)| links.dial())).await {
+            connected?;
+        }
+        if let Some(fleet) = made {
+            let rows = all.into_iter().map(|(links, estimate)| {
+                let endpoint = Arc::new(Endpoint::new(links.name()));
+                let stated = Stated::new(&endpoint);
+                let member = Member::kept(links, stated, &fleet.urgency, Pauses::NONE, &fleet.runtime);
+                Row::new(endpoint, member, estimate)
+            });
+            fleet.add(rows.collect());
+        }
+        Ok(channel)
+    }
+
+    async fn connect_fleet(
+        self,
+        resolver: impl Resolver,
+        connects: impl FnOnce(&LinkFactory) -> Connects,
+        check: fn(&Endpoint) -> Result<(), Error>,
+    ) -> Result<Channel, Error> {
+        let name = resolver.name();
+        let (channel, fleet, timeout) = self.channel_to_fleet(resolver, connects, check)?;
+        match fleet.first_connection(timeout).await {
+            Ok(()) => Ok(channel),
+            Err(trouble) => Err(Error::NoEndpoint { resolver: name, trouble }),
+        }
+    }
+
+    /// The channel, its fleet, and the timeout of connecting.
+    fn channel_to_fleet(
+        self,
+        resolver: impl Resolver,
+        connects: impl FnOnce(&LinkFactory) -> Connects,
+        check: fn(&Endpoint) -> Result<(), Error>,
+    ) -> Result<(Channel, Arc<Fleet>, Duration), Error> {
+        let Self { channel, options, spread } = self;
+        let mut made = None;
+        let channel = channel.connect_picker(|factory| {
+            let fleet = Fleet::new(options.clone(), FleetClock::new(), factory.patience(), factory.runtime());
+            let (fleet, connects) = (Arc::new(fleet), connects(factory));
+            made = Some((fleet.clone(), connects, factory.connect_timeout()));
+            Ok(fleet)
+        })?;
+        let Some((fleet, connects, timeout)) = made else { return Err(Error::NoServers) };
+        let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
+        let seed = fastrand::u64(..);
+        Follower { resolver, connects, check, spread, terms: options, seed, runtime }.start(&fleet);
+        Ok((channel, fleet, timeout))
+    }
+}
+
+/// Connections to endpoints by their addresses.
+fn dialled(factory: &LinkFactory) -> Connects {
+    let factory = factory.clone();
+    Box::new(move |stated: &Stated, estimate: Arc<ServerEstimate>| {
+        factory.to_address(stated.get().address(), Some(estimate))
+    })
+}
+
+fn check_address(endpoint: &Endpoint) -> Result<(), Error> {
+    Ok(Client::check_address(endpoint.address())?)
+}
+
+/// Connections to endpoints by a function.
+fn connected<C, F, T>(connector: C, factory: &LinkFactory) -> Connects
+where
+    C: Fn(Endpoint) -> F + Send + Sync + 'static,
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (factory, connector) = (factory.clone(), Arc::new(connector));
+    Box::new(move |stated: &Stated, estimate: Arc<ServerEstimate>| {
+        let (connector, name, stated) = (connector.clone(), stated.get(), stated.clone());
+        let connector = move || connector(Endpoint::clone(&stated.get()));
+        Ok(factory.by_connector(name.address(), connector, Some(estimate)))
+    })
+}

@@ -1,0 +1,84 @@
+//! Makes the links of a picker, as the builder of its channel sets them.
+
+use crate::Error;
+use crate::client::dial::{Address, Connector, Dialler};
+use crate::client::links::Links;
+use crate::client::making::Maker;
+use crate::client::picker::ServerObserver;
+use crate::endpoint::offer::Offer;
+use frisbee::ClientBuilder;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+
+/// Makes [`Links`] to servers, with the settings of a [`ChannelBuilder`](crate::ChannelBuilder). They connect when a call
+/// needs a connection.
+#[derive(Clone)]
+pub struct LinkFactory {
+    pub(crate) client: ClientBuilder,
+    pub(crate) patience: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) offer: Arc<Offer>,
+    pub(crate) runtime: Handle,
+}
+
+impl LinkFactory {
+    /// Links to an address, in the form of [`connect`](crate::ChannelBuilder::connect). Servers with an observer are those
+    /// of a fleet: extended ones report their load.
+    ///
+    /// # Errors
+    /// If the address has another form.
+    pub fn to_address(
+        &self,
+        address: impl Into<String>,
+        observer: Option<Arc<dyn ServerObserver>>,
+    ) -> Result<Links, Error> {
+        Ok(self.links(Arc::new(Address::new(address)?), observer))
+    }
+
+    /// Links over the transports of a connector, in the form of
+    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` is for error texts.
+    pub fn by_connector<C, F, T>(
+        &self,
+        name: impl Into<String>,
+        connector: C,
+        observer: Option<Arc<dyn ServerObserver>>,
+    ) -> Links
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let connector = Connector { name: name.into(), connector, timeout: self.connect_timeout };
+        self.links(Arc::new(connector), observer)
+    }
+
+    /// The [patience](crate::ChannelBuilder::reconnect_patience) of the channel.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// The [timeout](crate::ChannelBuilder::connect_timeout) of connecting.
+    pub fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
+    }
+
+    /// The runtime of the channel.
+    pub fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    pub(crate) fn links(&self, dialler: Arc<dyn Dialler>, server: Option<Arc<dyn ServerObserver>>) -> Links {
+        let Self { client, patience, offer, runtime, .. } = self.clone();
+        Links::by(Maker { client, dialler, patience, offer, runtime, server })
+    }
+}
+
+impl fmt::Debug for LinkFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkFactory").field("client", &self.client).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Pickers of programs: what a channel does and does not do by their choice.
+
+use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
+use frpc::observe::ServerLoad;
+use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, Picked, Picker, Wait};
+use frpc::{Channel, Server, Status};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_millis(1);
+
+/// Tries the first server out with each call.
+struct Trying([Links; 2]);
+
+impl Picker for Trying {
+    fn pick(&self, call: &PendingCall<'_>) -> Pick {
+        match (call.avoid(), self.0[1].current()) {
+            (Some(_), Some(link)) => Pick::Ready(Picked::new(link)),
+            _ => Pick::Connecting,
+        }
+    }
+
+    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+        Box::pin(async move {
+            self.0[1].connect(wait).await?;
+            Ok(Picked::trial(self.0[0].connect(wait).await?, SOON))
+        })
+    }
+
+    fn link(&self) -> Option<Arc<Link>> {
+        self.0[0].current()
+    }
+
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn close(&self) {
+        self.0.iter().for_each(Links::close);
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        self.0.iter().map(Links::load).collect()
+    }
+}
+
+/// Links to a server in memory.
+fn server(factory: &LinkFactory) -> (Links, Arc<State>) {
+    let service = Service::default();
+    let state = service.state.clone();
+    let acceptor = Server::builder().add_service(ExtensionServer::new(service)).build().expect("there is one service");
+    let connector = move || {
+        let (here, there) = frpc::memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        std::future::ready(Ok(here))
+    };
+    (factory.by_connector("memory", connector, None), state)
+}
+
+#[tokio::test(start_paused = true)]
+async fn trial_of_a_call_with_effects_runs_at_one_server() {
+    let mut states = Vec::new();
+    let channel = Channel::builder().connect_picker(|factory| {
+        let servers = [server(factory), server(factory)];
+        Ok(Arc::new(Trying(servers.map(|(links, state)| {
+            states.push(state);
+            links
+        }))))
+    });
+    let client = ExtensionClient::new(channel.expect("there is no service to overlap"));
+    let calling = tokio::spawn({
+        let client = client.clone();
+        async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
+    });
+    tokio::time::sleep(1000 * SOON).await;
+    let waiting = || states.iter().map(|state| state.waiting.load(Ordering::SeqCst)).collect::<Vec<_>>();
+    assert_eq!(waiting(), [1, 0], "it may run once");
+    states[0].released.send_replace(true);
+    calling.await.expect("it does not panic").expect("it is answered");
+
+    client.get(Time { millis: 1000 }).await.expect("it is answered");
+    let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
+    assert_eq!(gets, [1, 1], "one without effects may run twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_of_a_picker_counts_as_not_sent() {
+    struct Refusing;
+
+    impl Picker for Refusing {
+        fn pick(&self, _call: &PendingCall<'_>) -> Pick {
+            Pick::Failed(Status::unavailable("no server today"))
+        }
+
+        fn connect(&self, _wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+            Box::pin(async { Err(Status::unavailable("no server today")) })
+        }
+
+        fn link(&self) -> Option<Arc<Link>> {
+            None
+        }
+
+        fn stay_connected(&self) -> BoxFuture<'_, ()> {
+            Box::pin(async {})
+        }
+
+        fn close(&self) {}
+
+        fn loads(&self) -> Vec<ServerLoad> {
+            Vec::new()
+        }
+    }
+
+    let channel = Channel::builder().connect_picker(|_| Ok(Arc::new(Refusing))).expect("nothing overlaps");
+    let status = ExtensionClient::new(channel).wait(Time::default()).await.expect_err("it is refused");
+    assert!(!status.may_have_run() && status.message() == "no server today", "{status}");
+}
