@@ -58,7 +58,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// What is counted, and how many calls the shorter run makes.
+/// The measured case, and the number of calls of the shorter run.
 const CASES: [(&str, u64); 33] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
@@ -107,7 +107,7 @@ const UNARY_1: &str = "unary_1_in_flight";
 /// How far calls of frpc and of such a protocol may differ, since frpc uses the same public API.
 const OUTSIDE_TOLERANCE: f64 = 1.05;
 
-/// Calls of a caller who is known to a server with rules, to be compared with those to one without.
+/// Calls of an authenticated caller to a server with rules, to be compared with those to one without.
 const WITH_RULES: &str = "ruled_10_in_flight";
 
 /// A message of twelve fields with a nested one, lists and a map, to JSON and back.

@@ -8,7 +8,7 @@ const LONGEST: usize = 90;
 
 /// The goal for the length of a test's name, and the number of tests above it, which may only fall.
 const GOAL: usize = 60;
-const ABOVE_GOAL: usize = 214;
+const ABOVE_GOAL: usize = 210;
 
 /// A name with one of these words leaves open which part of the program it is about.
 const VAGUE: [&str; 6] = ["what", "whatever", "who", "whoever", "whom", "thing"];
