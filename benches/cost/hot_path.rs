@@ -35,8 +35,8 @@ use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
-use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
+use frisbee_pubsub::{self as pubsub, Broker};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
 use frpc_access::{Access, Who};
@@ -529,8 +529,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
-        let client =
-            pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
+        let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {

@@ -138,7 +138,7 @@ impl Counters {
         None
     }
 
-    /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
+    /// Adds the activity of a broker to the calls. [`Snapshot::topics`] adds up all brokers that are shown.
     ///
     /// ```
     /// use frpc_telemetry::Counters;

@@ -35,7 +35,7 @@ pub(crate) struct CallTable {
     answered: AtomicBool,
     /// How well the server works, if it is one of a fleet.
     estimate: Option<Arc<ServerEstimate>>,
-    /// The place in which a channel holds the link.
+    /// A channel's place for the link.
     place: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
@@ -130,7 +130,7 @@ impl CallTable {
         }
     }
 
-    /// Notes what the server of a fleet says of itself in front of a reply.
+    /// Records the load report of a fleet's server in front of a reply.
     #[cold]
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if let Some(estimate) = &self.estimate
@@ -190,7 +190,7 @@ impl CallTable {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Notes the place in which a channel holds the link.
+    /// Records a channel's place for the link.
     pub(crate) fn held_by(&self, place: Weak<dyn ReleaseLink>) {
         let is_first = self.place.set(place).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_a_fleet_that_answers_that_it_cannot_work_is_ejected_until_it_answers_otherwise() {
+    fn unavailable_fleet_server_is_ejected_until_it_answers() {
         let (_, estimate, table) = of_fleet();
         for code in [Code::Unavailable, Code::ResourceExhausted] {
             table.handle_answer(Code::Internal);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_a_fleet_is_asked_for_at_once_when_it_has_shown_that_it_is_alive_or_has_gone() {
+    fn fleet_reacts_at_once_to_server_appearing_or_leaving() {
         let (clock, _, table) = of_fleet();
         let changes = |what: &dyn Fn()| {
             clock.take_due();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_timed_for_the_fleet_when_it_is_wished_and_a_report_is_passed_on() {
+    fn call_is_timed_on_request_and_report_passed_to_fleet() {
         let (clock, estimate, table) = of_fleet();
         table.calls.lock().times_next = false;
         table.time_next();
@@ -293,7 +293,7 @@ mod tests {
         }
         table.handle_prefix(&body);
         assert!(clock.has_reports());
-        assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "beside two that are not answered yet");
+        assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "with two that are not answered yet");
     }
 
     /// A waker that is the last reference to a task, whose drop uses the table.
@@ -324,12 +324,12 @@ mod tests {
                     assert!(calls.take_reply(ticket, &other, |_| {}).is_pending());
                 }
             });
-            assert!(was_free.load(Ordering::SeqCst), "given up: {is_given_up}");
+            assert!(was_free.load(Ordering::SeqCst), "cancelled: {is_given_up}");
         }
     }
 
     #[test]
-    fn calls_of_a_connection_that_belongs_to_no_channel_fail_at_once() {
+    fn calls_of_connection_without_channel_fail_at_once() {
         let table = CallTable::of_nobody();
         assert!(table.is_retired());
         let begun = table.calls.lock().begin(Operation::FIRST_USER, None, None);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_turn_of_a_fleets_connection_measures_its_first_call() {
+    fn first_turn_of_fleet_connection_measures_first_call() {
         let (clock, estimate, table) = of_fleet();
         clock.look();
         estimate.assess(1, true, 1, FleetState::default());

@@ -1,6 +1,6 @@
 //! The timing of calls on a connection of a fleet: one at a time, so that it costs next to nothing however many there are.
 //!
-//! The state of the timed call in the table says that it is timed, so no other call and no turn is asked whether it is.
+//! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
 use super::{Calls, State, Ticket};
 use crate::calls::estimate::{LEAST, ServerEstimate, TimedEnd};
@@ -52,8 +52,8 @@ impl Calls {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had come,
-    /// it is looked at what has. `is_in_turn` says that no call begins before.
+    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
+    /// come, the turn checks for it. `is_in_turn` says that no call begins before.
     #[cold]
     pub(super) fn end_timed(&mut self, end: TimedEnd, is_in_turn: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_comes_in_the_turn_in_which_the_timed_call_ends_is_not_missed() {
+    fn deadline_in_turn_of_timed_call_end_is_not_missed() {
         let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_measures_nothing() {
+    fn only_sent_call_reports_its_time_to_fleet() {
         let clock = FleetClock::new();
         let (estimate, mut calls) = (ServerEstimate::new(&clock), Calls::default());
         calls.set_estimate(Some(&estimate));
@@ -170,7 +170,7 @@ mod tests {
             estimate.assess(clock.advance(at(millis)), true, 1, FleetState::default());
             estimate.cost()
         };
-        assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
+        assert_eq!(cost(2), TRIAL, "it is to get a measuring call");
         let one = begin(&mut calls, at(2), 1_000);
         answer(&mut calls, one);
         calls.handle_time(at(10), &mut Vec::new());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_call_whose_deadline_passes_and_one_that_is_given_up_are_measured_too() {
+    fn timed_out_and_cancelled_timed_calls_are_measured() {
         let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         begin(&mut calls, start, 30);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_call_of_next_to_no_time_none_is_timed_until_it_is_wished() {
+    fn after_very_short_call_none_is_timed_until_requested() {
         let ((_, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let one = begin(&mut calls, start, 1_000);
         answer(&mut calls, one);

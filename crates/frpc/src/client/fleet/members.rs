@@ -62,7 +62,7 @@ impl Members {
         self.rows.extend(rows);
     }
 
-    /// Changes rows, and removes those for which `stays` is false.
+    /// Changes rows, and removes those that `stays` rejects.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         self.rows.extract_if(.., |row| !stays(row)).collect()
@@ -81,7 +81,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// A server to which a task keeps a connection.
+    /// A server with a task that keeps a connection.
     pub(crate) fn kept(links: Links, urgency: &Arc<Urgency>, pauses: Pauses, runtime: &Handle) -> Self {
         let links = Arc::new(links);
         let keeping = runtime.spawn(keep(links.clone(), urgency.clone(), pauses));
@@ -106,8 +106,8 @@ impl Drop for Member {
     }
 }
 
-/// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so that
-/// many clients to which the same happens do not come at once.
+/// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so
+/// that many clients in the same situation do not connect at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Pauses {
     pub(crate) first: Duration,
@@ -174,7 +174,7 @@ mod tests {
         let urgency = Urgency::default();
         let begun = Instant::now();
         urgency.pause(Duration::from_secs(1)).await;
-        assert_eq!(begun.elapsed(), Duration::from_secs(1), "nobody waits");
+        assert_eq!(begun.elapsed(), Duration::from_secs(1), "no caller waits");
         let waiting = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             std::mem::forget(urgency.wait());

@@ -1,14 +1,14 @@
-//! What a client asks of its fleet: where it stands, and to how many servers it connects.
+//! A client's options for its fleet: its zone, and the number of servers.
 
 use crate::client::builder::ChannelBuilder;
 use crate::resolve::Endpoint;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a client asks of its fleet.
+/// A client's options for its fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetOptions {
-    /// Where the client stands.
+    /// The client's zone.
     pub(crate) zone: Option<String>,
     /// The most servers that it connects to.
     subset: Option<usize>,
@@ -17,9 +17,10 @@ pub(crate) struct FleetOptions {
 }
 
 impl ChannelBuilder {
-    /// Sets where this client stands. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
-    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers that
-    /// cannot work are those without a connection and those that are ejected. Default: none, and zones do not matter.
+    /// Sets the zone of this client. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
+    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers
+    /// that cannot work are those without a connection and those that are ejected. Default: none, and zones do not
+    /// matter.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -37,8 +38,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the most servers to which the channel connects, at least 1, of those that a [resolver](crate::resolve) states.
-    /// With a thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
+    /// Sets the most servers of the channel, at least 1, of those that a [resolver](crate::resolve) states. With a
+    /// thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
     /// follows from chance, in proportion to their weights, so that each server has as many clients as its weight says;
     /// servers of the client's own [zone](Self::zone) come first. A server that joins or leaves changes at most one of
     /// them. Default: all.
@@ -53,11 +54,11 @@ impl ChannelBuilder {
     /// Only unary calls of methods are that the schema declares idempotent (`idempotency_level`), since both servers may run
     /// them. The first answer counts, and the other call is cancelled. Default: never.
     ///
-    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for each
-    /// ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a hundred takes
-    /// makes good use of them. A hedged call is one call for observers, who are told of the second attempt as of a
-    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
-    /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
+    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for
+    /// each ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a
+    /// hundred takes makes good use of them. A hedged call is one call for observers, which see the second attempt as a
+    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each
+    /// call that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -76,12 +77,12 @@ impl ChannelBuilder {
 }
 
 impl FleetOptions {
-    /// Whether a server stands where the client stands.
+    /// Whether a server is in the client's zone.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
     }
 
-    /// Those of a set to which a client connects. `seed` distinguishes it from other clients.
+    /// The servers of a set that a client connects to. `seed` distinguishes it from other clients.
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
         // Each client draws a number for each server: those with the least ones are chosen. What joins or leaves changes

@@ -1,4 +1,4 @@
-//! What can be seen of a fleet.
+//! The inspectable state of a fleet.
 
 use crate::client::channel::Channel;
 use crate::client::fleet::Fleet;
@@ -38,7 +38,7 @@ pub struct FleetServer {
 }
 
 impl Channel {
-    /// The servers among which the channel chooses, with what it knows of them. `None` for a channel to a single server.
+    /// The servers of the channel, with their estimates. `None` for a channel to a single server.
     pub fn fleet(&self) -> Option<FleetView> {
         self.inner.picker.fleet()
     }
