@@ -35,8 +35,8 @@ use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
-use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
+use frisbee_pubsub::{self as pubsub, Broker};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
 use frpc_access::{Access, Who};
@@ -59,7 +59,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// What is counted, and how many calls the shorter run makes.
+/// The measured case, and the number of calls of the shorter run.
 const CASES: [(&str, u64); 33] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
@@ -108,7 +108,7 @@ const UNARY_1: &str = "unary_1_in_flight";
 /// How far calls of frpc and of such a protocol may differ, since frpc uses the same public API.
 const OUTSIDE_TOLERANCE: f64 = 1.05;
 
-/// Calls of a caller who is known to a server with rules, to be compared with those to one without.
+/// Calls of an authenticated caller to a server with rules, to be compared with those to one without.
 const WITH_RULES: &str = "ruled_10_in_flight";
 
 /// A message of twelve fields with a nested one, lists and a map, to JSON and back.
@@ -530,8 +530,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
-        let client =
-            pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
+        let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {

@@ -164,7 +164,8 @@ impl Exchange for Market {
             let Ok(Some(quoted)) = answer else { continue };
             offer.answered += 1;
             let price = quoted.get_ref().price;
-            let is_better = if inquiry.side == i32::from(Side::Buy) { price < offer.price } else { price > offer.price };
+            let is_better =
+                if inquiry.side == i32::from(Side::Buy) { price < offer.price } else { price > offer.price };
             if price > 0 && (offer.price == 0 || is_better) {
                 offer.price = price;
             }

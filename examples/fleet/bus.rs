@@ -1,8 +1,8 @@
 //! The bus of the fleet: brokers that NATS joins, and who hears of all sales.
 
 use frisbee::Server;
-use frisbee_pubsub::{Broker, Client, RecvError};
 use frisbee_pubsub::nats::NatsBus;
+use frisbee_pubsub::{Broker, Client, RecvError};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;

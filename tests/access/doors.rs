@@ -333,7 +333,7 @@ async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     for (token, part) in [
         ("", "show who you are, by a bearer token in the metadata `authorization`"),
-        ("guest", "interop.Interop/Add is not open to you: whoever runs the server can allow it"),
+        ("guest", "interop.Interop/Add is not open to you: the operator of the server can allow it"),
         ("forged", "the token is not accepted: get a new one"),
         ("clerk.0", "the token has expired: get a new one"),
     ] {

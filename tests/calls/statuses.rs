@@ -341,9 +341,9 @@ async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
     for (address, reason) in [
         ("rubbish", "an address must be host:port; the port is missing"),
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
-        ("127.0.0.1:0", "nobody can listen on port 0"),
+        ("127.0.0.1:0", "a server cannot listen on port 0"),
         ("local host:80", "there is a space in the host"),
-        ("unix:", "behind unix: or unix+shm: stands the path of a socket, and there is none"),
+        ("unix:", "the path of a socket is missing after unix: or unix+shm:"),
     ] {
         let text = format!("connecting to {address} failed: {reason}");
         let error = Channel::builder().connect_lazy(address).expect_err("it is no address");

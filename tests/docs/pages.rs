@@ -201,7 +201,7 @@ mod pubsub {
     }
 
     async fn history() -> Outcome {
-        statements!("pubsub-3");
+        statements!("resume-1");
         Ok(())
     }
 }

@@ -66,7 +66,7 @@ async fn connection_at_its_share_is_refused_and_others_served() {
         witness.is_served(20).await;
         hogs.push(hog);
     }
-    assert!(stats.rejected() > 0, "more was asked for than there is");
+    assert!(stats.rejected() > 0, "more was requested than there is");
     assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     release.send(true).expect("handlers wait");
     until("nothing is held", || stats.memory_held() == 0).await;

@@ -57,7 +57,7 @@ fn message(call: &str) -> String {
 
 /// The level and the text of each row of the page's tables.
 fn shown() -> BTreeSet<(String, String)> {
-    let page = ["docs/logs.md", "docs/logs-fleet.md"]
+    let page = ["docs/logs.md", "docs/logs-fleet.md", "docs/logs-restart.md"]
         .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
         .concat();
     let rows = page.lines().filter_map(|line| {

@@ -260,7 +260,7 @@ fn used() -> Duration {
 }
 
 /// Burns as much of a processor as attackers may, and sends nothing: its effect on a client is not caused by the
-/// server's doing.
+/// server.
 pub async fn burn(appetite: Appetite) {
     let diet = Diet { appetite, begun: Instant::now(), used_before: used() };
     loop {

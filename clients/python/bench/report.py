@@ -145,7 +145,7 @@ def imports() -> None:
     text = "import time; t = time.perf_counter(), time.process_time(); import frisbee_rpc; print(time.perf_counter() - t[0], time.process_time() - t[1])"
     runs = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout.split() for _ in range(21)]
     wall, cpu = (statistics.median(float(run[at]) for run in runs) * 1e3 for at in (0, 1))
-    print(f"An import takes {wall:.1f} ms, of which the processor works {cpu:.1f} ms.")
+    print(f"An import takes {wall:.1f} ms, with {cpu:.1f} ms of processor time.")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Memory that calls leave behind. `FRISBEE_MANY` is the number of calls, and a tenth as many are cancelled."""
+"""Memory kept after calls. `FRISBEE_MANY` is the number of calls, and a tenth as many are cancelled."""
 
 from __future__ import annotations
 

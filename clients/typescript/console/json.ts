@@ -1,8 +1,7 @@
 /**
- * Messages and their JSON, as proto3 maps them: 64 bits are text, bytes base64, enums names. Instants, durations, masks,
- * wrappers and free-form values have the forms of their own. `Any` stays a message of two fields, since what it holds is
- * encoded as protobuf.
- */
+ * Messages and their JSON, as proto3 maps them: 64 bits are text, bytes base64, enums names. Instants, durations,
+ * masks, wrappers and free-form values have separate forms. `Any` stays a message of two fields, since its content is
+ * encoded as protobuf. /
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { oneofProperty, property, type Fields } from "./dynamic.js";

@@ -1,5 +1,5 @@
 /**
- * Messages to bytes and back, by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` what stands
+ * Messages to bytes and back, by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` the parts
  * in front of a message.
  *
  * A table lists the fields in the order of the wire: `name:spec`, separated by a space. A name contains any characters but
@@ -50,8 +50,7 @@ export interface Type<T> {
 }
 
 /**
- * What a message may be made from: every field may be left out, and is its default then. Lists may be read-only.
- */
+ * The input of a message: every field may be left out, and is its default then. Lists may be read-only. /
 export type Init<T> = T extends Uint8Array | string | number | bigint | boolean | undefined
   ? T
   : T extends ReadonlyMap<infer K, infer V>
@@ -85,9 +84,8 @@ export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
 }
 
 /**
- * Reads a message in either form, of which the last `missing` fields may not be there, or the default message for a nil.
- * Bytes behind it are ignored: a newer schema may put fields there.
- */
+ * Reads a message in either form. Its last `missing` fields may be absent. A nil gives the default message. Bytes after
+ * it are ignored: a newer schema may put fields there. /
 export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
   from.depth = DEPTH_MAX;
   from.memory = Math.max(MEMORY_MAX, left(from) * MEMORY_TIMES);

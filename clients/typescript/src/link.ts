@@ -102,9 +102,8 @@ export interface Link {
   /** Resets a stream of the server that no handler has had. */
   refuse(id: number, status: Status): void;
   /**
-   * How the server's layout of a service fits: `undefined` if the server has to be told of this end's first, since it is
-   * another one that HELLO has not named. Throws a `Status` if the service cannot be called.
-   */
+   * How the server's layout of a service fits: `undefined` if the server needs this end's first, since it is another
+   * one that HELLO has not named. Throws a `Status` if the service cannot be called. /
   fits(service: AnyService): Fit | undefined;
   /** Sends the request of a call. Returns whether there was room for it. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;

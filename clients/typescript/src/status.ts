@@ -41,9 +41,8 @@ export const enum Is {
 }
 
 /**
- * What goes along with a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`,
- * and printable ASCII under any other.
- */
+ * The metadata of a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`, and
+ * printable ASCII under any other. /
 export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 
 /** What a status has besides its code and text. */

@@ -38,9 +38,8 @@ export interface Stream<A = never, B = unknown> {
   /** Sends a message, or a failure in its place and the end. */
   send(message: Init<A> | Status): void;
   /**
-   * Sends all messages of a source, and the end. The source is asked for the next when there is credit for it. An error
-   * of the source fails the call.
-   */
+   * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
+   * source fails the call. /
   pump(source: Source<Init<A>>): Promise<void>;
   /** Ends the direction of this end. */
   finish(): void;

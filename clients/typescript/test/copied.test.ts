@@ -1,8 +1,7 @@
 /**
- * What the console copies as code compiles: TypeScript by the types of this package's tests, Rust by the test `copied` in
- * `tests/typescript`. Both compile what is committed, and this compares that with what the console makes of a server's schema;
- * `UPDATE_GOLDEN=1 npm test -- copied` writes it.
- */
+ * The code that the console copies compiles: TypeScript by the types of this package's tests, Rust by the test `copied`
+ * in `tests/typescript`. Both compile the committed code, and this compares that with the console's output for a
+ * server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it. /
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -37,10 +37,11 @@ const TOTAL_MAX: usize = 1024 * 1024;
 /// with others; this bounds the memory of subscriptions made to share none.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
-/// What a subscription takes beside its pattern, which is kept twice, and the nodes that it adds, in bytes.
+/// The memory of a subscription in addition to its pattern, which is kept twice, and its nodes, in bytes.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// What a node of the tree takes at most beside its token, in bytes: its own memory, and its place in a table of two.
+/// The most memory of a node of the tree in addition to its token, in bytes: its own memory, and its place in a table
+/// of two.
 const NODE_COST: usize = 320;
 
 /// Subscriptions of a vanished peer that are removed at one time, so that neither looking up topics nor other tasks of
@@ -51,15 +52,15 @@ const REMOVED_AT_ONCE: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Slow {
-    /// The oldest messages that wait for it are dropped, in the portions in which they were published. It is told how
-    /// many; see [`RecvError::Lagged`](super::RecvError::Lagged).
+    /// The oldest messages of its queue are dropped, in the portions of publication. It learns how many; see
+    /// [`RecvError::Lagged`](super::RecvError::Lagged).
     #[default]
     DropOldest,
     /// Its connection is closed.
     Disconnect,
 }
 
-/// What a connection wants to do at a broker; see [`BrokerBuilder::permit`].
+/// A connection's intended use of a broker; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
@@ -261,9 +262,9 @@ impl BrokerBuilder {
         self
     }
 
-    /// Joins the broker with others: what is published at one of them reaches the subscribers of all. Default: none.
+    /// Joins the broker with others: a message at one of them reaches the subscribers of all. Default: none.
     ///
-    /// A backplane is for one broker. docs/bus.md has what is promised.
+    /// A backplane is for one broker. docs/bus.md lists the promises.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
         self
@@ -276,12 +277,13 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets a function that says which connection may publish to which topic, and subscribe to which pattern. Default: each
+    /// Sets a function that permits a connection to publish to a topic, and to subscribe to a pattern. Default: each
     /// may do everything.
     ///
-    /// What it does not allow is refused, and counted as waste. It is asked for each subscription, and for a message if its
-    /// topic is not that of the connection's message before, or the connection's [attachments](Connection::attachments)
-    /// have changed since. It must not block. Subscriptions stay as long as they are held, whatever it would say later.
+    /// A denied use is refused, and counted as waste. The function is called for each subscription, and for a message
+    /// if its topic is not that of the connection's message before, or the connection's
+    /// [attachments](Connection::attachments) have changed since. It must not block. Subscriptions stay as long as they
+    /// are held, even if it would deny them later.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, TopicUse, covers};
@@ -385,16 +387,16 @@ pub struct BrokerSession {
     fanout: Fanout,
     /// The longest body that the peer accepts.
     body_max: u32,
-    /// The topic to which it may publish as it did last, and the state of its attachments at that time.
+    /// The permitted topic of its last message, and the state of its attachments at that time.
     permitted: Option<(Box<[u8]>, u32)>,
 }
 
-/// What a session knows of a subscription.
+/// A session's state of a subscription.
 struct Subscribed {
     pattern: Box<str>,
     /// What it is charged of the server's memory.
     _charge: MemoryCharge,
-    /// What it wants from other brokers.
+    /// Its interest at other brokers.
     interest: Option<Arc<Interest>>,
 }
 
@@ -555,7 +557,7 @@ impl Protocol for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
-        // Messages that came in the same read as the end have been published all the same.
+        // Messages received in the same read as the end have been published.
         session.fanout.flush(&self.0, &*session.subscriber);
         Leaving::begin(self.0.clone(), session.subscriber, session.patterns);
     }
@@ -622,7 +624,7 @@ impl BrokerShared {
         charge.resize(least + nodes);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref());
-            // Again, since what comes from the bus is looked up among those who have joined.
+            // Again, since messages of the bus are routed to joined subscribers.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -721,8 +723,8 @@ struct Leaving {
 }
 
 impl Leaving {
-    /// Removes a few subscriptions at once, and many in a task that lets others go on in between. They match nothing
-    /// any more in any case.
+    /// Removes a few subscriptions at once, and many in a task that yields in between. They match nothing any more in
+    /// any case.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };
@@ -751,7 +753,7 @@ impl Leaving {
 }
 
 impl Drop for Leaving {
-    /// However the task ends, even with its runtime, no subscription is left behind.
+    /// However the task ends, even with its runtime, no subscription remains.
     fn drop(&mut self) {
         while !self.subscriptions.is_empty() {
             self.remove_some();

@@ -1,8 +1,8 @@
-//! Brokers that are one: what a broker passes on to others, and what it hears from them.
+//! Brokers that are one: messages that a broker forwards to others, and messages received from them.
 //!
-//! A [`Backplane`] carries bytes by topics, and may lose them. What is promised beyond that is made here, the same for
-//! all of them: interest is counted (`interest.rs`), what a broker publishes is counted by topics, so that others can
-//! say how much they have missed (`counts.rs`), and nothing that a broker hears is passed on again.
+//! A [`Backplane`] carries bytes by topics, and may lose them. Further promises are made here, the same for all of
+//! them: interest is counted (`interest.rs`), a broker's messages are counted by topics, so that others can say how
+//! much they have missed (`counts.rs`), and nothing that a broker hears is passed on again.
 
 mod counts;
 mod frame;
@@ -37,13 +37,13 @@ use std::time::Instant;
 ///
 /// [`MemoryBus`] joins the brokers of one process.
 pub trait Backplane: fmt::Debug + Send + Sync + 'static {
-    /// A broker uses this backplane from now on; what comes for it goes to the node.
+    /// A broker uses this backplane from now on; its messages go to the node.
     ///
     /// # Panics
     /// If it has a broker already.
     fn attach(&self, node: Node);
 
-    /// What others publish to topics that match the pattern of this interest is to be
+    /// Subscribes to messages of others on topics that match the pattern of this interest. They are to be
     /// [delivered](Node::deliver): each message once for an interest without a group, and for those with the same
     /// group, of all brokers together, to one of them. Interests of groups get what their own broker publishes, too.
     ///
@@ -71,7 +71,7 @@ pub enum Unsent {
     Away(String),
     /// The frame has more bytes than it takes.
     TooLong {
-        /// The bytes of the message, with what is put in front of it.
+        /// The bytes of the message, with its prefix.
         length: usize,
         /// The most that the backplane takes.
         limit: usize,
@@ -95,11 +95,11 @@ impl std::error::Error for Unsent {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum WhenAway {
-    /// They go to the subscribers of their own broker alone, queue groups included. Those of other brokers are told how
+    /// They go to the subscribers of their own broker alone, queue groups included. Those of other brokers learn how
     /// many they have missed when the backplane is back.
     #[default]
     StayLocal,
-    /// They go to nobody, and their publishers are told: see [`Client::sync`](super::Client::sync).
+    /// They are dropped, and their publishers learn it: see [`Client::sync`](super::Client::sync).
     Refuse,
 }
 
@@ -107,7 +107,7 @@ pub enum WhenAway {
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// How a broker passes on what it publishes.
+/// How a broker forwards its publications.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
@@ -118,7 +118,7 @@ pub(super) struct Bus {
     /// Those without a group, by their patterns.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
     next_interest: AtomicU64,
-    /// Somebody may have missed something.
+    /// A subscriber may have missed messages.
     marks_due: AtomicBool,
     /// The version of the subscriptions that interests have been looked through for.
     refreshed: AtomicU64,
@@ -156,7 +156,7 @@ impl Bus {
 
     /// Passes on a message, whose body begins with its topic.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<Passed, Unsent> {
-        // The lock keeps the counts of a topic in the order in which they leave.
+        // The lock keeps the counts of a topic in the order of sending.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
         let frame = Frame::Message.encode(row.next(self.origin), body);
@@ -256,7 +256,7 @@ impl Node {
 
     /// The backplane can be reached again, and interests are in effect; or it has lost something.
     ///
-    /// The other brokers are asked what has been missed.
+    /// The other brokers are queried for missed messages.
     pub fn linked(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -264,7 +264,7 @@ impl Node {
         bus.backplane.control(frame::hello());
     }
 
-    /// To be called several times in a second: answers to brokers that have asked what they missed leave here.
+    /// To be called several times in a second: answers to brokers that have requested their losses are sent here.
     pub fn tick(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };

@@ -29,7 +29,7 @@ const INBOX_MAX: usize = 16 * 1024 * 1024;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answers to [`Client::sync`] that may be outstanding, including those whose callers have gone: as many as fRPC's
-/// calls. A broker answers them one after the other and is hardly ever behind by more than a few.
+/// calls. A broker answers them in order and is hardly ever late by more than a few.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Why publishing or subscribing failed.
@@ -86,10 +86,10 @@ impl From<SendError> for PubSubError {
 
 /// Publishes and subscribes on one connection. A clone uses the same connection.
 ///
-/// A connection that a client has made is made again when it is lost, however long that takes, and subscriptions go on:
-/// see [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. It is
-/// closed, behind the bytes that wait to be written, when the client and its publishers and subscriptions have all been
-/// dropped. A connection with a [`ClientRouter`] that its user has made ends with its subscriptions.
+/// A client replaces its own connection when it is lost, however long that takes, and subscriptions continue: see
+/// [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. It is closed,
+/// after all queued bytes are written, when the client and its publishers and subscriptions have all been dropped. A
+/// connection with a [`ClientRouter`] that its user has made ends with its subscriptions.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<Own>>);
 
@@ -129,7 +129,7 @@ pub(super) struct ClientShared {
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All inboxes, by id: in order, in which they are told of losses and of the end.
+    /// All inboxes, by id: the order of their notifications of losses and of the end.
     inboxes: BTreeMap<u16, Entered>,
     /// Those that are not members of a group, by their patterns.
     by_pattern: Trie<u16, Arc<Inbox>>,
@@ -185,7 +185,7 @@ impl Client {
     /// If no address accepts the connection in time.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; an open connection is closed.
+    /// Dropping the future cancels the attempt; an open connection is closed.
     pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, frisbee::Error> {
         Self::connect_with(frisbee::Client::builder(), address).await
     }
@@ -196,7 +196,7 @@ impl Client {
     /// If no address accepts the connection in time.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; an open connection is closed.
+    /// Dropping the future cancels the attempt; an open connection is closed.
     pub async fn connect_with(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
@@ -318,8 +318,8 @@ impl Client {
 
     /// Subscribes as a member of a queue group: of all members of a group, on any connection, one gets each message.
     ///
-    /// They take turns; a member for which many messages wait is passed over. Members may have different patterns: a
-    /// message goes to one of those whose patterns match.
+    /// They take turns; a member with a long queue is passed over. Members may have different patterns: a message goes
+    /// to one of those whose patterns match.
     ///
     /// # Errors
     /// As [`subscribe`](Self::subscribe), and if the name has more than 255 bytes.
@@ -392,7 +392,7 @@ impl Client {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
-            // Answers come in the order in which it is sent, hence under one lock.
+            // Answers arrive in the order of the requests, so both are under one lock.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
@@ -454,8 +454,7 @@ impl Publisher {
         written.await?.map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Lets `write` put a payload behind what stands in the packet, and finish it, once the connection has
-    /// room. For encoders.
+    /// Lets `write` append a payload to the packet, and finish it, once the connection has room. For encoders.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -559,7 +558,7 @@ impl ClientShared {
         self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed")
     }
 
-    /// Makes a place for a subscription, before the broker is asked, so that the first message finds it.
+    /// Makes a slot for a subscription, before the broker is called, so that the first message finds it.
     fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
@@ -748,7 +747,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     #[tokio::test]
-    async fn the_users_of_a_client_get_the_connection_that_was_made_last_and_the_last_of_them_closes_it() {
+    async fn client_users_share_newest_connection_and_last_closes_it() {
         let [lost, next] = [(); 2].map(|()| DetachedConnection::new(Handle::current(), usize::MAX));
         let own = Own(Mutex::new(lost.connection().clone()));
         own.replace(next.connection().clone());

@@ -2,8 +2,8 @@
 //!
 //! Publishing takes a look into a table of this connection, from topics to subscribers. Only a topic that is not there
 //! is looked up in the broker's tree, under its lock. The table is cleared when any subscription has been added or
-//! removed, which a number that only grows shows. Packets for the same subscribers are encoded one behind the other,
-//! and at the end of the turn each subscriber's queue is locked, and its task woken, once.
+//! removed, which is detected by a number that only grows. Packets for the same subscribers are encoded in a row, and
+//! at the end of the turn each subscriber's queue is locked, and its task woken, once.
 
 use super::Kind;
 use super::broker::{BrokerShared, Target};
@@ -32,9 +32,9 @@ const DELIVERIES_MAX: usize = 16 * 1024;
 /// From this length on a message is a run of its own, so that its body is shared and not copied.
 const LARGE: usize = 4 * 1024;
 
-/// Bodies of these lengths are copied once, before they are shared: they may be slices of a read buffer of 128 KiB,
-/// all of which a slow subscriber would keep although it is charged for the slice alone. Shorter ones are copied in any
-/// case, longer ones have most of their memory to themselves.
+/// Bodies of these lengths are copied once, before they are shared: they may be slices of a read buffer of 128 KiB, all
+/// of it kept by a slow subscriber although it is charged for the slice alone. Shorter ones are copied in any case,
+/// longer ones have most of their memory to themselves.
 const COPIED_ONCE: RangeInclusive<usize> = 16 * 1024..=64 * 1024;
 
 /// Runs whose memory a thread keeps for its connections. Publishers that alternate between topics need one for each
@@ -56,7 +56,7 @@ pub(super) struct Fanout {
     remembered: usize,
     /// The last route, which mostly is the next one too.
     last: usize,
-    /// Packets of this turn; those behind `used` are free.
+    /// Packets of this turn; those after `used` are free.
     runs: Vec<Run>,
     used: usize,
     deliveries: usize,
@@ -69,18 +69,18 @@ pub(super) struct Fanout {
     refusal: String,
 }
 
-/// Where messages come from: a connection of this broker, or the bus.
+/// The origin of messages: a connection of this broker, or the bus.
 pub(super) trait Source {
-    /// What comes from here is counted as published, and passed on to the bus.
+    /// Messages of this origin are counted as published, and forwarded to the bus.
     const PUBLISHES: bool;
 
     /// The number of the connection, which needs not be woken.
     fn number(&self) -> u64;
 
-    /// The memory that what is shared is charged to.
+    /// The account of shared memory.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Looks up whom a topic reaches from here.
+    /// Looks up the receivers of a topic from this origin.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route;
 }
 
@@ -108,7 +108,7 @@ pub(super) struct Route {
     groups: Vec<Group>,
     /// Other brokers may have subscribers, too.
     is_for_bus: bool,
-    /// There is more to do than for everybody.
+    /// More work than for a single route.
     is_special: bool,
     history: Option<History>,
     /// The ring of the topic when it was used last.
@@ -122,7 +122,7 @@ pub(super) struct Group {
     next: usize,
 }
 
-/// Packets one behind the other with the same route.
+/// Consecutive packets with the same route.
 #[derive(Debug)]
 struct Run {
     route: usize,
@@ -149,7 +149,7 @@ pub(super) enum Published {
     AsUsual,
     /// Its topic had to be looked up, or there are many groups: either may take a thousand times as long.
     Slowly,
-    /// The backplane does not take it, so nobody gets it. See [`Fanout::refusal`].
+    /// The backplane rejects it, so it is not delivered. See [`Fanout::refusal`].
     Refused,
 }
 
@@ -223,7 +223,7 @@ impl Fanout {
         Ok(published)
     }
 
-    /// The run to which a body of a route is to be added.
+    /// The run for the next body of a route.
     #[inline(always)]
     fn run(&mut self, route: usize, length: usize, everybody: usize) -> &mut Segment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
@@ -455,7 +455,7 @@ impl Group {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }
 
-    /// The member that gets the next message: in turn, passing over those that are behind if another is not.
+    /// The member that gets the next message: in turn, passing over late ones if another is not.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

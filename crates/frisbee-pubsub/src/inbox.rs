@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The charge for a message beside its payload: its place in the queue.
+/// The charge for a message in addition to its payload: its place in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
 /// A message that was published.
@@ -61,7 +61,7 @@ impl Message {
     }
 }
 
-/// The reason for which a subscription returns no message.
+/// The reason why a subscription returns no message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
@@ -73,7 +73,7 @@ pub enum RecvError {
     /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
     /// whichever of them the messages were for.
     Lagged(u64),
-    /// The connection was lost, and the subscription goes on by a new one.
+    /// The connection was lost, and the subscription continues on a new one.
     ///
     /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
     /// the broker was restarted or has removed the history of a topic.
@@ -176,7 +176,7 @@ pub(super) enum Entry {
     Notice(Notice),
 }
 
-/// What stands between messages.
+/// A mark between messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Lagged(u64),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_lost_messages_do_not_overflow_for_any_number_of_a_broker() {
+    fn lost_message_counts_do_not_overflow() {
         let inbox = Inbox::default();
         inbox.extend((0..8).map(|_| Entry::Notice(Notice::Lagged(u64::MAX))), 2 * MESSAGE_CHARGE);
         let message = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"x") };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_messages_give_way_and_their_number_and_a_reconnect_stand_in_their_place() {
+    fn oldest_messages_are_replaced_by_loss_count_and_reconnect() {
         let inbox = Inbox::default();
         let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from_static(&[0; 36]) });
         let waits = || {

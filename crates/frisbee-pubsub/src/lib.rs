@@ -29,14 +29,14 @@
 //! # Topics
 //!
 //! A topic is a row of tokens with dots between them, in UTF-8: at most 255 bytes and 16 tokens, none empty, without
-//! white space, control characters, `*` and `>`. In a pattern the token `*` stands for any one token and `>`, as the
-//! last one, for one or more.
+//! white space, control characters, `*` and `>`. In a pattern the token `*` matches any one token and `>`, as the last
+//! one, for one or more.
 //!
 //! # Promises
 //!
 //! * Messages that one connection publishes arrive at each subscription in that order.
-//! * A subscription gets all that is published after it has been [made](Client::subscribe), by whomever.
-//! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and is told how many: see
+//! * A subscription gets all messages published after it has been [made](Client::subscribe), by any client.
+//! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and learns how many: see
 //!   [`Slow`].
 //! * A slow subscriber slows down no other.
 
@@ -90,7 +90,7 @@ enum Kind {
     /// To the broker: a message. From it: the same, to all subscriptions that match or to the member of a queue group
     /// whose id is the packet's.
     Message,
-    /// Comes back when all that was sent before has been taken in.
+    /// Returned when all earlier messages have been accepted.
     Sync,
     /// From the broker: so many messages were lost, of the subscription whose id is the packet's or of all.
     Lagged,
@@ -138,7 +138,7 @@ impl Operations {
     }
 }
 
-/// The reason for which a broker refuses a request, as its number on the wire.
+/// The reason of a broker's refusal, as its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
     /// The topic or pattern is none.
@@ -160,11 +160,11 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
     if let Err(error) = packet.finish() {
-        tracing::warn!(%error, "a packet of publish and subscribe is not sent");
+        tracing::warn!(%error, "publish/subscribe packet not sent");
     }
 }
 
-/// Tells why not.
+/// Reports the refusal.
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reason, text: &str) {
     let mut body = vec![reason as u8];
     body.extend_from_slice(text.as_bytes());

@@ -15,8 +15,8 @@
 //! # }
 //! ```
 //!
-//! docs/bus.md has what is promised. With the feature `durable` there are topics that NATS stores as well: see the module of
-//! that name.
+//! docs/bus.md lists the promises. With the feature `durable` there are topics that NATS stores as well: see the module
+//! of that name.
 //!
 //! `async-nats` is a part of this interface, for its settings: users, TLS, timeouts.
 

@@ -20,24 +20,24 @@ const WINDOW: usize = 256 * 1024;
 /// allocations. Longer ones are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// The charge for a segment beside its packets: its place in the queue and its allocations.
+/// The charge for a segment in addition to its packets: its place in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
 /// The charge for a mark.
 const MARK_CHARGE: usize = 64;
 
 /// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
-/// left: enough for subscribers that keep up. While the server is short of memory each has this part of what is left.
+/// left: enough for subscribers that keep up. While the server is short of memory each has this part of the rest.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// What may wait for a subscriber however short of memory the server is, in bytes.
+/// The queue of a subscriber that is always allowed, in bytes.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Which part of what is left is put into the outbox at one time while the server is short of memory, if that is less
-/// than usual.
+/// The part of the remaining memory that is put into the outbox at one time while the server is short of memory, if
+/// that is less than usual.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// What waits is charged to the server's memory in steps of so many bytes.
+/// The queue is charged to the server's memory in steps of so many bytes.
 const STEP: usize = 16 * 1024;
 
 /// The bound of a queue, and the bytes in it.
@@ -63,7 +63,7 @@ impl Bounds {
     }
 }
 
-/// A part of what is left of a server's memory that is short, in bytes.
+/// A part of the rest of a server's scarce memory, in bytes.
 #[cold]
 fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
     (budget.left() / part).max(least)
@@ -96,7 +96,7 @@ struct Queue {
     own: usize,
     /// As much of that as the server's memory is charged with, a multiple of the step.
     charge: MemoryCharge,
-    /// Messages lost since the subscriber was last told.
+    /// Messages lost since the last report to the subscriber.
     lost: u64,
     /// The connection has subscriptions with a history.
     follows: bool,
@@ -143,7 +143,7 @@ impl Segment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// The same without what is shared.
+    /// The same without shared bytes.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -266,7 +266,7 @@ impl Subscriber {
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees what waits, of which so many bytes are accounted for.
+    /// Frees the queue. So many bytes of it are accounted for.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -363,7 +363,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// A segment to which so many bytes are to be added.
+    /// A segment for so many more bytes.
     fn segment(&mut self, more: usize) -> &mut Segment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_queue_knows_how_much_waits_in_it_and_how_much_of_that_is_its_own() {
+    async fn queue_counts_total_and_own_bytes() {
         let mut queue = Queue::new(DetachedConnection::new(Handle::current(), usize::MAX).connection());
         let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
         let mut many = Segment::new();
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn own_bytes_that_wait_are_charged_until_they_are_sent_or_their_subscriber_leaves() {
+    async fn own_queued_bytes_are_charged_until_sent_or_unsubscribed() {
         let bounds = bounds(1 << 20, Slow::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         for leaves in [false, true] {
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_newest_message_waits_however_long_and_older_ones_only_within_the_bound() {
+    async fn newest_message_is_kept_at_any_length_and_older_in_bound() {
         for slow in [Slow::DropOldest, Slow::Disconnect] {
             let bounds = bounds(10_000, slow);
             let from = subscriber(1, &bounds);
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_bound_is_a_sixteenth_beyond_that_of_all_and_of_the_rest_when_memory_is_short() {
+    async fn queue_bound_is_one_sixteenth_of_total_or_remaining_memory() {
         let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
         let bounds = Bounds { queue_max: 1_000_010, memory_max: 100, slow: Slow::DropOldest, waiting, lost };
         let budget = DetachedConnection::new(Handle::current(), 1_000_000).connection().memory_budget();

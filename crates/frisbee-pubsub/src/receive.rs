@@ -54,7 +54,7 @@ impl ClientRouter {
         Self(shared, Which::Next)
     }
 
-    /// The handle by which the connection of this router is used, once it is there.
+    /// The handle for using the connection of this router, once it exists.
     pub fn client(&self) -> Client {
         Client(self.0.clone(), None)
     }
@@ -77,7 +77,7 @@ pub struct ClientSession {
     routes: Vec<Route>,
     /// The last route, which mostly is the next one too.
     last: usize,
-    /// The last subscription in a group for which something came.
+    /// The last subscription in a group with a message.
     member: Option<(PacketId, Inboxes)>,
     /// The positions of topics that are not among the routes.
     stream: Stream,
@@ -389,7 +389,7 @@ mod tests {
         DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
     }
 
-    /// What has come for a subscription: payloads, and numbers of lost messages.
+    /// Received items of a subscription: payloads, and numbers of lost messages.
     fn received(subscription: &mut Subscription) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let next = || match subscription.poll_recv(&mut context) {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_and_losses_reach_the_subscriptions_that_they_are_for_in_order() {
+    async fn messages_and_losses_reach_their_subscriptions_in_order() {
         let router = ClientRouter::starting_at(100);
         assert_eq!(router.operations(), [100..=107]);
         let shared = router.0.clone();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_told_to_the_next_caller_that_asks_if_all_was_taken() {
+    async fn refusal_is_reported_to_next_flush() {
         let router = ClientRouter::new();
         let (client, connection) = (router.client(), connection());
         let mut session = router.connected(&connection);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_name_of_a_group_has_1_to_255_bytes_and_as_much_may_wait_as_is_documented() {
+    async fn group_name_length_and_queue_default_are_as_documented() {
         let client = ClientRouter::new().client();
         for (length, is_allowed) in [(0, false), (1, true), (255, true), (256, false)] {
             let refused = client.queue_subscribe("a", &"g".repeat(length)).await.expect_err("it is not connected");
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_remembers_a_bounded_number_of_topics_and_forgets_them_when_subscriptions_change() {
+    async fn client_topic_cache_is_bounded_and_reset_on_change() {
         let router = ClientRouter::new();
         let mut all = router.0.kept_subscription(">");
         let connection = connection();

@@ -1,4 +1,4 @@
-//! The connection of a client that is lost and made again: its subscriptions go on, and are told.
+//! The connection of a client that is lost and made again: its subscriptions continue, with a notice.
 
 use super::Kind;
 use super::client::{ClientShared, Own};
@@ -30,7 +30,7 @@ pub(super) struct Again {
     pub(super) answered: oneshot::Receiver<Result<(), String>>,
 }
 
-/// Keeps a client connected until nobody uses it any more.
+/// Keeps a client connected while it has users.
 pub(super) async fn keep(own: Weak<Own>, shared: Weak<ClientShared>, dial: Dial) {
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
         let reason = current.closed().await;
@@ -44,7 +44,7 @@ pub(super) async fn keep(own: Weak<Own>, shared: Weak<ClientShared>, dial: Dial)
     }
 }
 
-/// Tries to connect until it succeeds, or nobody wants it any more.
+/// Tries to connect until it succeeds, or the client is dropped.
 async fn connect(own: &Weak<Own>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
     let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
     for attempt in 0_u32.. {
@@ -67,7 +67,7 @@ async fn connect(own: &Weak<Own>, shared: &Weak<ClientShared>, dial: &Dial) -> O
     None
 }
 
-/// Makes all subscriptions again. Each is told in front of the first message that the new connection brings.
+/// Makes all subscriptions again. Each is notified before the first message of the new connection.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let lost = shared.again();
     for again in &lost {
@@ -77,7 +77,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
         }
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
         if connection.send(&packet).await.is_err() {
-            // It is lost again, maybe before these were noted as its own: nobody else notes them as lost then.
+            // It is lost again, maybe before these were registered as its own: then no other code marks them as lost.
             return shared.lose_all();
         }
     }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subscriptions_outlive_a_connection_that_is_lost_before_they_are_made_again() {
+    fn subscriptions_survive_loss_during_resubscription() {
         let runtime = runtime();
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
         let _subscription = shared.kept_subscription("topic");

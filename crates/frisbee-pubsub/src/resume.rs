@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn topic_that_began_while_disconnected_is_expected_from_its_first_message() {
+    fn topic_begun_while_disconnected_is_read_from_its_start() {
         let mut follow = lost("a.*", 5);
         assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), Gap::None);
         assert_eq!(follow.handle_position(&"a.b".into(), next(7, 5)), Gap::None);

@@ -1,4 +1,4 @@
-//! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
+//! The broker as a router, without sockets: packets are routed, and the outbox of a turn is checked.
 
 mod bounds;
 mod histories;
@@ -71,14 +71,14 @@ impl Member {
         self.detached.turn(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
-    /// What is in the outbox.
+    /// The contents of the outbox.
     pub(super) fn taken(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// What a turn sends, and the turns after it: ids and payloads of messages, `-` and a number for what was lost.
+    /// The packets of a turn, and of the turns after it: ids and payloads of messages, `-` and a number for lost ones.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
@@ -119,7 +119,7 @@ fn peers<const N: usize>(settings: BrokerBuilder) -> (Runtime, Broker, [Member; 
 }
 
 #[test]
-fn messages_of_one_turn_wake_each_subscriber_once_and_arrive_in_order() {
+fn messages_of_one_turn_wake_subscriber_once_in_order() {
     let (_runtime, _, [mut one, mut two, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.*", "");
     two.subscribe(1, ">", "");
@@ -131,7 +131,7 @@ fn messages_of_one_turn_wake_each_subscriber_once_and_arrive_in_order() {
     assert!(one.was_woken() && two.was_woken() && !writer.was_woken());
     writer.publish("a.b", "1000");
     writer.turn();
-    assert!(!one.was_woken(), "a task that has been told needs no second waking");
+    assert!(!one.was_woken(), "a notified task needs no second waking");
     let all = (0..1001).map(|number| (number, format!("0:{number}")));
     assert_eq!(two.received(), all.clone().map(|(_, text)| text).collect::<Vec<_>>());
     let some = all.filter(|(number, _)| number % 3 != 2 || *number == 1000).map(|(_, text)| text);
@@ -185,7 +185,7 @@ fn several_subscriptions_of_a_connection_get_a_message_once() {
 }
 
 #[test]
-fn each_message_goes_to_one_member_of_a_group_and_all_get_their_share() {
+fn group_messages_go_to_one_member_each_evenly() {
     let (_runtime, _, [mut one, mut two, mut three, mut all, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.b", "g");
     two.subscribe(2, "a.*", "g");
@@ -222,7 +222,7 @@ fn a_member_that_is_behind_is_passed_over() {
 }
 
 #[test]
-fn a_slow_subscriber_loses_the_oldest_messages_and_is_told_how_many() {
+fn slow_subscriber_loses_oldest_messages_with_count() {
     const QUEUE: usize = 100_000;
     let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(QUEUE));
     slow.subscribe(1, "a", "");
@@ -237,7 +237,7 @@ fn a_slow_subscriber_loses_the_oldest_messages_and_is_told_how_many() {
     }
     assert_eq!(all.len(), 10_000);
     let late = slow.received();
-    let lost: usize = late[0].strip_prefix('-').expect("what was lost comes first").parse().unwrap();
+    let lost: usize = late[0].strip_prefix('-').expect("the loss is first").parse().unwrap();
     assert_eq!(lost + late.len() - 1, 10_000);
     assert_eq!(late[1..], all[lost..]);
     assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);
@@ -353,17 +353,17 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
         while broker.subscriptions() > 0 {
             tokio::task::yield_now().await;
         }
-        // What has removed the last ones ends with it.
+        // The task that has removed the last ones ends with it.
         tokio::task::yield_now().await;
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
-    // The next thing that happens on a connection, if only a PING, makes it forget who is gone.
+    // The next event on a connection, if only a PING, makes it forget departed subscribers.
     writer.turn();
-    assert!(weak.upgrade().is_none(), "somebody holds on to it");
+    assert!(weak.upgrade().is_none(), "a reference is left");
 }
 
 #[test]
-fn messages_that_arrive_with_the_end_of_a_connection_are_published() {
+fn messages_arriving_with_connection_end_are_published() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     writer.publish("a", "last words");
@@ -372,7 +372,7 @@ fn messages_that_arrive_with_the_end_of_a_connection_are_published() {
 }
 
 #[test]
-fn subscriptions_end_when_unsubscribed_and_ids_can_be_used_again() {
+fn unsubscribing_ends_subscription_and_frees_its_id() {
     let (_runtime, broker, [mut peer]) = peers(Broker::builder());
     peer.subscribe(1, "a", "");
     peer.publish("a", "one");
@@ -405,7 +405,7 @@ fn subscriptions_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn wrong_packets_are_answered_and_truncated_ones_close_the_connection() {
+fn invalid_packets_are_answered_and_truncated_ones_close() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     for (pattern, group) in [("", ""), ("a..b", ""), ("a.>.b", ""), ("a", "g".repeat(256).as_str())] {
         assert_eq!(peer.ask(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");

@@ -12,10 +12,10 @@ pub(crate) const TOPIC_MAX: usize = 255;
 /// most, and only if as many patterns have subscribers.
 pub(crate) const DEPTH_MAX: usize = 16;
 
-/// The token that stands for any one token.
+/// The token that matches any one token.
 const ONE: &str = "*";
 
-/// The token that stands for all tokens to come, at least one.
+/// The token that matches all remaining tokens, at least one.
 const REST: &str = ">";
 
 /// The defect of a topic or a pattern.
@@ -120,8 +120,9 @@ pub fn covers(pattern: &str, other: &str) -> bool {
 
 /// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
 ///
-/// A tree with a node for each beginning of a pattern. Empty nodes are removed, so that removed patterns leave no memory
-/// behind. Others wait while a value is put in or taken out, so either moves a few entries only, however many there are.
+/// A tree with a node for each beginning of a pattern. Empty nodes are removed, so that removed patterns leave no
+/// memory or entries. Others wait while a value is inserted or removed, so either moves a few entries only, at any
+/// size.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,
@@ -141,7 +142,7 @@ struct Node<K, V> {
 }
 
 /// A table in order, which moves some entries of a few nodes when it grows. A hash table would move all entries at one
-/// time. Most tables have one entry, for which a map would take ten times the memory.
+/// time. Most tables have one entry; a map for it would take ten times the memory.
 #[derive(Debug)]
 enum Table<K, V> {
     None,
@@ -167,7 +168,7 @@ impl<K: Ord, V> Trie<K, V> {
         self.len
     }
 
-    /// How many nodes there are beside the root.
+    /// The number of nodes without the root.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes
     }
@@ -333,7 +334,7 @@ impl<K: Ord, V> Table<K, V> {
     }
 }
 
-/// The first token, and the rest behind its dot.
+/// The first token, and the rest after its dot.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -421,7 +422,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pattern_covers_another_one_only_if_it_matches_all_of_its_topics(
+        fn pattern_covers_another_only_if_it_matches_all_its_topics(
             pair in (pattern(), pattern()), topics in proptest::collection::vec(topic(), 1..20)
         ) {
             let (wide, narrow) = pair;
@@ -483,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_topics_and_a_hundred_thousand_churned_patterns_leave_nothing_behind() {
+    fn million_topics_and_churned_patterns_leave_no_memory() {
         let mut trie = Trie::default();
         trie.insert("base.topic", 0, ());
         let before = (trie.len(), trie.nodes());

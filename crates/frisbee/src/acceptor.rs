@@ -76,7 +76,7 @@ impl<R> Clone for Acceptor<R> {
 
 impl<R: Protocol> Acceptor<R> {
     /// Serves a connection to its end and returns the reason. The current tokio runtime drives it; handlers run in the
-    /// runtime in which the acceptor was made.
+    /// runtime of the acceptor's creation.
     ///
     /// A server that is set to speak TLS does so here as well.
     ///
@@ -135,7 +135,7 @@ pub(crate) struct Host<R> {
     pub(crate) shutdown_timeout: Duration,
     /// Connections begin with a header of the PROXY protocol.
     pub(crate) is_proxied: bool,
-    /// The runtime of the caller, where handlers that wait go on.
+    /// The runtime of the caller, where pending handlers continue.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::transport::tls::Handshakes>,
@@ -195,7 +195,7 @@ impl<R: Protocol> Host<R> {
         self.begin(io, ends, context, entry)
     }
 
-    /// As [`serve`](Self::serve), from the header in which a proxy states its client.
+    /// As [`serve`](Self::serve), after the header of a proxy with its client's address.
     async fn serve_proxied<T: Io>(
         &self,
         mut io: T,
@@ -382,8 +382,7 @@ pub(crate) struct Admitted {
 }
 
 impl Connections {
-    /// Those that are not on the way any more, in the order in which they came: the end of a server takes the same course
-    /// in each run of a simulation.
+    /// Ended arrivals, in the order of arrival: the end of a server takes the same course in each run of a simulation.
     fn handles(&self) -> Vec<Connection> {
         let mut numbers: Vec<_> = self.by_number.keys().copied().collect();
         numbers.sort_unstable();
@@ -438,7 +437,7 @@ impl Open {
         Some(Entry { open: open.clone(), number })
     }
 
-    /// The next connections behind a number, so many at most.
+    /// The next connections after a number, so many at most.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<(u64, Admitted)> {
         let inner = self.inner.lock();
         let is_behind = |number: &u64| after.is_none_or(|after| *number > after);
@@ -493,10 +492,10 @@ impl Open {
         tracing::warn!(
             connections = count,
             first = first.join("; "),
-            "the time for the shutdown is over; the remaining connections are closed"
+            "shutdown timeout reached; closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
-        // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
+        // Closing takes no longer than lingering does; connections that exceed even that end with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 

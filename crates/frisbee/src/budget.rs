@@ -36,8 +36,8 @@ pub(crate) const SLICED_MIN: usize = 16 * 1024;
 /// The size of such a buffer: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// The memory of a handler that waits, beside its request, in bytes: its future, its place in the connection's list,
-/// and its part of the state that is kept to answer it.
+/// The memory of a pending handler, in addition to its request, in bytes: its future, its slot in the connection's
+/// list, and its part of the state that is kept to answer it.
 const WAITING_COST: usize = 768;
 
 /// The memory that a received body of this length keeps, for [`Connection::hold`](crate::Connection::hold). A body of 16 to

@@ -27,7 +27,7 @@ use tokio::task::JoinSet;
 /// How long connecting may take, by default.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an address of a name is waited for before the next is tried beside it, as in RFC 8305.
+/// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// The dialling end.
@@ -68,7 +68,7 @@ pub struct ClientBuilder {
     pub(crate) io_backend: IoBackend,
     pub(crate) busy_poll: Duration,
     pub(crate) log_settings: bool,
-    /// How memory is offered at addresses of Unix sockets; at those that ask for it by the defaults.
+    /// How memory is offered at addresses of Unix sockets; at `unix+shm:` addresses by the defaults.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
     #[cfg(feature = "tls")]
@@ -146,28 +146,28 @@ impl ClientBuilder {
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
     ///
-    /// Others are shared by the clients of the process. What is sent and received then crosses threads, and a call
-    /// takes half as much processor time again or more. In return PINGs are answered, and streams and other packets of
-    /// the peer taken, however long tasks of the current runtime compute; and of a thousand busy connections none has
-    /// to wait for the others, as happens on tokio's multi-thread runtime.
+    /// Others are shared by the clients of the process. Sent and received bytes then cross threads, and a call takes
+    /// half as much processor time again or more. In return PINGs are answered, and streams and other packets of the
+    /// peer taken, however long tasks of the current runtime compute; and of a thousand busy connections none has to
+    /// wait for the others, as happens on tokio's multi-thread runtime.
     ///
     /// Futures that handlers here await or spawn belong to the current runtime in any case, and the connection ends
     /// with that runtime. But handlers begin on a thread of the workers, and hold up every connection that the thread
     /// drives, also those of other clients: a handler that computes or blocks there delays all of them, and tokio's
     /// `block_in_place` panics. A test that pauses the clock of its runtime does not pause that of workers.
     ///
-    /// The threads start when the first client asks for so many, and are bound to the processors to which that one's
-    /// thread is bound. A process that forks has none of them.
+    /// The threads start with the first client that sets this number, and are bound to the processors of its thread. A
+    /// process that forks has none of them.
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
         self
     }
 
-    /// Sets the interface by which the bytes of the connection are moved. By default, and with [`IoBackend::Auto`], it
-    /// is the current tokio runtime, unless there are other [`workers`](Self::workers).
+    /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
+    /// runtime, unless there are other [`workers`](Self::workers).
     ///
-    /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. What is sent and
-    /// received then crosses threads, which measures dearer unless very many calls are in flight.
+    /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. Sent and received bytes
+    /// then cross threads, which measures dearer unless very many calls are in flight.
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.io_backend = backend;
         self
@@ -222,8 +222,8 @@ impl ClientBuilder {
     /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
     /// taken.
     ///
-    /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers the server to share memory,
-    /// and goes on over the socket with one that does not.
+    /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers the server to share
+    /// memory, and continues over the socket with one that does not.
     ///
     /// With TLS it waits until the kind of the server is known, which takes one more round trip: only then is it known
     /// whether the server accepts this end's certificate.
@@ -236,7 +236,7 @@ impl ClientBuilder {
     /// or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
-    /// Dropping the future gives up, and closes the sockets that are connected.
+    /// Dropping the future cancels the attempt, and closes the connected sockets.
     pub async fn connect<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
@@ -274,7 +274,7 @@ impl ClientBuilder {
     /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up and drops the transport.
+    /// Dropping the future cancels the attempt and drops the transport.
     pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -341,7 +341,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // A driver that comes back by itself needs no bell, and its peer learns that from the transport.
+        // A driver that polls again by itself needs no bell, and its peer learns that from the transport.
         Some((path, connector.spin_at_least(self.busy_poll)))
     }
 
@@ -497,7 +497,7 @@ where
     }
 }
 
-/// The reason for which there can never be a connection to an address.
+/// The reason for which no connection to an address is ever possible.
 fn wrong_with(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {
@@ -511,7 +511,7 @@ fn wrong_with(address: &str) -> Option<&'static str> {
     if let Some(path) = address.strip_prefix("unix:").or_else(|| address.strip_prefix("unix+shm:")) {
         let is_path = std::os::unix::net::SocketAddr::from_pathname(path).is_ok();
         return match path {
-            "" => Some("behind unix: or unix+shm: stands the path of a socket, and there is none"),
+            "" => Some("the path of a socket is missing after unix: or unix+shm:"),
             _ if !is_path => Some("the path of a socket is at most 107 bytes long, without a zero among them"),
             _ => None,
         };
@@ -525,7 +525,7 @@ fn wrong_with(address: &str) -> Option<&'static str> {
         Some((host, _)) if host.contains(char::is_whitespace) => Some("there is a space in the host"),
         Some((_, port)) => match port.parse::<u16>() {
             Err(_) => Some("the port is not a number up to 65535"),
-            Ok(0) => Some("nobody can listen on port 0"),
+            Ok(0) => Some("a server cannot listen on port 0"),
             Ok(_) => None,
         },
     }
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_shared_memory_is_fit_where_there_is_the_feature_and_says_so_where_not() {
+    fn shared_memory_address_needs_feature_and_error_names_it() {
         let wrong = wrong_with("unix+shm:/run/service.sock");
         if cfg!(all(feature = "shm", target_os = "linux")) {
             assert_eq!(wrong, None);
@@ -555,7 +555,7 @@ mod tests {
 
     #[cfg(all(feature = "shm", target_os = "linux"))]
     #[test]
-    fn a_connection_that_polls_busily_spins_in_shared_memory_for_as_long_at_least() {
+    fn busy_polling_connection_spins_in_shared_memory_as_long() {
         use crate::shm::Connector;
         let [short, long] = [5, 7].map(Duration::from_millis);
         let spins = |builder: ClientBuilder| format!("{:?}", builder.offers_memory("unix+shm:/socket"));
@@ -577,19 +577,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn addresses_that_fail_cost_nothing_and_slow_ones_are_waited_for() {
+    async fn failing_addresses_cost_nothing_and_slow_ones_are_awaited() {
         let begun = Instant::now();
         let connect = |address: SocketAddr| async move {
             match address.port() {
                 2 => tokio::time::sleep(4 * ADDRESS_HEAD_START).await,
-                _ => return Err(io::Error::other("nobody listens")),
+                _ => return Err(io::Error::other("no listener")),
             }
             Ok(address.port())
         };
         assert_eq!(connect_to_any(addresses(4), connect).await.ok(), Some(2));
         assert_eq!(begun.elapsed(), 4 * ADDRESS_HEAD_START);
-        let error = connect_to_any(addresses(1), connect).await.expect_err("nobody listens");
-        assert_eq!(error.to_string(), "nobody listens");
+        let error = connect_to_any(addresses(1), connect).await.expect_err("no listener");
+        assert_eq!(error.to_string(), "no listener");
         connect_to_any(addresses(0), connect).await.expect_err("there is none");
     }
 }

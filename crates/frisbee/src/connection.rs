@@ -66,7 +66,7 @@ pub use task::{AbortHandle, Task};
 #[derive(Clone)]
 pub struct Connection(pub(crate) Arc<ConnectionShared>);
 
-/// What the handles and the task of a connection share.
+/// Shared by the handles and the task of a connection.
 pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
@@ -176,8 +176,8 @@ impl Connection {
 
     /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written.
     ///
-    /// A packet that came from another connection is sent unchanged: a large body is shared with the buffer it was read
-    /// into and not copied. Proxies forward in this way; see also [`Outbox::forward`].
+    /// A packet received on another connection is sent unchanged: a large body is shared with its read buffer and not
+    /// copied. Proxies forward in this way; see also [`Outbox::forward`].
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.
@@ -270,7 +270,7 @@ impl Connection {
     /// Opens a stream by sending its first packet.
     ///
     /// Waits until the kind of the peer is known, which on a new connection takes a round trip, until the peer accepts
-    /// a further stream, and while this end [asks for the connection](Self::hand_off).
+    /// a further stream, and while this end [requests a hand-off](Self::hand_off).
     ///
     /// # Errors
     /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
@@ -319,7 +319,7 @@ impl Connection {
 
     /// Runs a task that is aborted when the connection ends, and that a graceful shutdown waits for.
     ///
-    /// On the runtime in which the server was started or the client connected. Dropping the handle leaves the task running.
+    /// On the runtime of the server's start or the client's connection. Dropping the handle leaves the task running.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -357,7 +357,7 @@ impl Connection {
     /// Runs the handler of a call as a task, and charges the memory of its request; see
     /// [`body_memory`](crate::body_memory). [`tasks`](crate::tasks) has an example.
     ///
-    /// `make` gets the [`Task`], by which the handler answers and which it holds until it is over. The peer may
+    /// `make` gets the [`Task`] by which the handler answers. The handler holds it until it is over. The peer may
     /// [cancel](Self::cancel_call) the handler by `call`.
     ///
     /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight. Nothing was spawned then.
@@ -372,9 +372,8 @@ impl Connection {
         self.spawn_within(self.calls_max(), call, Some(memory), site, make).is_ok()
     }
 
-    /// The runtime in which the connection's work runs, wherever the connection is driven. A task that is spawned there
-    /// directly is no work of the connection: a shutdown does not wait for it, and it continues when the connection has
-    /// ended.
+    /// The runtime of the connection's work, independent of the driver's thread. A task that is spawned there directly
+    /// is no work of the connection: a shutdown does not wait for it, and it continues when the connection has ended.
     pub fn runtime_handle(&self) -> &Handle {
         &self.0.runtime
     }
@@ -464,8 +463,8 @@ impl Connection {
     /// Charges memory of the router to this connection until the result is dropped. It counts towards
     /// [`memory_max`](crate::ServerBuilder::memory_max) of the server.
     ///
-    /// For routers that keep packets or messages of their own: queues, subscriptions, requests whose handlers wait. A
-    /// router asks [`has_room`](Self::has_room) first and rejects the packet otherwise. [`body_memory`](crate::body_memory)
+    /// For routers that keep their own packets or messages: queues, subscriptions, pending requests. A router checks
+    /// [`has_room`](Self::has_room) first and rejects the packet otherwise. [`body_memory`](crate::body_memory)
     /// computes the bytes that a received body keeps.
     ///
     /// ```
@@ -548,10 +547,10 @@ impl Connection {
         self.0.work.len()
     }
 
-    /// Asks the peer for the connection itself: once it has agreed, the transport is the caller's, for any other
+    /// Requests the connection itself from the peer: once it has agreed, the transport is the caller's, for any other
     /// protocol.
     ///
-    /// Nothing is sent behind the request: other handles wait, and the protocol is silent. If the peer agrees, this
+    /// Nothing is sent after the request: other handles wait, and the protocol is silent. If the peer agrees, this
     /// connection has ended, with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff), for all its handles. The
     /// peer may send first; the bytes that it has sent are read first. If the peer does not agree, the connection
     /// continues as before.
@@ -561,10 +560,11 @@ impl Connection {
     /// ([`Config::hand_off_timeout`]); then the connection is closed.
     ///
     /// # Errors
-    /// If the peer does not agree or cannot be asked, or the connection has ended.
+    /// If the peer does not agree or does not support it, or the connection has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up, and the peer is told. If it agrees nevertheless, the connection is closed.
+    /// Dropping the future cancels the request, and notifies the peer. If it agrees nevertheless, the connection is
+    /// closed.
     pub async fn hand_off(
         &self,
         operation: Operation,
@@ -573,9 +573,9 @@ impl Connection {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
-    /// Asks for the connection like [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the
-    /// connection's lock, when packets that are sent later already wait. Its result is kept until the request is decided, even if the caller no longer
-    /// waits, and dropped before the caller learns the decision.
+    /// Requests the connection like [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the
+    /// connection's lock, when later packets already wait. Its result is kept until the request is decided, even if the
+    /// caller no longer waits, and dropped before the caller learns the decision.
     ///
     /// # Errors
     /// As there; [`HandOffError::Busy`] if `may` returns `None`.
@@ -591,16 +591,16 @@ impl Connection {
         hand_off::ask(self, operation, request.into(), may).await
     }
 
-    /// Takes the transport without telling the peer, which has to know by the users' protocol: the counterpart of
+    /// Takes the transport without notice to the peer, which has to know by the users' protocol: the counterpart of
     /// `RawTransport()` of Go peers.
     ///
-    /// Packets that handles have sent are written first. Bytes that have been received and not been routed are read
-    /// first; a packet that has come in part is completed and routed. The connection has then ended, with
+    /// Packets that handles have sent are written first. Received bytes that have not been routed are read first; an
+    /// incomplete packet is completed and routed. The connection has then ended, with
     /// [`CloseReason::HandedOff`](crate::CloseReason::HandedOff), for all its handles.
     ///
-    /// Two facts cannot be known here: the first byte of the peer that is no packet, and whether a PING of it is on its
-    /// way. So the peer should send nothing until this end tells it to, by a byte on the transport. A router that knows
-    /// the last packet returns [`Routed::HandOff`](crate::Routed::HandOff) instead.
+    /// Two facts cannot be known here: the first byte of the peer that is no packet, and whether a PING of it is in
+    /// flight. So the peer should send nothing until this end permits it, by a byte on the transport. A router that
+    /// knows the last packet returns [`Routed::HandOff`](crate::Routed::HandOff) instead.
     ///
     /// # Errors
     /// If the connection has ended, or a hand-off is in progress.

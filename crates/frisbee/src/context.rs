@@ -13,9 +13,9 @@ use std::time::Instant;
 /// Values that belong to a connection, one of each type.
 ///
 /// Routers, handlers, streams and all other owners of a handle see the same values. Nothing is allocated for a
-/// connection without values. There are as many values as the program has types for them; a type of one's own keeps
-/// them apart from those of others. When the connection has ended they are dropped, behind the functions that were
-/// registered by [`Connection::on_close`].
+/// connection without values. There are as many values as the program has types for them; a private type keeps them
+/// apart from those of others. When the connection has ended they are dropped, after the functions that were registered
+/// by [`Connection::on_close`].
 ///
 /// ```
 /// use frisbee::Connection;

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The deferred packets of a connection. Its task puts packets there and takes them out, in order; a router that is
-/// asked to cancel a call removes the request, if it is here.
+/// The deferred packets of a connection. Its task puts packets there and takes them out, in order; a router that
+/// cancels a call removes the request, if it is here.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
@@ -16,7 +16,7 @@ pub(crate) struct Waiting {
     pub(crate) packet: Packet,
     /// It opens a stream.
     pub(crate) opens: bool,
-    /// Packets behind it may be looked at only when it has been routed.
+    /// Later packets may be routed only after it.
     pub(crate) stops: bool,
 }
 
@@ -28,7 +28,7 @@ struct Queue {
     charged: usize,
     /// Streams with packets here. Their later packets have to follow, so they stay until all is routed.
     streams: BTreeSet<PacketId>,
-    /// Nothing behind the last packet may be looked at.
+    /// No packet after the last one may be routed.
     stops: bool,
     /// The bytes that packets which were not deferred have added to the backlog.
     added: usize,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn deferred_packets_are_bounded_in_bytes_and_number_and_charged_until_routed() {
+    fn deferred_packets_are_bounded_and_charged_until_routed() {
         let account = account(100 * MIB, MIB);
         for (length, many) in [(0, 1_000..2_000), (100_000, 11..12), (5 * MIB, 1..2)] {
             let deferred = Deferred::default();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_more_is_deferred_when_the_server_holds_as_much_as_it_may() {
+    fn nothing_is_deferred_at_server_memory_limit() {
         let account = account(1000, 1000);
         let deferred = Deferred::default();
         deferred.push(request(1, 100), &account);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_cancelled_is_gone_and_the_others_keep_their_order() {
+    fn cancelled_request_is_removed_and_others_keep_order() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         (1..=4).for_each(|id| deferred.push(Waiting { stops: id == 4, ..request(id, 10) }, &account));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_with_packets_here_stays_behind_them_until_all_is_routed() {
+    fn stream_packets_queue_after_deferred_ones_of_same_stream() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         let packet = Packet { id: PacketId(7), operation: Operation::STREAM, body: Bytes::from_static(b"opens") };

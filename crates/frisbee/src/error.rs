@@ -89,19 +89,19 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// The reason for which a connection was not handed off. Unless it is [`Closed`](Self::Closed), it continues as before.
+/// The reason for a failed hand-off. Unless it is [`Closed`](Self::Closed), the connection continues as before.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
     /// The peer does not agree, and this is its reply.
     Refused(Bytes),
-    /// Calls or streams are in progress at one of the ends, including those that were given up and not answered yet, or
-    /// another hand-off is.
+    /// Calls or streams are in progress at one of the ends, including cancelled and unanswered ones, or another
+    /// hand-off is.
     Busy,
     /// The peer takes no connections for this operation.
     NotServed,
-    /// The peer is Go, which knows no such thing, or this end accepted the connection: only the end that dialled asks.
-    /// See [`Connection::into_transport`](crate::Connection::into_transport).
+    /// The peer is Go, which does not know hand-offs, or this end accepted the connection: only the dialling end
+    /// requests one. See [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
     /// The request is longer than the peer accepts.
     TooLong(TooLong),
@@ -134,7 +134,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// The error for which a connection ended: the system's, or that of the peer.
+/// The error that ended a connection: the system's, or that of the peer.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
@@ -284,7 +284,7 @@ mod tests {
     use std::error::Error as _;
 
     #[test]
-    fn errors_of_callers_keep_the_error_that_ended_the_connection_as_their_source() {
+    fn caller_errors_have_connection_error_as_source() {
         let ended = || CloseReason::from(io::Error::new(io::ErrorKind::ConnectionReset, "the cable is cut"));
         let errors: [Box<dyn std::error::Error>; 2] =
             [Box::new(SendError::Closed(ended())), Box::new(HandOffError::Closed(ended()))];

@@ -31,8 +31,8 @@ const FRAME_BEGINS: u8 = 0;
 #[cfg(feature = "tls")]
 const TLS_BEGINS: u8 = 22;
 
-/// The most layers around a connection. TLS and WebSocket are two, and a protocol of the user's may stand in between.
-/// Each layer costs the memory of a connection, and a client decides how many there are.
+/// The most layers around a connection. TLS and WebSocket are two, and a protocol of the user's may be in between. Each
+/// layer costs the memory of a connection, and a client decides how many there are.
 const LAYERS_MAX: u8 = 3;
 
 type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
@@ -107,7 +107,7 @@ pub(crate) trait Within: Send + Sync {
     /// Serves a transport as a connection within one that is foreign, in the same task.
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 
-    /// As [`serve_within`](Self::serve_within), behind the handshake of TLS.
+    /// As [`serve_within`](Self::serve_within), after the handshake of TLS.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 }
@@ -180,7 +180,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
     let mut phase = context.phase.clone();
     let inner = context.inner.clone();
-    // What is within another connection is counted there.
+    // A connection within another one is counted there.
     let transport = if context.connection.0.is_within {
         transport
     } else {
@@ -284,8 +284,8 @@ impl ForeignContext {
 
     /// Whether the server is shutting down: the handler should then finish its work in progress and return.
     pub fn is_stopping(&self) -> bool {
-        // Asked once for each request. Phases only follow one another, and this receiver has seen none but the first: it
-        // reads no lock as long as that lasts.
+        // Checked once for each request. Phases only follow one another, and this receiver has seen none but the first:
+        // it reads no lock as long as that lasts.
         self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= Phase::Stopping
     }
 

@@ -52,7 +52,7 @@ pub mod routers {
     //! * The methods of a router must not block. Longer work belongs in [`Connection::spawn`](crate::Connection::spawn).
     //! * [`Handlers`](crate::Handlers) is a router that is a table of async functions, [`Mounts`](crate::Mounts) one that
     //!   is made of others, and [`Requester`](crate::Requester) one that pairs requests with replies.
-    //! * What a peer can make grow needs a limit: [`Config`](crate::Config) has those of connections, and
+    //! * State that a peer can grow needs a limit: [`Config`](crate::Config) has those of connections, and
     //!   [`Connection::hold`](crate::Connection::hold) charges memory that a router keeps.
     //! * [`tasks`](crate::tasks) runs handlers in place, or else as tasks that the peer can cancel.
     //! * [`ReconnectingClient`](crate::ReconnectingClient) replaces a lost connection, and
@@ -61,7 +61,7 @@ pub mod routers {
 }
 
 pub mod streams {
-    //! Sequences of messages beside everything else on a connection.
+    //! Sequences of messages among other traffic of a connection.
     //!
     //! ```
     //! use bytes::Bytes;
@@ -94,7 +94,7 @@ pub mod streams {
     //!
     //! * Between native peers a sender waits while its receiver does not read; [`try_send`](crate::Stream::try_send)
     //!   fails instead. Each direction ends for itself.
-    //! * [`how_ended`](crate::Stream::how_ended) tells an orderly end from a reset or a lost connection.
+    //! * [`how_ended`](crate::Stream::how_ended) distinguishes an orderly end from a reset or a lost connection.
     //! * [`into_io`](crate::Stream::into_io) makes bytes of a stream, for another protocol inside.
 }
 
@@ -146,9 +146,9 @@ pub mod hand_off {
     //! # }
     //! ```
     //!
-    //! * Only the dialling end asks, and only while no stream is open and no work runs. If the peer refuses, the
+    //! * Only the dialling end requests it, and only while no stream is open and no work runs. If the peer refuses, the
     //!   connection continues.
-    //! * No byte is lost: what was read ahead is read first from the [`RawTransport`](crate::RawTransport).
+    //! * No byte is lost: bytes read ahead are read first from the [`RawTransport`](crate::RawTransport).
     //! * For peers that do not know the request, there are [`Routed::HandOff`](crate::Routed::HandOff) and
     //!   [`Connection::into_transport`](crate::Connection::into_transport).
 }
@@ -169,10 +169,10 @@ pub mod runtimes {
     //! # }
     //! ```
     //!
-    //! * A server has one thread for each core unless told otherwise, each with a runtime of its own, so that busy
+    //! * A server has by default one thread for each core, each with its own runtime, so that busy
     //!   connections do not starve their neighbours. A client is driven by the runtime that connects.
-    //! * Handlers run on the thread of their connection, but what they spawn, and their timers and sockets, belong to the
-    //!   runtime in which the server was started.
+    //! * Handlers run on the thread of their connection, but their spawned tasks, timers and sockets belong to the
+    //! runtime in which the server was started.
     //! * With the feature `uring`, threads with an io_uring drive connections where it works and is cheaper. The variable
     //!   `FRISBEE_IO_BACKEND` has the last word.
 }

@@ -1,4 +1,4 @@
-//! Hand-off as handles see it: asking for a connection, deciding about it, taking it over.
+//! Hand-off as handles see it: request, decision, takeover.
 
 use crate::connection::Connection;
 use crate::mailbox::{HandingOff, wake_all};
@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// A connection that was handed off to the end that asked.
+/// A connection that was handed off to the requesting end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
@@ -71,9 +71,9 @@ pub struct HandOffAccepted {
 pub struct TakeOver(Owner);
 
 enum Owner {
-    /// Called with the runtime in which the server was started or the client connected.
+    /// Called within the runtime of the server's start or the client's connection.
     Apart(Box<TakeApart>),
-    /// Goes on in the task of the connection.
+    /// Continues in the task of the connection.
     InPlace(Box<dyn FnOnce(RawTransport) -> InPlace + Send>),
 }
 
@@ -83,9 +83,9 @@ type TakeApart = dyn FnOnce(RawTransport, &Handle) + Send;
 pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl TakeOver {
-    /// By a function whose future becomes a task of the runtime in which the server was started or the client
-    /// connected; the function is called within it. The task is independent: it does not end with the connection, and a
-    /// shutdown of the server does not wait for it.
+    /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
+    /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
+    /// the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -97,17 +97,17 @@ impl TakeOver {
         Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    /// By a function whose future goes on in the task of the connection.
+    /// By a function whose future continues in the task of the connection.
     pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> InPlace + Send + 'static) -> Self {
         Self(Owner::InPlace(Box::new(take)))
     }
 
-    /// Whether the connection's task goes on with the transport.
+    /// Whether the connection's task continues with the transport.
     pub(crate) fn is_in_place(&self) -> bool {
         matches!(self.0, Owner::InPlace(_))
     }
 
-    /// Gives the transport away; the task of the connection has to go on with the future, if there is one.
+    /// Hands the transport over; the task of the connection has to continue with the future, if there is one.
     pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<InPlace> {
         let _entered = runtime.enter();
         match self.0 {
@@ -129,8 +129,8 @@ impl fmt::Debug for TakeOver {
 /// A peer that asks for the connection itself; see [`Protocol::hand_off`](crate::Protocol::hand_off).
 ///
 /// The peer sends nothing until it is answered, and the connection is closed if that takes longer than
-/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this tells the peer that this end hands off
-/// no connections for the operation.
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this answers that this end hands off no
+/// connections for the operation.
 #[derive(Debug)]
 #[must_use]
 pub struct HandOffRequest {
@@ -145,7 +145,7 @@ impl HandOffRequest {
         Self { connection, operation, request, is_decided: false }
     }
 
-    /// The operation that the peer asks for.
+    /// The requested operation.
     pub fn operation(&self) -> Operation {
         self.operation
     }
@@ -155,7 +155,7 @@ impl HandOffRequest {
         &self.request
     }
 
-    /// The connection that is asked for.
+    /// The requested connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -171,8 +171,8 @@ impl HandOffRequest {
     }
 
     /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
-    /// the reply directly. If this end has opened a stream meanwhile, the peer is told that the connection is busy, and
-    /// the transport is not taken; nor is it if the peer has [given up](Self::given_up).
+    /// the reply directly. If this end has opened a stream in the meantime, the peer learns that the connection is
+    /// busy, and the transport is not taken; nor is it if the peer has [cancelled](Self::given_up).
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: TakeOver) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
@@ -241,7 +241,7 @@ pub(crate) struct Asking {
 
 impl Asking {
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
-        // The caller may ask again at once.
+        // The caller may repeat the request at once.
         drop(self.kept);
         let _ = self.answer.send(answer);
     }
@@ -252,7 +252,7 @@ impl Asking {
     }
 }
 
-/// Waits for an answer. Dropping it gives up.
+/// Waits for an answer. Dropping it cancels the request.
 struct Asked<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
@@ -271,7 +271,7 @@ impl Future for Asked<'_> {
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        // Which marks the request as given up.
+        // Which marks the request as cancelled.
         let Some(answer) = self.answer.take() else { return };
         drop(answer);
         let mut inner = self.connection.0.mailbox.lock();
@@ -305,7 +305,7 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// Asks the peer for the connection.
+/// Requests the connection itself from the peer.
 pub(crate) async fn ask<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,

@@ -1,8 +1,8 @@
-//! What can be seen of a server while it runs: its connections and what is under way on them, its workers, and the ends
-//! of its last connections.
+//! Introspection of a running server: its connections and their work in progress, its workers, and the ends of its last
+//! connections.
 //!
-//! Nothing is noted for this on the way of a packet: what is there is looked at when somebody asks. Locks are taken for
-//! one connection at a time.
+//! Nothing is recorded for this on the path of a packet: the state is read on demand. Locks are taken for one
+//! connection at a time.
 //!
 //! ```
 //! use frisbee::{Handlers, Server};
@@ -43,7 +43,7 @@ pub struct Inspector {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedConnection {
-    /// Tells it from all others of its server, earlier and later ones; later ones have higher numbers.
+    /// Distinguishes it from all others of its server, earlier and later ones; later ones have higher numbers.
     pub number: u64,
     /// The time since it was accepted.
     pub age: Duration,
@@ -55,7 +55,7 @@ pub struct ListedConnection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionView {
-    /// The kind of the peer, and what it has said in its HELLO.
+    /// The kind of the peer, and its HELLO.
     pub peer: PeerKind,
     /// Handlers that run, and other [tasks](Connection::spawn) of the connection.
     pub handlers: usize,
@@ -63,7 +63,7 @@ pub struct ConnectionView {
     pub stream_count: usize,
     /// The streams that are open, the first [`STREAMS_SHOWN`] of them.
     pub streams: Vec<StreamView>,
-    /// The bytes that wait to be written, as far as handles know: the driver tells them when much waits.
+    /// The bytes that wait to be written, as far as handles know: the driver reports large amounts.
     pub queued: usize,
     /// The bytes that are charged to the connection, of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
@@ -123,11 +123,11 @@ impl Inspector {
         self.budget.total()
     }
 
-    /// The connections that are open, by number, behind the one with the number `after`, and `max` of them at most.
-    /// Those on the way to their worker, or in a handshake of TLS, are left out, so that a page may be shorter while more
-    /// follow: go on until one is empty.
+    /// The open connections, by number, after the one with the number `after`, and `max` of them at most. Those on the
+    /// way to their worker, or in a handshake of TLS, are left out, so that a page may be shorter while more follow:
+    /// continue until one is empty.
     ///
-    /// The list is locked meanwhile, so new connections wait: ask for some hundred at a time.
+    /// The list is locked during the call, so new connections wait: request some hundred at a time.
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let mut after = after;
         loop {
@@ -171,7 +171,7 @@ impl fmt::Debug for Inspector {
 }
 
 impl Connection {
-    /// What can be seen of the connection now.
+    /// The present state of the connection.
     pub fn view(&self) -> ConnectionView {
         let shared = &self.0;
         let state = shared.mailbox.lock();
@@ -217,7 +217,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[tokio::test]
-    async fn a_connection_is_listed_with_its_handlers_and_streams_until_it_ends() {
+    async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut begun) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("the test waits");
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!((view.handlers, view.stream_count, view.streams.len()), (1, 1, 1));
         assert!(view.streams[0].is_opened_here && view.streams[0].credit.is_some_and(|credit| credit > 0));
         assert!(view.peer.hello().is_some() && view.closed.is_none());
-        assert!(inspector.connections(Some(only.number), 10).is_empty(), "there is none behind it");
+        assert!(inspector.connections(Some(only.number), 10).is_empty(), "there is none after it");
         assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
         let number = only.number;
         client.close();

@@ -40,8 +40,8 @@ pub(crate) struct Mailbox {
 /// The driver's view of its mailbox, kept from turn to turn.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// The backlog that handles were told last; [`UNTOLD`] until the driver has first taken mail, before which they do
-    /// not know its waker.
+    /// The backlog last reported to handles; [`UNTOLD`] until the driver has first taken mail. Before that they do not
+    /// know its waker.
     told: usize,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Mail {
     Nothing,
     /// The driver has taken the mail.
     Taken,
-    /// There is mail, and the driver should let others add to it first: it wakes itself and comes back.
+    /// There is mail, and the driver should let others add to it first: it wakes itself and polls again.
     Yield,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct MailboxState {
 pub(crate) enum HandingOff {
     No,
     Undecided,
-    /// Undecided, and the peer, which has asked, no longer waits for the answer.
+    /// Undecided, and the peer, which has requested it, no longer waits for the answer.
     GivenUp,
 }
 
@@ -198,7 +198,7 @@ impl Mailbox {
         Ok(Poll::Ready(()))
     }
 
-    /// Asks the task to close. A more urgent order replaces a less urgent one.
+    /// Requests the task to close. A more urgent order replaces a less urgent one.
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();
         Order::put(order, &mut inner.order);
@@ -207,7 +207,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Tells the task that the client has no more time for its first header.
+    /// Notifies the task that the client has no more time for its first header.
     pub(crate) fn expire(&self) {
         let mut inner = self.inner.lock();
         inner.expired = true;
@@ -233,7 +233,7 @@ impl Mailbox {
     /// Lets the driver take the mail: `accept` empties the mailbox under the lock, and returns the number of bytes that
     /// wait at the driver from then on. `backlog` is that number before.
     ///
-    /// With `yielded` false and mail there, the driver should come back once: other handles that are about to send,
+    /// With `yielded` false and mail there, the driver should poll once more: other handles that are about to send,
     /// such as the callers that the last batch of replies has woken, then share the write.
     #[inline]
     pub(crate) fn take(
@@ -275,14 +275,14 @@ impl Mailbox {
         }
         self.is_starved.store(false, Ordering::Relaxed);
         let (producers, others_wait) = inner.waiting.call_producers();
-        // The driver comes back for them, for of those that were called none may come.
+        // The driver polls again for them, since woken ones may never send.
         let task = if others_wait { self.to_wake(&inner) } else { None };
         drop(inner);
         wake_all(producers);
         wake(task);
     }
 
-    /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
+    /// Reports the rest of a backlog that was [full](Self::is_full) to producers, if there is room again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -311,11 +311,11 @@ impl Mailbox {
         let earlier = inner.waiting.enter_producer(context.waker(), waiter);
         let mut task = None;
         if inner.output.is_narrow(self.backlog_max()) {
-            // The driver tells how much waits only when much does, and may have written it.
+            // The driver reports its queue only when it is long, and may have written it.
             self.is_starved.store(true, Ordering::Relaxed);
             task = self.to_wake(&inner);
         } else if !inner.is_full(self.backlog_max()) {
-            // It lets others go first, of which none may come.
+            // It lets others go first. None of them may arrive.
             task = self.to_wake(&inner);
         }
         drop(inner);
@@ -323,7 +323,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Moves what handles have sent behind what waits in `outbox`.
+    /// Appends packets of handles to `outbox`.
     pub(crate) fn collect(&self, outbox: &mut Outbox) {
         let mut inner = self.inner.lock();
         outbox.append(&mut inner.outbox);
@@ -337,7 +337,7 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Locks for the task, which thereby has looked.
+    /// Locks for the task, which counts as a check.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
@@ -467,13 +467,13 @@ impl MailboxState {
         self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
-    /// Looks at what is left of the server's memory.
+    /// Reads the rest of the server's memory.
     #[inline]
     fn look(&mut self, account: &Account) {
         self.output.look(&mut self.outbox, account);
     }
 
-    /// Charges for what is in the outbox now.
+    /// Charges for the present outbox.
     #[inline]
     fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);

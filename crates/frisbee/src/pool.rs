@@ -1,11 +1,11 @@
 //! Memory of large bodies, which is used again.
 //!
-//! Memory of this size goes back to the system when it is freed, and comes from there page by page, each filled with
+//! Memory of this size returns to the system when it is freed, and is fetched from there page by page, each filled with
 //! zeros at its first use: for a body that costs as much as receiving it. So the memory of a body is kept for the next
 //! ones, a small amount and not for long.
 //!
 //! A peer gains nothing by that. The amount of memory for a body depends on the bytes received of it, whether the
-//! memory is new or used; and memory comes back here when the last [`Bytes`] that share it are dropped, never earlier.
+//! memory is new or used; and memory returns here when the last [`Bytes`] that share it are dropped, never earlier.
 //!
 //! # Decisions
 //!
@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Copies of fewer bytes do not come from the pool.
+/// Copies of fewer bytes do not use the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
 /// The most that the whole process keeps, in bytes. The memory of bodies fluctuates by some bodies for each core; this
@@ -57,7 +57,7 @@ impl MemoryPool for SharedPool {
     }
 }
 
-/// Copies bytes that are to be shared. The memory of a long copy comes from the pool and returns to it with the last
+/// Copies bytes to be shared. The memory of a long copy is taken from the pool and returns to it with the last
 /// reference; at most 32 MiB are kept there, for at most 20 s.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
@@ -92,7 +92,7 @@ impl Pool {
         Some(memory)
     }
 
-    /// Keeps memory, in place of that unused for longest; returns memory for which there is no room.
+    /// Keeps memory, in place of that unused for longest; returns memory that does not fit.
     fn put(&mut self, mut memory: Vec<u8>) -> Vec<Vec<u8>> {
         let mut surplus = Vec::new();
         if memory.capacity() > self.bytes_max {
@@ -205,7 +205,7 @@ mod tests {
                         drop(all);
                         if held.len() > 5 {
                             let (part, content) = held.pop_front().unwrap();
-                            assert!(part.iter().all(|byte| *byte == content), "somebody else has written into it");
+                            assert!(part.iter().all(|byte| *byte == content), "another owner has written into it");
                         }
                     }
                 })

@@ -15,9 +15,8 @@ use tokio::runtime::Handle;
 
 /// The transport of a connection that was handed off, for any other protocol.
 ///
-/// Reading returns the bytes that had come before the transport changed hands, and then those of the transport. It
-/// belongs to the tokio runtime in which the server was started or the client connected, which has to run for as long
-/// as it is used.
+/// Reading returns the bytes received before the transport changed hands, and then those of the transport. It belongs
+/// to the tokio runtime of the server's start or the client's connection, which has to run for as long as it is used.
 ///
 /// Dropping it closes the transport.
 pub struct RawTransport {
@@ -64,7 +63,7 @@ impl RawTransport {
         }
     }
 
-    /// A transport of which nothing has been read. One that is wrapped already is not wrapped again.
+    /// A transport without read bytes. One that is wrapped already is not wrapped again.
     pub(crate) fn whole<T: Io>(io: T) -> Self {
         let io: Box<dyn Io> = Box::new(io);
         if (*io).kind() == TypeId::of::<Self>() {

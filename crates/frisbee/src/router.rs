@@ -168,10 +168,10 @@ pub trait Protocol: Send + Sync + 'static {
         let _ = session;
     }
 
-    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has
-    /// not been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and
-    /// streams it knows by itself. Queried in its turns: if it changes by something else than a packet,
-    /// [wake](Connection::wake) the connection. Nothing by default.
+    /// Whether work unknown to the connection is in progress, such as a request of this end that has not been answered.
+    /// A connection that is to be closed when it is idle waits for it; the work of handlers and streams it knows by
+    /// itself. Queried in its turns: if it changes by something else than a packet, [wake](Connection::wake) the
+    /// connection. Nothing by default.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
@@ -236,8 +236,8 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Declarations.
 
-    /// The operations that this router serves, by which the first packet of a peer with 8-byte headers is distinguished
-    /// from that of a program that does not speak Frisbee. All of them by default.
+    /// The operations that this router serves. They distinguish the first packet of a peer with 8-byte headers from
+    /// that of a program that does not speak Frisbee. All of them by default.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
         vec![10..=u16::MAX]
     }
@@ -283,15 +283,15 @@ pub enum WhenFull {
     /// It waits until there is room, and so do all later packets. For packets that may be the last ones of the
     /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
     Stop,
-    /// The packet waits until there is room. Meanwhile open streams, the cancelling of calls and the like go on; as
-    /// many bytes of packets may wait as may wait to be written. For requests.
+    /// The packet waits until there is room. Open streams, the cancelling of calls and the like continue during that;
+    /// as many bytes of packets may wait as may wait to be written. For requests.
     Wait,
     /// It is routed all the same. For packets that are answered with nothing, such as replies; one that opens a stream
     /// waits.
     Route,
 }
 
-/// The way in which the connection continues after a packet.
+/// How the connection continues after a packet.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
@@ -306,8 +306,8 @@ pub enum Routed {
     Slow,
     /// The packets that wait are written and the connection is closed.
     Close(CloseReason),
-    /// The packets that wait are written, and then the transport belongs to its next owner, with every byte behind this
-    /// packet. The peer is not told and has to know: the form for Go peers. See [`TakeOver`].
+    /// The queued packets are written, and then the transport belongs to its next owner, with every byte after this
+    /// packet. The peer is not notified and has to know: the form for Go peers. See [`TakeOver`].
     HandOff(TakeOver),
 }
 
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_router_that_says_nothing_has_all_operations_and_adds_nothing() {
+    async fn default_router_takes_all_operations_and_adds_nothing() {
         let budget = std::sync::Arc::new(crate::budget::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());

@@ -1,4 +1,4 @@
-//! Servers: their settings, and their life. What is accepted: `server/accepting.rs`. Sockets that listen already:
+//! Servers: their settings, and their life. Accepting: `server/accepting.rs`. Sockets that listen already:
 //! `server/passed.rs`.
 
 mod accepting;
@@ -187,7 +187,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the interface by which the bytes of connections are moved. Default: [`IoBackend::default`].
+    /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.io_backend = backend;
         self
@@ -212,14 +212,15 @@ impl ServerBuilder {
     /// Once half of the memory is held, each connection may hold as much as is left, and the connections of one
     /// address, which for IPv6 is a network of 64 bits, three times as much together. So one connection gets half of
     /// the memory at most and one address three quarters, and there is room for others, however many come. A connection
-    /// that holds less than a 256th of what is left is served whatever others of its address hold.
+    /// that holds less than a 256th of the rest is served regardless of the others of its address.
     ///
     /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
     /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has another answer, as
-    /// [`Handlers`](crate::Handlers) have not, the connection is closed. What has begun may overdraw the memory by a
-    /// request. A reply that does not fit is replaced by `ResourceExhausted`; what else is sent to such a connection fails
-    /// with [`SendError::TooLong`](crate::SendError::TooLong) or waits. What handlers keep for themselves is not counted.
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has
+    /// another answer, as [`Handlers`](crate::Handlers) have not, the connection is closed. Work in progress may
+    /// overdraw the memory by a request. A reply that does not fit is replaced by `ResourceExhausted`; other packets to
+    /// such a connection fail with [`SendError::TooLong`](crate::SendError::TooLong) or wait. Memory of handlers
+    /// themselves is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -242,15 +243,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, in which a load balancer
-    /// states its client's address. Default: none is expected, and none is understood.
+    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
+    /// balancer's client. Default: none is expected, and none is understood.
     ///
     /// From then on that address is [the peer's](crate::Connection::peer_addr): for routers and handlers, in the log, and
     /// for shares of [memory](Self::memory_max). It stays the address of the socket if the header states none, as those
     /// of checks of the balancer's own. The header comes before TLS. It is required, and has
     /// [`first_header_timeout`](Self::first_header_timeout): a connection without one is closed with a line in the log.
     ///
-    /// **Whoever reaches the port can state any address.** Let the load balancer alone reach it.
+    /// **Every client of the port can state any address.** Let the load balancer alone reach it.
     ///
     /// Such connections are driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     pub fn proxy_protocol(mut self) -> Self {
@@ -261,9 +262,9 @@ impl ServerBuilder {
     /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
     /// such a connection is closed, with a reason that names the protocol if it is known.
     ///
-    /// `accepts` decides by the bytes that have come first, which may be a single one, and is asked once for a
-    /// connection; with several handlers, the first that accepts serves. `serve` reads these bytes again. It runs in
-    /// the task of the connection on its worker, and on the runtime of the caller if io_uring drives connections.
+    /// `accepts` decides by the first bytes, possibly a single one, and is called once for a connection; with several
+    /// handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the task of the connection
+    /// on its worker, and on the runtime of the caller if io_uring drives connections.
     ///
     /// A foreign connection is counted in [`Stats`], as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
     /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
@@ -315,9 +316,9 @@ impl ServerBuilder {
     }
 
     /// Offers further protocols by ALPN in handshakes of TLS, as [foreign handlers](Self::foreign) speak them. Default:
-    /// none. Nothing is offered beyond what the settings of TLS offer, if these offer something.
+    /// none. Nothing is offered beyond the protocols in the settings of TLS, if these offer any.
     ///
-    /// A client that asks for none is served as without this. One that asks for others is refused by the handshake.
+    /// A client without ALPN is served as without this. One that requests others is refused by the handshake.
     pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         self.alpn_protocols.extend(protocols.into_iter().map(Into::into));
         self
@@ -356,9 +357,9 @@ impl ServerBuilder {
 
     /// Speaks TLS on every connection. Default: no TLS.
     ///
-    /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not go on with it, count for
-    /// [`silent_max`](Self::silent_max); of the others at most 512 go on at once, and the rest wait their turn within
-    /// the same time. TLS is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
+    /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not continue it, count for
+    /// [`silent_max`](Self::silent_max); of the others at most 512 run at once, and the rest wait their turn within the
+    /// same time. TLS is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), false);
@@ -369,11 +370,11 @@ impl ServerBuilder {
     /// place of [`tls`](Self::tls), whose limits apply to the connections with TLS.
     ///
     /// Nothing forces a client to use TLS then, nor to present a certificate: that is the concern of the router, which
-    /// can tell by [`peer_certificates`](crate::Connection::peer_certificates). What TLS carries may be foreign, as
-    /// plain connections may, but is not TLS once more.
+    /// can check [`peer_certificates`](crate::Connection::peer_certificates). TLS may carry foreign protocols, as plain
+    /// connections may, but is not TLS once more.
     ///
-    /// Plain connections cost what they cost without TLS, also on io_uring. Those with TLS are driven by tokio: by the
-    /// worker that has accepted them, or by the caller's runtime if that was a ring.
+    /// Plain connections cost the same as without TLS, also on io_uring. Those with TLS are driven by tokio: by the
+    /// accepting worker, or by the caller's runtime if that was a ring.
     #[cfg(feature = "tls")]
     pub fn tls_or_plain(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), true);
@@ -462,7 +463,7 @@ impl<R: Protocol> Server<R> {
         self.bound.stats()
     }
 
-    /// Shows the connections and workers while the server runs, and what is under way on them.
+    /// Shows the connections and workers while the server runs, and their work in progress.
     pub fn inspector(&self) -> Inspector {
         self.bound.inspector()
     }
@@ -473,7 +474,8 @@ impl<R: Protocol> Server<R> {
     /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
     ///
     /// # Cancel safety
-    /// Dropping the future closes every connection at once if workers drive them; on the caller's runtime they go on.
+    /// Dropping the future closes every connection at once if workers drive them; on the caller's runtime they
+    /// continue.
     pub async fn serve(self) -> Result<(), Error> {
         self.serve_with_shutdown(pending()).await
     }

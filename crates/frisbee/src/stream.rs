@@ -1,4 +1,4 @@
-//! Streams: a sequence of messages each way beside everything else on the connection.
+//! Streams: a sequence of messages each way among other traffic of the connection.
 
 mod batch;
 mod inbox;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// The codes with which a stream is reset from here; gRPC's numbers.
+/// The codes of resets by this end; gRPC's numbers.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
@@ -75,7 +75,7 @@ pub struct StreamSender(Arc<Guard>);
 /// The half of a stream that receives.
 pub struct StreamReceiver(Arc<Guard>, Taken);
 
-/// How receiving came to its end.
+/// How receiving ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
@@ -114,7 +114,7 @@ impl Stream {
         }
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
-        // It could not be sent before the answer, behind which the connection may belong to another owner.
+        // It could not be sent before the answer. After that the connection may belong to another owner.
         if inner.handing_off != HandingOff::No && connection.role == Role::Client {
             MailboxState::watch(inner, context, watch);
             return Poll::Pending;
@@ -199,7 +199,7 @@ impl Stream {
         self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
-    /// How receiving came to its end, once [`recv`](Self::recv) has given `None`.
+    /// How receiving ended, once [`recv`](Self::recv) has returned `None`.
     pub fn how_ended(&self) -> StreamEnd {
         self.0.shared.how_ended()
     }
@@ -219,7 +219,7 @@ impl Stream {
         self.0.close(code, message);
     }
 
-    /// Forgets the stream without telling the peer, for packets that belong to a stream which is over.
+    /// Forgets the stream without notice to the peer, for packets of a stream that is over.
     pub fn forget(self) {
         self.0.forget();
     }
@@ -520,7 +520,7 @@ impl Guard {
         self.give(credit);
     }
 
-    /// Tells the peer that it may send more.
+    /// Permits the peer to send more.
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
@@ -554,8 +554,8 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state from this end and tells the peer, for this reason if it is a reset. The connection's lock is
-    /// taken first, as in sending, so that nothing is sent behind the packet that closes.
+    /// Changes the state from this end and notifies the peer, for this reason if it is a reset. The connection's lock
+    /// is taken first, as in sending, so that no packet follows the closing one.
     fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, code: u32, reason: &str) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();

@@ -87,7 +87,7 @@
 //! # }
 //! ```
 //!
-//! A router for which time matters keeps a [`Trust`] per operation. Handlers that block their thread lose it, and then get
+//! A router with short handlers keeps a [`Trust`] per operation. Handlers that block their thread lose it, and then get
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;

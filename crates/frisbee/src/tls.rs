@@ -193,7 +193,7 @@ impl ServerTls {
         self
     }
 
-    /// Sets how many handshakes may go on at one time; others wait. Default: 512. A client that has not begun takes no
+    /// Sets how many handshakes may run at one time; others wait. Default: 512. A client that has not begun takes no
     /// part in it, nor does one that has not answered its server for half a second.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
@@ -254,7 +254,7 @@ impl ClientTls {
         Ok(Self { current: Arc::new(RwLock::new(asking::noting(Arc::new(config)))), servers: Some(servers) })
     }
 
-    /// Shows this identity to servers that ask for one: mutual TLS.
+    /// Shows this identity to servers that request one: mutual TLS.
     ///
     /// # Errors
     /// If the certificate and the key do not belong together, or this was made from a configuration of rustls, which

@@ -24,7 +24,7 @@ use tokio::net::UnixStream;
 /// How many bytes a connection in memory holds in each direction before its writer waits: the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
-/// Two ends of a connection in memory: what is written into one is read from the other.
+/// Two ends of a connection in memory: bytes written into one are read from the other.
 ///
 /// For tests, and for services in the same process. Dropping one end is the end of input for the other. One goes to
 /// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io), the other to
@@ -62,10 +62,10 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
 
 /// Bytes in both directions, of whatever kind.
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
-    /// As what it is.
+    /// As its own type.
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
 
-    /// What it is.
+    /// Its type.
     fn kind(&self) -> TypeId;
 
     /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
@@ -183,7 +183,7 @@ pub(crate) enum Socket {
 
 /// A socket that can leave one runtime's reactor for another's.
 pub(crate) trait Movable: Io + Sized {
-    /// What it is on the way.
+    /// Its state during the transfer.
     type Moving: Send + 'static;
 
     fn leave(self) -> io::Result<Self::Moving>;
@@ -191,7 +191,7 @@ pub(crate) trait Movable: Io + Sized {
     /// Enters the current runtime.
     fn arrive(moving: Self::Moving) -> io::Result<Self>;
 
-    /// Enters the current runtime where it stands.
+    /// Enters the current runtime in place.
     fn renew(socket: &mut Self) -> io::Result<()>;
 }
 

@@ -2,10 +2,10 @@
 //!
 //! # Decisions
 //!
-//! A job is a pending handler or any other future that a connection spawns. Each job has a slot in the connection's list, and
-//! the task of the slot is reused by the next job: allocating and freeing a task of the runtime took a seventh of the
-//! instructions of such a call, since a task is aligned to 128 bytes, for which malloc has no fast path. A CANCEL finds its job
-//! in the same list, and one lock decides whether the job or the cancellation answers.
+//! A job is a pending handler or any other future that a connection spawns. Each job has a slot in the connection's
+//! list, and the task of the slot is reused by the next job: allocating and freeing a task of the runtime took a
+//! seventh of the instructions of such a call, since a task is aligned to 128 bytes, where malloc has no fast path. A
+//! CANCEL finds its job in the same list, and one lock decides whether the job or the cancellation answers.
 
 mod calls;
 mod carrier;
@@ -23,7 +23,7 @@ pub(crate) use home::Home;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The key by which a peer knows a call: the id and operation of its packets.
+/// The peer's key of a call: the id and operation of its packets.
 pub(crate) type Call = (PacketId, Operation);
 
 /// Idle tasks that a connection keeps until it is idle itself, on its worker and in the runtime of the caller. Each takes
@@ -36,14 +36,14 @@ pub enum Executor {
     /// The worker that drives the connection, if there is one: for handlers of an operation that have not blocked their
     /// thread. They leave the worker when the trust is lost.
     Worker(Operation, TrustHandle),
-    /// The runtime in which the server was started or the client connected.
+    /// The runtime of the server's start or the client's connection.
     Runtime,
 }
 
 /// Where handlers run.
 ///
-/// Wherever that is, what they spawn, and their timers and sockets, belong to the runtime in which the server was
-/// started or the client connected.
+/// In either case their spawned tasks, timers and sockets belong to the runtime of the server's start or the client's
+/// connection.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
@@ -62,17 +62,17 @@ pub enum Policy {
     /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler which waits for its peer
     /// wakes no other thread. The cheapest, and the default.
     ///
-    /// A handler that computes or blocks for long holds up its connection. With workers the other connections of its
-    /// thread go on in another thread within 12 ms, and its method is served as with [`Concurrent`](Self::Concurrent)
-    /// for a second, and for longer each time that happens again soon: replies then come in any order, and handlers
-    /// that have begun leave the worker as well. The method is named in the log the first time. If the runtime that
-    /// serves has a single thread, the method stays where it is. Services of frpc are also served so for a while if
-    /// three turns of a connection have each taken more than a millisecond, and so are all handlers of a connection if
-    /// three polls of one that waits have.
+    /// A handler that computes or blocks for long delays its connection. With workers the other connections of its
+    /// thread continue in another thread within 12 ms, and its method is served as with
+    /// [`Concurrent`](Self::Concurrent) for a second, and for longer each time that happens again soon: replies then
+    /// arrive in any order, and handlers that have begun leave the worker as well. The method is named in the log the
+    /// first time. If the runtime that serves has a single thread, the method stays where it is. Services of frpc are
+    /// also served so for a while if three turns of a connection have each taken more than a millisecond, and so are
+    /// all handlers of a connection if three polls of one that waits have.
     #[default]
     Inline,
-    /// Each gets a task of its own at once, in the runtime in which the server was started or the client connected. For
-    /// handlers that compute for long, or block by `block_in_place`.
+    /// Each gets a separate task at once, in the runtime of the server's start or the client's connection. For handlers
+    /// that compute for long, or block by `block_in_place`.
     Concurrent,
     /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one
     /// connection; further requests wait their turn, in order. Other connections have as many of their own.
@@ -153,7 +153,7 @@ pub(crate) enum Begun {
     /// The job has a slot.
     Yes {
         taken: Taken,
-        /// A task that waits for what it is given.
+        /// A task that waits for its next job.
         spare: Option<Arc<Carrier>>,
         /// The job is for the worker.
         on_worker: bool,
@@ -204,8 +204,8 @@ impl Work {
         Begun::Yes { taken, spare, on_worker }
     }
 
-    /// Registers the task that is about to do the job in a slot. The job may have been cancelled meanwhile, or the connection
-    /// may have ended: then the task ends as soon as it begins.
+    /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
+    /// connection may have ended: then the task ends as soon as it begins.
     pub(crate) fn start(&self, taken: Taken, carrier: &Arc<Carrier>) {
         if !self.hand_on(taken, carrier) {
             carrier.end();
@@ -336,7 +336,7 @@ struct Left {
 }
 
 impl Left {
-    /// Ends what is not kept, without the lock; whether the job had a call.
+    /// Ends unneeded tasks, without the lock; returns whether the job had a call.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
             carrier.end();
@@ -370,12 +370,12 @@ mod models {
     }
 
     #[test]
-    fn a_cancelled_job_ends_at_any_time_without_taking_the_answer_of_the_next_one() {
+    fn cancelled_job_never_takes_answer_of_next_one() {
         loom::model(|| {
             let work = loom::sync::Arc::new(Work::default());
             let first = begin(&work);
             work.start(first, &Carrier::new(false));
-            // It is in the middle of a poll, in which it answers.
+            // It is in the middle of a poll, and answers there.
             let answers = thread::spawn({
                 let work = work.clone();
                 move || work.end(first).had_call
@@ -391,7 +391,7 @@ mod models {
     }
 
     #[test]
-    fn a_job_that_is_cancelled_while_another_task_takes_it_over_ends_with_that_task() {
+    fn job_cancelled_during_takeover_ends_with_that_task() {
         loom::model(|| {
             let work = loom::sync::Arc::new(Work::default());
             let job = begin(&work);

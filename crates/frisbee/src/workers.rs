@@ -28,8 +28,8 @@ pub(crate) use executor::Worker;
 
 /// The threads that drive connections.
 ///
-/// Each server has threads of its own. Clients, of which each has one connection, share theirs: all of a process that
-/// are given the same number of threads, which then live as long as the process.
+/// Each server has separate threads. Clients, which have one connection each, share theirs: all of a process that are
+/// given the same number of threads, which then live as long as the process.
 ///
 /// ```
 /// use frisbee::{Client, Server, Workers};
@@ -51,8 +51,8 @@ pub enum Workers {
     PerCore,
     /// So many such threads, at least one.
     Threads(usize),
-    /// The runtime in which the server is started or the client connects. The default for clients. If io_uring is
-    /// required, it is threads that the whole process shares, since a ring belongs to one thread.
+    /// The runtime of the server's start or the client's connection. The default for clients. If io_uring is required,
+    /// it is threads that the whole process shares, since a ring belongs to one thread.
     Caller,
 }
 

@@ -36,7 +36,7 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_message_for_which_the_receiver_has_no_room_is_not_sent() {
+async fn stream_message_without_receiver_room_is_not_sent() {
     let (given, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_first, stream| given.send(stream).expect("the test waits"));
     let server = Server::builder().config(Config::default().stream_credit(1000)).build(handlers).expect("no overlap");

@@ -25,11 +25,11 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 
-/// Who calls, and who may.
+/// Rules of authentication and authorization.
 ///
-/// An end with rules lets in nobody else: a method that no rule names is closed to everybody, one that a later schema
-/// adds included. The rules hold at every door alike: calls of each kind, calls of the other direction, hand-offs, other
-/// protocols of a gateway, and mounted routers, a broker of topics among them.
+/// An end with rules admits only callers that match: a method that no rule names is closed to all, one that a later
+/// schema adds included. The rules hold for every protocol alike: calls of each kind, calls of the other direction,
+/// hand-offs, other protocols of a gateway, and mounted routers, a broker of topics among them.
 ///
 /// A caller is known by [`certificates`](Self::certificates), [`users`](Self::users) of this machine or
 /// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for
@@ -91,22 +91,22 @@ struct Rules {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,
-    /// The limits of a method, besides those of all: a place in [`Rules::limit_sets`].
+    /// The limits of a method, in addition to those of all: a place in [`Rules::limit_sets`].
     limits: Option<usize>,
 }
 
 impl Access {
-    /// Rules that let nobody in, and know nobody.
+    /// Rules that admit no caller, and identify none.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Knows callers by the certificates that they show in the handshake of TLS: by their SPIFFE ID, the names of hosts, or
-    /// the common name. The end needs TLS that asks for certificates, as
-    /// [`ServerTls::mutual`](frpc::tls::ServerTls::mutual) does.
+    /// Identifies callers by the certificates of the TLS handshake: by their SPIFFE ID, the names of hosts, or the
+    /// common name. The end needs TLS with client certificates, as [`ServerTls::mutual`](frpc::tls::ServerTls::mutual)
+    /// does.
     ///
-    /// A certificate with a SPIFFE ID that is not valid, or with a further URI beside it, is as none. A connection keeps
-    /// the principal that it began with when its certificate expires.
+    /// A certificate with a SPIFFE ID that is not valid, or with a further URI, counts as none. A connection keeps the
+    /// principal that it began with when its certificate expires.
     #[cfg(feature = "tls")]
     pub fn certificates(self) -> Self {
         self.change(|rules| rules.by_certificate = true)
@@ -131,7 +131,7 @@ impl Access {
     /// Lets callers into methods, whose names are `package.Service/Method`. Several rules for one method let in those of
     /// each. [`bind`](frpc::ServerBuilder::bind) fails if there is no such method.
     ///
-    /// Rules name methods and not services, so that a method that is added later is not open before somebody has decided.
+    /// Rules name methods and not services, so that a later method is closed until it is considered.
     pub fn allow<M: Into<String>>(self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
         self.change(|rules| {
             let new = rules.add(who);
@@ -176,20 +176,20 @@ impl Access {
         self.change(|rules| rules.fallback = Some(rules.add(who)))
     }
 
-    /// Limits how often each of these may call: a principal by its name, whatever its connections are, and a caller who is
-    /// not known by its address. The first limit that is for a caller counts; callers without one are not limited.
+    /// Limits how often each of these may call: a principal by its name, over all its connections, and an unknown
+    /// caller by its address. The first limit that is for a caller counts; callers without one are not limited.
     ///
     /// A call beyond is refused with [`ResourceExhausted`](frpc::Code::ResourceExhausted), with the time to wait as a
-    /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are not
-    /// counted. The memory for limits is bounded: when 65 536 callers have used some of what they may, further ones share
-    /// a limit.
+    /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are
+    /// not counted. The memory for limits is bounded: when 65 536 callers have used some of their allowance, further
+    /// ones share a limit.
     pub fn limit(self, who: Who, rate: Rate) -> Self {
         self.change(|rules| rules.limits.push(Limit { who, rate, is_of_methods: false }))
     }
 
-    /// Limits how often each of these may call these methods, whose names are `package.Service/Method`, as [`limit`] does for
-    /// all methods. Calls of the methods that are named together count together. Of several such limits for one method, the
-    /// first one that is for a caller counts; it holds beside that of [`limit`].
+    /// Limits how often each of these may call these methods, with names like `package.Service/Method`, as [`limit`]
+    /// does for all methods. Calls of the methods that are named together count together. Of several such limits for
+    /// one method, the first one that is for a caller counts; it applies in addition to that of [`limit`].
     ///
     /// ```
     /// use frpc_access::{Access, Rate, Who};
@@ -260,7 +260,7 @@ impl RuleSet {
         self.methods.get(number?).copied()
     }
 
-    /// What the transport of a connection says about its peer.
+    /// The transport's knowledge of the peer.
     fn principal(&self, connection: &Connection) -> Option<Principal> {
         #[cfg(feature = "tls")]
         if self.rules.by_certificate
@@ -278,7 +278,7 @@ impl RuleSet {
         None
     }
 
-    /// What a caller who is not known can do.
+    /// The remedy for an unknown caller.
     fn ways_in(&self) -> String {
         let ways = [
             (self.rules.by_certificate, "a client certificate"),

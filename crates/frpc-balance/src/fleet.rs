@@ -1,4 +1,4 @@
-//! The fleet of a channel: several servers of which any can serve a call, and the choice of a connection for each call.
+//! The fleet of a channel: several interchangeable servers, and the choice of a connection for each call.
 
 pub(crate) mod builder;
 mod choice;
@@ -29,12 +29,12 @@ use tokio::runtime::Handle;
 
 const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// Servers of which any can serve a call.
+/// Interchangeable servers.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
-    /// Those with a connection, among which calls choose. Invariant: whoever locks both locks the members first.
+    /// Those with a connection, the candidates of calls. Invariant: code that locks both locks the members first.
     choice: Mutex<Choice>,
-    /// When what is known of the members has changed.
+    /// The time of the last change of the members' state.
     clock: Arc<FleetClock>,
     /// The calls that find no connection.
     urgency: Arc<Urgency>,
@@ -89,10 +89,10 @@ impl Fleet {
         self.choice.lock().weigh(&self.clock)
     }
 
-    /// Computes what the choice is made by.
+    /// Computes the basis of the choice.
     #[cold]
     fn assess(&self) {
-        // Before the look at what is due: what comes later is seen by the next call.
+        // Before the check for due work: later events are seen by the next call.
         self.clock.relax();
         if let Some(now) = self.clock.take_due() {
             if self.clock.take_changed() {
@@ -157,7 +157,7 @@ impl Fleet {
         self.with_trouble(format!("no connection to any of {count} servers within {within:?}"))
     }
 
-    /// Whether nobody makes connections any more, since the runtime of the channel has ended.
+    /// Whether connections are no longer made, since the runtime of the channel has ended.
     fn is_abandoned(&self) -> bool {
         self.resolving.get().is_none_or(Resolving::is_finished)
             && self.members.read().rows().iter().all(|row| row.member.is_finished())
@@ -181,7 +181,7 @@ impl Fleet {
     }
 
     fn close_all(&self) {
-        // Whoever adds a member holds the lock and looks at this first.
+        // Adding a member holds the lock and checks this first.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();

@@ -1,16 +1,16 @@
-//! Resolvers: which servers stand behind a name, and how that changes while a channel lives.
+//! Resolvers: the servers of a name, and their changes while a channel lives.
 //!
 //! A channel made by [`connect_resolved`](crate::FleetBuilder::connect_resolved) balances its calls over the
 //! [endpoints](Endpoint) that a [`Resolver`] states, and follows it:
 //!
-//! * **A set is a whole.** Each answer replaces the set before. What stays in it is not touched: its connection goes on,
+//! * **A set is a whole.** Each answer replaces the set before. An endpoint that stays is not touched: its connection continues,
 //!   and a new weight, zone or metadata counts from the next call.
 //! * **An answer without endpoints, or without a valid one, changes nothing**, and neither does an error. The last good
-//!   set stays for as long as it takes. Errors are logged, at most once a minute, and the resolver is asked again after
+//! set stays until then. Errors are logged, at most once a minute, and the resolver is queried again after
 //!   growing pauses.
-//! * **An endpoint that is missing is removed when it has been missing for half a second.** If it comes back before, as in
+//! * **A missing endpoint is removed after half a second.** If it returns before, as in
 //!   answers that flap, nothing has happened.
-//! * **Removal drains.** Calls and streams in progress end on the old connection, which closes behind the last of them.
+//! * **Removal drains.** Calls and streams in progress end on the old connection, which closes after the last of them.
 //!   New ones do not go there.
 //! * **Two records of one address are one endpoint**; the last of them counts. Addresses are compared without regard to
 //!   case, and IP addresses by their value.
@@ -54,7 +54,7 @@ use tokio::sync::watch;
 /// another plan, and a resolver that goes mad no limit of memory.
 pub const ENDPOINTS_MAX: usize = 10_000;
 
-/// A stream of sets of endpoints; see the [module](self) for what a channel makes of them.
+/// A stream of sets of endpoints; see the [module](self) for a channel's use of them.
 ///
 /// ```
 /// use frpc_balance::resolve::{Endpoint, Resolver};
@@ -85,11 +85,11 @@ pub trait Resolver: Send + 'static {
     /// It is polled in the runtime of the channel, and is dropped with it.
     ///
     /// # Errors
-    /// If the set cannot be known at present. The next call follows after a pause, of which the resolver need not take
-    /// care.
+    /// If the set cannot be known at present. The next call follows after a pause, which the resolver need not
+    /// implement.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
-    /// What is resolved, for the log and for error texts.
+    /// The resolved name, for the log and for error texts.
     fn name(&self) -> String;
 }
 

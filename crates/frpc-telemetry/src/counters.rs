@@ -1,4 +1,4 @@
-//! The counters of calls: which methods there are, and what has been counted for each.
+//! The counters of calls: the known methods, and the counts of each.
 
 mod exposition;
 mod figures;
@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// those of the schema, never those that a peer has sent.
 ///
 /// How long a call took is known by the times at which connections have their turns. At a client it is the time from
-/// sending the request until the turn in which the reply came. At a server it is the time from the turn in which the
-/// request came until the end of that turn, when the replies leave, or until a handler that had to wait was done.
+/// sending the request until the turn of the reply. At a server it is the time from the turn of the request until the
+/// end of that turn, when the replies are sent, or until a pending handler was done.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -65,7 +65,7 @@ pub struct Counters(Arc<Inner>);
 struct Inner {
     methods: Mutex<Methods>,
     shards: Arc<Shards>,
-    /// Attempts that were made again, by what they had failed with.
+    /// Attempts that were retried, by their failures.
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
@@ -99,7 +99,7 @@ impl Counters {
         Self::default()
     }
 
-    /// What has been counted until now. Calls that end meanwhile may be missing.
+    /// The counts until now. Concurrently ending calls may be missing.
     pub fn snapshot(&self) -> Snapshot {
         let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
         let sums = shards.sums();
@@ -138,7 +138,7 @@ impl Counters {
         None
     }
 
-    /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
+    /// Adds the activity of a broker to the calls. [`Snapshot::topics`] adds up all brokers that are shown.
     ///
     /// ```
     /// use frpc_telemetry::Counters;
@@ -209,23 +209,23 @@ impl BatchObserver for Counters {
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The calls that have ended, in the order in which their methods were first known.
+    /// The calls that have ended, in the order of the first use of their methods.
     pub calls: Vec<Calls>,
     /// The attempts at calls of clients after which another one was made.
     pub retried: Vec<Retried>,
-    /// The replies that came to clients after their call had been given up or had reached its deadline; among them those
-    /// by which a server confirms that a call is cancelled.
+    /// The replies that reached clients after their call had been cancelled or had reached its deadline; among them
+    /// those that confirm a cancellation.
     pub late_replies: u64,
     /// The requests to servers that were refused without a method: there is none on their operation, or the schemas of
     /// the ends do not fit.
     pub unserved: u64,
-    /// The connections that clients have made: each behind the first of a channel replaces one that was lost or left, or
+    /// The connections that clients have made: each after the first of a channel replaces one that was lost or left, or
     /// is to another server.
     pub connections_made: u64,
     /// The attempts of clients at a connection that have failed.
     pub connections_failed: u64,
-    /// The servers of the channels that count here and live, by name; those behind the first 64 are added up.
-    /// Channels whose connections come from a function of the program name no server.
+    /// The servers of the channels that count here and live, by name; those after the first 64 are added up. Channels
+    /// whose connections are made by a function of the program name no server.
     pub servers: Vec<ServerLoad>,
     /// The brokers that are shown by `Counters::show_topics`, of the feature `pubsub`; `None` if there are none.
     pub topics: Option<TopicFigures>,
@@ -243,7 +243,7 @@ pub struct Calls {
     pub method: &'static str,
     /// Which directions stream.
     pub kind: CallKind,
-    /// How the calls ended: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
+    /// How the calls ended: [`Code::Cancelled`] if the caller cancelled, or at a server its connection ended.
     pub code: Code,
     /// How long the calls took. Their number is that of the calls.
     pub durations: Histogram,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_threads_are_added_up_and_stay_when_these_have_ended() {
+    fn thread_counts_are_summed_and_survive_their_threads() {
         let counters = Counters::new();
         let rows = [counters.register(&about(0)), counters.register(&about(1))];
         assert_eq!((rows, counters.register(&about(0))), ([0, 1], 0));

@@ -31,8 +31,8 @@ use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// The most calls in flight on a connection, including calls that were given up and may still be answered. An id has 16
-/// bits; the other two distinguish successive calls in a slot, so that a duplicate reply does not answer the next call.
+/// The most calls in flight on a connection, including cancelled calls that may still be answered. An id has 16 bits;
+/// the other two distinguish successive calls in a slot, so that a duplicate reply does not answer the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
@@ -61,7 +61,7 @@ pub(crate) struct Calls {
     stale: Vec<Waker>,
     /// The number of packets that answered no call.
     strays: u64,
-    /// The number of calls that were given up and have not been answered.
+    /// The number of cancelled and unanswered calls.
     given_up: usize,
     /// The server's limit of calls in flight, if it has stated one.
     allowed: Option<usize>,
@@ -71,7 +71,7 @@ pub(crate) struct Calls {
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// The services that may be called.
     pub(crate) offers: Offers,
-    /// What is noted of calls that are observed, if they are.
+    /// The records of observed calls, if there are any.
     observed: Option<Box<ObservedCalls>>,
     /// The next call is to be timed.
     pub(crate) times_next: bool,
@@ -152,7 +152,7 @@ enum Reply {
 /// How a call ended for its caller.
 pub(crate) enum Ended<T> {
     Reply(T),
-    /// The deadline has passed. The call is still to be [given up](Calls::give_up).
+    /// The deadline has passed. The call is still to be [cancelled](Calls::give_up).
     Expired,
     /// The connection has ended.
     Lost {
@@ -240,7 +240,7 @@ impl Calls {
         }
     }
 
-    /// Prevents calls from beginning. Returns `false` if a call is in flight, or was given up and not answered.
+    /// Prevents calls from beginning. Returns `false` if a call is in flight, or cancelled and unanswered.
     pub(crate) fn pause(&mut self) -> bool {
         if !self.is_idle() || self.paused.is_some() {
             return false;
@@ -251,7 +251,7 @@ impl Calls {
         true
     }
 
-    /// Whether no call is in flight, nor was given up and not answered.
+    /// Whether no call is in flight, nor cancelled and unanswered.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
     }
@@ -275,12 +275,12 @@ impl Calls {
         (self.slots.len() - self.free.len()).saturating_sub(self.given_up)
     }
 
-    /// The number of ids that are reserved because their calls were given up.
+    /// The number of ids that are reserved by cancelled calls.
     pub(crate) fn given_up(&self) -> usize {
         self.given_up
     }
 
-    /// Whether all places are taken by calls that were given up and that the server has not answered.
+    /// Whether all slots are taken by cancelled calls that the server has not answered.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.given_up >= self.places().max(1)
     }
@@ -332,7 +332,7 @@ impl Calls {
     ) -> Poll<Ended<T>> {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
-        debug_assert_eq!(entry.id, ticket.id, "a caller asks no more once its call has ended");
+        debug_assert_eq!(entry.id, ticket.id, "a caller polls no more once its call has ended");
         match entry.state {
             State::Replied => {
                 let ended = Ended::Reply(read(match &entry.reply {
@@ -378,7 +378,7 @@ impl Calls {
     pub(crate) fn give_up(&mut self, ticket: Ticket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
-        debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
+        debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to cancel");
         let (id, operation) = (entry.id, entry.operation);
         self.stale.extend(entry.caller.take());
         let is_at_work = match entry.state {

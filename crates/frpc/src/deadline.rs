@@ -31,7 +31,7 @@ impl Inherited {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Makes this what is inherited on this thread.
+    /// Makes this the inherited value of this thread.
     #[inline]
     fn put(self) {
         IS_SOMETHING.set(self.is_something());
@@ -87,7 +87,7 @@ pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Restores what was inherited before, also after a panic. Mostly that was nothing, and then nothing is copied.
+/// Restores the previous inherited value, also after a panic. Mostly that was nothing, and then nothing is copied.
 struct Restore(Option<Inherited>);
 
 impl Drop for Restore {
@@ -101,7 +101,7 @@ impl Drop for Restore {
 }
 
 impl Inherited {
-    /// Makes this what is inherited until the result is dropped.
+    /// Makes this the inherited value until the result is dropped.
     fn enter(self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
@@ -109,7 +109,7 @@ impl Inherited {
     }
 }
 
-/// Runs a closure as part of a call from which this is inherited.
+/// Runs a closure as part of a call that passes this on.
 pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
     let _restore = inherited.enter();
     run()
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_inherited_with_and_without_a_deadline_and_no_longer_than_its_call() {
+    fn trace_is_inherited_only_during_its_call() {
         let context = TraceContext::new([1; 16], [2; 8], true);
         within(Inherited { deadline: None, trace: context }, || {
             assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));

@@ -90,7 +90,7 @@ impl Protocol for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
-        // Of several servers, the one for a call is chosen by what they say of themselves.
+        // Of several servers, the one for a call is chosen by their reports.
         let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
         offered.chain(called).chain(asked).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
@@ -553,7 +553,7 @@ impl Endpoint {
     }
 }
 
-/// Opens a stream for a call, unless nobody waits for it or its caller is not let in.
+/// Opens a stream for a call, unless it is cancelled or its caller is denied.
 fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option<Prefix>, stream: Stream) -> Routed {
     let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);

@@ -66,7 +66,7 @@ pub mod services {
     //! * A client is a cheap clone, and all clones share one connection, which carries any number of calls. A connection
     //!   that is lost is replaced when the next call needs it. [`Channel`](crate::Channel) has the settings.
     //! * Several services are added one after the other; protocols of your own are
-    //!   [mounted](crate::ServerBuilder::mount) beside them.
+    //! [mounted](crate::ServerBuilder::mount) next to them.
 }
 
 pub mod streams {
@@ -111,8 +111,8 @@ pub mod streams {
     //! }
     //! ```
     //!
-    //! * A sender waits when its receiver does not read: `stream_credit` of [`Config`](crate::Config) bounds what is under
-    //!   way. [`try_send`](crate::ResponseSender::try_send) does not wait and gives the message back.
+    //! * A sender waits when its receiver does not read: `stream_credit` of [`Config`](crate::Config) bounds messages in
+    //! flight. [`try_send`](crate::ResponseSender::try_send) does not wait and returns the message.
     //! * Dropping a stream at the client cancels the call. A handler learns that by an error of `send` or by
     //!   [`closed`](crate::ResponseSender::closed).
     //! * `Ok(None)` of [`message`](crate::Streaming::message) is the orderly end, and an error is the status of the call.
@@ -120,7 +120,7 @@ pub mod streams {
 }
 
 pub mod errors {
-    //! What a call fails with, and what that says about retries.
+    //! The status of a failed call, and its meaning for retries.
     //!
     //! ```
     //! use frpc::{Code, Status};
@@ -143,7 +143,7 @@ pub mod errors {
     //! * frpc itself fails calls with `Unavailable` when there is no connection or it is lost, `DeadlineExceeded`,
     //!   `Cancelled`, and `ResourceExhausted` when a limit is reached.
     //! * [`Status::may_have_run`](crate::Status::may_have_run) says whether the handler may have been called. If not, the
-    //!   call can be made once more whatever it does. Methods that the schema declares idempotent are retried by the
+    //! call can be repeated with any side effects. Methods that the schema declares idempotent are retried by the
     //!   channel.
     //! * What cannot be served or connected is an [`Error`](crate::Error), which `main` may return.
 }
@@ -172,7 +172,7 @@ pub mod deadlines {
     //! ```
     //!
     //! * A timeout that is set travels with the call: the server drops the handler when it passes. In a handler,
-    //!   [`Request::timeout`](crate::Request::timeout) is what is left of it. The default of 30 s is not sent.
+    //! [`Request::timeout`](crate::Request::timeout) is the rest of it. The default of 30 s is not sent.
     //! * Dropping the future of a call cancels it, at the server as well.
     //! * Calls with streams may take that long to be opened; the streams last as long as they like unless the request has
     //!   a timeout.
@@ -203,7 +203,7 @@ pub mod middleware {
     //! * The first that is added is the outermost. Each sees the method and the metadata of both directions, and no
     //!   messages.
     //! * Values in [`extensions`](crate::Request::extensions) reach the handler and never leave the process.
-    //! * It also runs around calls that ask for the connection; see [`hand_off`](super::hand_off).
+    //! * It also runs around calls that request the connection; see [`hand_off`](super::hand_off).
     //! * With the feature `tower`, layers of tower are middleware.
 }
 
@@ -233,9 +233,8 @@ pub mod tls {
 pub mod hand_off {
     //! Taking the connection for another protocol after some calls.
     //!
-    //! The server names the methods that may do so by
-    //! [`method_hand_off`](crate::ServerBuilder::method_hand_off), and the handler decides each time. The client calls the
-    //! method through a channel that asks for the connection:
+    //! The server names the methods that may do so by [`method_hand_off`](crate::ServerBuilder::method_hand_off), and
+    //! the handler decides each time. The client calls the method through a channel that requests the connection:
     //!
     //! ```no_run
     //! use samples::gateway::{GatewayClient, Target};
@@ -254,7 +253,7 @@ pub mod hand_off {
     //! ```
     //!
     //! If the handler fails or does not accept, the connection continues and the client has the reply of an ordinary
-    //! call. No byte is lost: what was read ahead is read first. See [`frpc::hand_off`](crate::hand_off).
+    //! call. No byte is lost: bytes read ahead are read first. See [`frpc::hand_off`](crate::hand_off).
 }
 
 pub mod operations {
@@ -288,9 +287,9 @@ pub mod operations {
     //!
     //! * [`ServerSettings`](crate::ServerSettings) has the limits and times of a server; the feature `serde` reads them
     //!   from a file. `describe` of a builder returns those in effect.
-    //! * [`Stats`](crate::Stats) counts connections by what became of them, and requests that were refused for lack of
+    //! * [`Stats`](crate::Stats) counts connections by their outcome, and requests that were refused for lack of
     //!   memory.
     //! * [`observe`](crate::observe) counts calls by method and code, with histograms, and has text for Prometheus.
-    //! * A shutdown accepts no more, finishes the calls in progress, and closes what is left after `shutdown_timeout`.
+    //! * A shutdown accepts no more, finishes the calls in progress, and closes the rest after `shutdown_timeout`.
     //! * Everything is logged by `tracing`: errors of peers as warnings, at most one a second for each address and kind.
 }

@@ -17,13 +17,13 @@
 //!
 //! The [`guide`] begins with a service and its server, and has a page for each subject.
 //!
-//! # What a call promises
+//! # Guarantees of a call
 //!
 //! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it
 //! is unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
-//! [`Code::DeadlineExceeded`] the call may have run; [`Status::may_have_run`] tells.
+//! [`Code::DeadlineExceeded`] the call may have run; [`Status::may_have_run`] says whether.
 //!
-//! # Beside calls
+//! # In addition to calls
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end

@@ -52,38 +52,40 @@ use crate::{Code, Status};
 /// ```
 pub trait Observer: Send + Sync + 'static {
     /// A call begins: at a client when it is made, at a server when its request has been received. The token is given
-    /// back when it ends; with [`Token::NO_END`] the observer is told no more of the call, which costs less.
+    /// back when it ends; with [`Token::NO_END`] the observer gets no further notification of the call, which costs
+    /// less.
     ///
-    /// `trace` is the place in a trace that the call comes with: at a server what its caller has sent, at a client what
-    /// it inherits from the handler that makes it. The observer may put its own there: at a server the calls of the
-    /// handler inherit it, at a client it is sent.
+    /// `trace` is the call's place in a trace: at a server the context sent by its caller, at a client the one
+    /// inherited from the calling handler. The observer may put its own there: at a server the calls of the handler
+    /// inherit it, at a client it is sent.
     fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token;
 
     /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
     fn end(&self, about: &About, token: Token, ended: &Ended);
 
-    /// At a client: an attempt at a call has failed, and another one is made. The call goes on. With
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and goes on beside the other. `trace` is what was sent
-    /// with the call, and what the observer puts there is sent with the next attempt.
+    /// At a client: an attempt at a call has failed, and another one is made. The call continues. With
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and continues in
+    /// parallel. `trace` is the context sent with the call, and the observer's replacement is sent with the next
+    /// attempt.
     fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);
     }
 
-    /// At a client: a reply has come whose call had been given up or had reached its deadline. The call has ended before,
-    /// and which one it was is no longer known. Replies by which a server confirms that a call is cancelled are among
-    /// them.
+    /// At a client: a reply has arrived whose call had been cancelled or had reached its deadline. The call has ended
+    /// before, and its identity is no longer known. Replies by which a server confirms that a call is cancelled are
+    /// among them.
     ///
-    /// The calls of the connection are locked meanwhile: making one here would wait for ever.
+    /// The calls of the connection are locked during this: making one here would wait for ever.
     fn late_reply(&self) {}
 }
 
-/// A value by which an [`Observer`] recognises a call, such as a time or the index of a span.
+/// A value that identifies a call for its [`Observer`], such as a time or the index of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Token(pub u64);
 
 impl Token {
-    /// Of a call of whose end, and further attempts, the observer need not be told: one that is not sampled, for instance.
-    /// Its trace context travels all the same.
+    /// Of a call whose end, and further attempts, are not reported to the observer: an unsampled one, for instance. Its
+    /// trace context travels all the same.
     pub const NO_END: Self = Self(u64::MAX);
 }
 
@@ -91,11 +93,11 @@ impl Token {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// The code: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
+    /// The code: [`Code::Cancelled`] if the caller cancelled, or at a server its connection ended.
     pub code: Code,
-    /// The length of the request in bytes, at a client with its header; of calls with streams that of all messages of the
-    /// client, with what the wire adds to those that share a packet. 0 if it is not known: for unary calls that a
-    /// client could not send at once, or that have middleware there, and for those by doors of other protocols.
+    /// The length of the request in bytes, at a client with its header; of calls with streams that of all messages of
+    /// the client, with the wire's overhead of those that share a packet. 0 if it is not known: for unary calls that a
+    /// client could not send at once, or that have middleware there, and for those by other protocols.
     pub request_bytes: u64,
     /// The length of the reply in bytes, at a server with its header; of calls with streams that of all messages of the
     /// server. 0 as for the request, and if a server's call with streams is cancelled.

@@ -47,7 +47,7 @@ impl Server {
 
     /// Serves until the future is dropped.
     ///
-    /// Handlers that have to wait continue in the runtime in which this is called.
+    /// Pending handlers continue in the runtime of this call.
     ///
     /// # Errors
     /// If threads cannot be started. Failures to accept are retried.
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-/// Ready when `shutdown` is and the services have finished what they do before.
+/// Ready when `shutdown` is and the services have finished their preparations.
 async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<Offer>) {
     shutdown.await;
     offer.stopping().await;

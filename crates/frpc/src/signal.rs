@@ -1,4 +1,4 @@
-//! The signals by which programs are told to end.
+//! The signals that end programs.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -8,8 +8,8 @@ use tokio::signal::unix::{SignalKind, signal};
 #[cfg(windows)]
 use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 
-/// Waits until the program is told to end: by SIGTERM, as service managers and orchestrators do, or by SIGINT, as
-/// Ctrl-C does. On Windows by Ctrl-C, or the end of the session.
+/// Waits until the program is to end: by SIGTERM, as service managers and orchestrators do, or by SIGINT, as Ctrl-C
+/// does. On Windows by Ctrl-C, or the end of the session.
 ///
 /// The signals are caught from this call on, and not only when the future is polled: from then on they do not end the
 /// process by themselves, also when the future has been dropped. If a signal cannot be caught, which is logged, it keeps
@@ -44,5 +44,5 @@ pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
 }
 
 fn caught<T>(signal: std::io::Result<T>) -> Option<T> {
-    signal.inspect_err(|error| tracing::error!(%error, "a signal to end cannot be caught")).ok()
+    signal.inspect_err(|error| tracing::error!(%error, "signal handler not installed")).ok()
 }

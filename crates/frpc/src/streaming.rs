@@ -74,7 +74,7 @@ const LOOK_EVERY: u8 = 64;
 
 /// The receiver's fate when it is no longer needed.
 enum End {
-    /// At a client: the stream is closed. The status is that of the requests, if sending them failed meanwhile.
+    /// At a client: the stream is closed. The status is that of the requests, if sending them has failed before.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
     /// At a server: the receiver goes back to the task that serves the call.
     Server(Arc<Lent>),
@@ -94,7 +94,7 @@ pub(crate) struct Back {
     pub(crate) receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
     pub(crate) ended: bool,
-    /// The code with which a call was refused that no handler gets.
+    /// The code of a refused call without a handler.
     pub(crate) refused: Option<Code>,
 }
 
@@ -161,8 +161,8 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// As [`message`](Self::message), over a message that is no longer needed: short messages that come in a row are read
-    /// into its memory, its texts, bytes, lists and messages, and allocate nothing. `false` when the stream has ended.
+    /// As [`message`](Self::message), over a message that is no longer needed: consecutive short messages are read into
+    /// its memory, its texts, bytes, lists and messages, and allocate nothing. `false` when the stream has ended.
     ///
     /// The memory stays as large as the largest message needed. After an error and at the end the content is unspecified.
     ///
@@ -242,7 +242,7 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// As [`poll_message`](Self::poll_message), whatever comes next.
+    /// As [`poll_message`](Self::poll_message), for any kind of item.
     #[inline(never)]
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
@@ -280,12 +280,12 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Handles what has come in place of a message. What the stream ends with, if it ends by that: an error, or nothing.
+    /// Handles an item that is no message. Returns the end of the stream, if it ends by that: an error, or nothing.
     #[cold]
     fn handle_other(&mut self, other: Other) -> Option<Option<Result<M, Status>>> {
         let status = match other {
             Other::Metadata(metadata) => {
-                // The metadata of requests comes with the call.
+                // The metadata of requests is part of the call.
                 if matches!(self.end, End::Client(..)) {
                     self.metadata = metadata;
                 }
@@ -330,7 +330,7 @@ impl<M: Message> Streaming<M> {
 
     /// Ends the stream when no more will come.
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
-        // A late caller learns that it is late, whatever the server has sent meanwhile.
+        // A late caller learns that it is late, regardless of packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
         let broken = self.broken();
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
@@ -360,7 +360,7 @@ impl<M: Message> Streaming<M> {
 
     /// At a client: notes the code of the server's answer.
     fn handle_answer(&mut self, code: Code) {
-        // After the first message, a success tells nothing new.
+        // After the first message, a success adds nothing new.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -399,13 +399,13 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// A message of a stream, or what has come in its place: in a box, so that messages are cheap to pass on.
+/// A message of a stream, or another item: in a box, so that messages are cheap to pass on.
 enum Read<M> {
     Message(M),
     Other(Box<Other>),
 }
 
-/// What comes on a stream beside messages.
+/// Items of a stream other than messages.
 enum Other {
     /// A prefix without a message.
     Metadata(Metadata),

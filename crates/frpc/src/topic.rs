@@ -9,7 +9,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 
-/// A topic, or a pattern of topics, to which messages of one type are published.
+/// A topic, or a pattern of topics, with messages of one type.
 ///
 /// Both ends agree on the type by using the same [`Topic`]; packets do not state it. Messages are written in the rich
 /// form, which only native peers read, so a subscriber needs a native peer.
@@ -190,7 +190,7 @@ impl<M: Message> TopicSubscription<M> {
     /// The next message.
     ///
     /// # Errors
-    /// If messages were lost before it, or it cannot be read as an `M`: the next call continues behind that. If the
+    /// If messages were lost before it, or it cannot be read as an `M`: the next call continues after that. If the
     /// connection has ended, every call fails.
     ///
     /// # Cancel safety
@@ -255,11 +255,11 @@ impl<M> TopicMessage<M> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TopicRecvError {
-    /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription goes on.
+    /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription continues.
     Lagged(u64),
-    /// The connection was lost and made again; see [`RecvError::Reconnected`]. The subscription goes on.
+    /// The connection was lost and made again; see [`RecvError::Reconnected`]. The subscription continues.
     Reconnected,
-    /// The published message cannot be read as the type. The subscription goes on.
+    /// The published message cannot be read as the type. The subscription continues.
     Undecodable(Status),
     /// The connection has ended, and all messages before have been read.
     Closed(CloseReason),

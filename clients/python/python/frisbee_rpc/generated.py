@@ -54,10 +54,10 @@ Array = Any
 """An array of NumPy."""
 
 Reply = Union[_T, Awaitable[_T]]
-"""What a method of a server returns, also as ``async def``."""
+"""The return type of a server's method, also as ``async def``."""
 
 Replies = Union[Iterator[_T], AsyncIterator[_T]]
-"""What a method of a server returns whose replies are a stream: it is a generator, also with ``async def``."""
+"""The return type of a server's method with a stream of replies: it is a generator, also with ``async def``."""
 
 Source = Union[Iterable[_T], AsyncIterable[_T]]
 """The requests of a stream, for a client of asyncio."""

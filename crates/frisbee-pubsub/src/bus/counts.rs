@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The topics that a broker counts what it publishes for. One that publishes to more counts them all anew.
+/// The number of counted topics of a broker. One that publishes to more restarts the counts of all.
 const SENT_MAX: usize = 16 * 1024;
 
 /// The topics of a portion of marks.
@@ -17,10 +17,10 @@ const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
 /// The messages that may have been missed at once, and the eras: more than any bus carries in a year. What says more
-/// comes from no broker.
+/// is invalid.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// The messages by which one may be late. What seems later is of a row whose beginning was not true.
+/// The number of messages by which one may be late. A later one belongs to a row whose beginning was invalid.
 const LATE_MAX: u64 = 64 * 1024;
 
 /// The place of a message in its row: those that a broker publishes to one topic.
@@ -28,20 +28,20 @@ const LATE_MAX: u64 = 64 * 1024;
 pub(super) struct Stamp {
     /// The broker that has published it.
     pub(super) origin: u64,
-    /// Counts begin anew with each era.
+    /// Counts restart with each era.
     pub(super) era: u64,
     /// The messages of the row up to this one.
     pub(super) count: u64,
 }
 
-/// What a broker has published.
+/// A broker's publications.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     era: u64,
     topics: HashMap<Box<str>, u64>,
 }
 
-/// What a broker has published to one topic.
+/// A broker's publications to one topic.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,
@@ -84,7 +84,7 @@ impl Row<'_> {
     }
 }
 
-/// What an interest has heard: the era and the count of each row, by origin and topic.
+/// An interest's received messages: the era and the count of each row, by origin and topic.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
@@ -93,7 +93,7 @@ pub(super) struct Heard {
     remembered: Arc<AtomicUsize>,
 }
 
-/// What the stamp of a message says.
+/// The meaning of a message's stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Heed {
     /// It is new, and so many in front of it have been missed.
@@ -129,7 +129,7 @@ impl Heard {
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
-            // A mark of what is known is old, too.
+            // A mark of a known message is old, too.
             if count - stamp.count <= LATE_MAX { Heed::Old } else { Heed::New(0) }
         } else if stamp.era < era {
             if era - stamp.era <= LATE_MAX { Heed::Old } else { Heed::New(0) }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_far_behind_begins_anew_and_a_message_a_little_behind_is_old() {
+    fn distant_sequence_restarts_row_and_close_one_is_old() {
         let heard = || {
             let mut heard = Heard::new(Arc::default());
             assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), Heed::New(0));

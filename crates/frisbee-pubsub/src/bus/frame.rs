@@ -7,7 +7,7 @@ use frisbee::tlv;
 /// The bytes of a kind and a stamp at most.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Its only byte: it asks for marks.
+/// Its only byte: it requests marks.
 const HELLO: u8 = 3;
 
 /// The kinds of frames about topics, as their numbers.

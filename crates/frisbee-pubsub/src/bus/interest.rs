@@ -1,4 +1,4 @@
-//! What a broker wants from others: a pattern, the subscriptions that have it, and how what comes for it reaches them.
+//! A broker's interest in messages of others: a pattern, its subscriptions, and the delivery to them.
 //!
 //! Each pattern of a broker gets its own copy of a message that matches several, and passes it on to the subscriptions
 //! with this very pattern. So each gets it once and in order, whichever copy comes first.
@@ -25,10 +25,10 @@ pub struct Interest {
     group: Option<Arc<str>>,
     /// By connection and id.
     members: Mutex<BTreeMap<(u64, u16), Arc<Subscriber>>>,
-    /// Who waits for the answer to SUBSCRIBE; `None` when it is in effect.
+    /// The callers that wait for the answer to SUBSCRIBE; `None` when it is in effect.
     asked: Mutex<Option<Vec<Asked>>>,
     arrivals: Mutex<Arrivals>,
-    /// What is shared by subscribers is charged to it.
+    /// The account of memory shared by subscribers.
     budget: MemoryBudget,
 }
 
@@ -91,7 +91,7 @@ impl Interest {
         self.members.lock().insert((subscriber.number, id), subscriber.clone());
     }
 
-    /// Says whether nobody is left.
+    /// Returns whether no subscription is left.
     pub(super) fn exit(&self, subscriber: u64, id: u16) -> bool {
         let mut members = self.members.lock();
         members.remove(&(subscriber, id));
@@ -113,12 +113,12 @@ impl Interest {
         let asked = self.asked.lock().take();
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // If the connection has ended, nobody waits for it.
+            // If the connection has ended, the answer is unused.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }
 
-    /// Passes on what has come, and returns how many frames were none.
+    /// Delivers received frames, and returns the number of malformed ones.
     pub(super) fn receive<T: AsRef<str>>(
         &self,
         broker: &BrokerShared,
@@ -140,7 +140,7 @@ impl Interest {
     /// Takes in one frame, if it is one.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
-        // Whoever may publish to one topic of the bus must not reach others by it.
+        // A publisher of one topic of the bus must not reach others by it.
         if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
             return false;
         }
@@ -169,7 +169,7 @@ impl Interest {
         }
     }
 
-    /// Tells each subscription, behind all that it has got.
+    /// Notifies each subscription, after its earlier messages.
     fn say_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.clone())).collect();
         for (id, subscriber) in members {

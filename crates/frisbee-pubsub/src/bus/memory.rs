@@ -47,7 +47,7 @@ struct Members {
     nodes: BTreeMap<u64, Node>,
     /// By member and number.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// The messages for groups so far, from which their members are drawn.
+    /// The number of messages for groups so far, the seed for drawing their members.
     drawn: u64,
     is_away: bool,
     /// So many frames are to be lost.
@@ -148,7 +148,7 @@ impl Members {
     }
 }
 
-/// A number in whose place any other could stand: groups whose messages alternate must not get the same members always.
+/// A well-mixed number: groups whose messages alternate must not get the same members always.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -169,7 +169,7 @@ mod tests {
     use crate::{Broker, Kind};
 
     #[test]
-    fn nothing_is_left_on_a_bus_of_subscriptions_and_brokers_that_leave_it() {
+    fn departed_subscriptions_and_brokers_leave_no_memory_on_bus() {
         let (runtime, bus) = (runtime(), MemoryBus::new());
         let interests = || bus.0.lock().interests.len();
         let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());

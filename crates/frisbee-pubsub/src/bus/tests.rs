@@ -1,4 +1,4 @@
-//! Brokers on a bus, without sockets: what one publishes, and what the subscribers of the others get.
+//! Brokers on a bus, without sockets: publications of one, and deliveries of the others.
 
 use super::counts::Stamp;
 use super::frame::{Frame, hello};
@@ -15,7 +15,7 @@ fn brokers<const N: usize>(bus: &MemoryBus, settings: &BrokerBuilder) -> (Runtim
 }
 
 #[test]
-fn a_message_at_one_broker_reaches_the_subscribers_of_all_once_and_in_order() {
+fn message_reaches_subscribers_of_all_brokers_once_in_order() {
     let (runtime, [a, b, c]) = brokers(&MemoryBus::new(), &Broker::builder());
     let mut readers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
     let mut writers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
@@ -35,11 +35,11 @@ fn a_message_at_one_broker_reaches_the_subscribers_of_all_once_and_in_order() {
             assert!(from.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "from {at}");
         }
     }
-    assert_eq!(a.published(), 200, "what others publish is counted there");
+    assert_eq!(a.published(), 200, "messages of others are counted there");
 }
 
 #[test]
-fn each_of_three_overlapping_subscriptions_of_a_connection_gets_each_message_once() {
+fn overlapping_subscriptions_each_get_message_once() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
     let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
     let mut alone = Member::new(&a, runtime.handle());
@@ -56,11 +56,11 @@ fn each_of_three_overlapping_subscriptions_of_a_connection_gets_each_message_onc
         assert!(own.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "for {id}");
     }
     assert_eq!(received.len(), 400);
-    // One whose subscriptions all have this pattern gets what everybody gets.
+    // One whose subscriptions all have this pattern gets the same messages.
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// Notes what it is asked for, and takes nothing.
+/// Records its calls, and accepts nothing.
 #[derive(Clone, Debug, Default)]
 struct Notes {
     node: Arc<OnceLock<Node>>,
@@ -100,7 +100,7 @@ impl Backplane for Notes {
 }
 
 #[test]
-fn interest_is_asked_for_by_the_first_subscription_and_given_up_by_the_last() {
+fn first_subscription_adds_interest_and_last_removes_it() {
     let (notes, runtime) = (Notes::default(), runtime());
     let broker = Broker::builder().backplane(notes.clone()).build();
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
@@ -110,7 +110,7 @@ fn interest_is_asked_for_by_the_first_subscription_and_given_up_by_the_last() {
     ask(&mut one, 1, "a", "");
     ask(&mut one, 2, "a", "");
     ask(&mut other, 1, "a", "");
-    // Each member of a group asks for itself, so that each has its share.
+    // Each member of a group subscribes separately, so that each has its share.
     ask(&mut one, 3, "a", "G");
     ask(&mut other, 3, "a", "G");
     assert_eq!(*notes.asked.lock(), ["+a", "+aG", "+aG"]);
@@ -169,7 +169,7 @@ fn members_of_a_group_at_several_brokers_have_equal_shares() {
 }
 
 #[test]
-fn the_only_member_of_a_group_gets_the_messages_of_its_own_broker() {
+fn sole_group_member_gets_messages_of_its_broker() {
     let (runtime, [a, _b]) = brokers(&MemoryBus::new(), &Broker::builder());
     let (mut member, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&a, runtime.handle()));
     member.subscribe(1, "a", "g");
@@ -179,7 +179,7 @@ fn the_only_member_of_a_group_gets_the_messages_of_its_own_broker() {
 }
 
 #[test]
-fn losses_of_the_bus_are_told_exactly_and_to_the_subscriptions_concerned_alone() {
+fn bus_losses_are_reported_exactly_to_affected_subscriptions() {
     let bus = MemoryBus::new();
     let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
     let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
@@ -197,7 +197,7 @@ fn losses_of_the_bus_are_told_exactly_and_to_the_subscriptions_concerned_alone()
 }
 
 #[test]
-fn a_bus_that_was_away_tells_of_missed_messages_though_no_more_are_published() {
+fn returning_bus_reports_missed_messages_without_new_ones() {
     let bus = MemoryBus::new();
     let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
     let mut readers = [&a, &b].map(|broker| Member::new(broker, runtime.handle()));
@@ -235,13 +235,13 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
     bus.set_away(false);
     writer.publish("a", "y");
     writer.turn();
-    // What was refused is not missed by anybody.
+    // A refused message is missed by no subscriber.
     assert_eq!((reader.received(), local.received()), (vec!["0:y".to_owned()], vec!["0:y".to_owned()]));
     assert_eq!(b.published(), 1);
 }
 
 #[test]
-fn a_message_longer_than_the_backplane_takes_is_refused_with_the_numbers() {
+fn message_over_backplane_limit_is_refused_with_sizes() {
     let runtime = runtime();
     let broker = Broker::builder().backplane(Notes { limit: Some(100), ..Notes::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
@@ -252,7 +252,7 @@ fn a_message_longer_than_the_backplane_takes_is_refused_with_the_numbers() {
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane takes");
 }
 
-/// A broker, what it has asked for, and its reader of `>`.
+/// A broker, its recorded calls, and its reader of `>`.
 fn noted(runtime: &Runtime) -> (Notes, Broker, Member, Node) {
     let notes = Notes::default();
     let broker = Broker::builder().backplane(notes.clone()).build();
@@ -285,11 +285,11 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
     ] {
         node.deliver(&interest, [("a", frame)]);
     }
-    // The topic is none of ours, whatever the backplane says.
+    // The topic is not subscribed, but the backplane delivers it.
     node.deliver(&interest, [("a b", Frame::Message.encode(stamp(1), &message("a b", "x")))]);
     node.deliver(&interest, [("a", Frame::Message.encode(stamp(2), &message("a", "y")))]);
     assert_eq!(reader.received(), ["0:x", "0:y"]);
-    assert!(notes.frames.lock().is_empty(), "nothing that comes from a bus goes to one");
+    assert!(notes.frames.lock().is_empty(), "messages of a bus are not sent back to it");
 }
 
 #[test]
@@ -337,5 +337,5 @@ fn nothing_is_left_of_subscribers_that_vanish() {
     gone.detached = writer.detached.clone();
     writer.publish("a", "y");
     assert_eq!(stays.received(), ["0:x", "0:y"]);
-    assert!(weak.upgrade().is_none(), "somebody holds on to it");
+    assert!(weak.upgrade().is_none(), "a reference is left");
 }

@@ -34,7 +34,7 @@ impl Payload {
             return false;
         }
         if let Self::Frame(first) = self {
-            // It grows with what is charged for it.
+            // It grows with its charge.
             let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
             frames.put_u8(BATCH);
             put(&mut frames, first);
@@ -62,8 +62,8 @@ fn put(frames: &mut BytesMut, frame: &[u8]) {
     frames.put_slice(frame);
 }
 
-/// The frames of a message of NATS. What is no batch is one frame, and a batch that is cut off ends with an empty one,
-/// which no broker sends.
+/// The frames of a message of NATS. Other bytes are one frame, and a truncated batch ends with an empty one, which no
+/// broker sends.
 pub(crate) fn frames(payload: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
     let is_batch = payload.first() == Some(&BATCH);
     let mut rest = Some(if is_batch { payload.slice(1..) } else { payload.clone() });
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_has_the_bytes_that_the_page_states_and_a_frame_alone_stays_as_it_is() {
+    fn batch_has_documented_bytes_and_single_frame_is_unchanged() {
         let mut payload = Payload::Frame("\x01one".into());
         assert_eq!(all(&Payload::Frame("\x01one".into()).into()), ["\x01one"]);
         assert!(payload.add(b"\x01three", BATCH_MAX) && payload.add(b"\x02", BATCH_MAX));

@@ -1,7 +1,7 @@
-//! The connections to NATS: what the broker wants, what it publishes, and what comes.
+//! The connections to NATS: the interests of the broker, its publications, and received messages.
 //!
-//! There are two. One publishes and has the subscriptions; NATS does not send back what it has published. The other has
-//! those of queue groups, whose members are to get what their own broker publishes as well.
+//! There are two. One publishes and has the subscriptions; NATS does not echo its publications. The other has those of
+//! queue groups, whose members also get the messages of their own broker.
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
@@ -32,7 +32,7 @@ const PASSED_MAX: usize = 16 * 1024;
 /// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// How often brokers that have asked what they missed are answered, and how often this one asks at most since it was slow.
+/// The shortest time between answers to brokers that have requested their losses, and between this one's own requests.
 const TICK: Duration = Duration::from_millis(250);
 
 /// How long NATS may take to say that a subscription is in effect, before its subscriber is answered all the same.
@@ -65,13 +65,13 @@ impl fmt::Debug for NatsBus {
     }
 }
 
-/// The settings of async-nats with which a [`NatsBus`] connects by itself: a server that is lost is tried again after
-/// half a second at most.
+/// The settings of async-nats of a [`NatsBus`] that connects by itself: a lost server is retried after half a second at
+/// most.
 pub fn options() -> ConnectOptions {
     let pause = |attempts: usize| {
         let doublings = u32::try_from(attempts.min(16)).unwrap_or(16);
         let longest = Duration::from_millis(2).saturating_mul(1 << doublings).min(PAUSE_MAX);
-        // Brokers that have lost their server together do not come back together.
+        // Brokers that have lost their server together should not reconnect together.
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     };
     ConnectOptions::new().reconnect_delay_callback(pause)
@@ -86,7 +86,7 @@ impl NatsBus {
     /// If the name is none, or no server accepts the connections.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up.
+    /// Dropping the future cancels the attempt.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -123,7 +123,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Groups count nothing, so there is nothing to ask for them.
+        // Groups have no counts, so nothing is requested for them.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             heed(None, &slow, &event);
@@ -171,7 +171,7 @@ impl Backplane for NatsBus {
             loop {
                 ticks.tick().await;
                 if was_slow.swap(false, Ordering::Relaxed) {
-                    tracing::warn!("messages from NATS came faster than they could be taken");
+                    tracing::warn!("NATS messages dropped: subscriber too slow");
                     node.linked();
                 }
                 node.tick();
@@ -214,7 +214,7 @@ impl Backplane for NatsBus {
     fn control(&self, frame: Bytes) {
         match self.room(frame.len()) {
             Ok(_) => say(frame, &self.outgoing),
-            Err(error) => tracing::debug!(%error, "the other brokers on the bus are not asked now"),
+            Err(error) => tracing::debug!(%error, "requests to other brokers on the bus are delayed"),
         }
     }
 }
@@ -226,7 +226,7 @@ impl Drop for NatsBus {
     }
 }
 
-/// Heeds what async-nats tells of a connection.
+/// Handles an event of async-nats about a connection.
 fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     match event {
         Event::Connected => {
@@ -236,32 +236,32 @@ fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
             }
         }
         Event::SlowConsumer(_) => was_slow.store(true, Ordering::Relaxed),
-        Event::Disconnected => tracing::warn!("the connection to NATS is lost"),
-        other => tracing::warn!(event = %other, "NATS says what it does not like"),
+        Event::Disconnected => tracing::warn!("NATS connection lost"),
+        other => tracing::warn!(event = %other, "NATS reported an error"),
     }
 }
 
 /// Says something to all other brokers.
 fn say(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     if let Err(error) = outgoing.control(frame.into()) {
-        tracing::debug!(%error, "the other brokers on the bus are not told now");
+        tracing::debug!(%error, "messages to other brokers on the bus are delayed");
     }
 }
 
-/// Asks which brokers have members of groups.
+/// Requests the brokers with members of groups.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
     say(groups::asks(), outgoing);
 }
 
-/// Writes what waits in its order. While NATS is away it waits.
+/// Writes the queue in order. While NATS is away it waits.
 async fn pump(client: Client, writer: Writer) {
     let mut portion = Vec::new();
     loop {
         writer.take(&mut portion).await;
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
-            // It may take less than when it was asked. The others will be told that something is missing.
+            // It may accept less than when it was queried. The others will learn that something is missing.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "messages are not published on the bus");
             }
@@ -270,7 +270,7 @@ async fn pump(client: Client, writer: Writer) {
     }
 }
 
-/// Listens to what other brokers ask.
+/// Receives the requests of other brokers.
 async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
     match client.subscribe(subjects.control().to_owned()).await {
         Ok(mut subscriber) => {
@@ -279,11 +279,11 @@ async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<G
                 node.control(&message.payload);
             }
         }
-        Err(error) => tracing::warn!(%error, "what other brokers ask is not heard"),
+        Err(error) => tracing::warn!(%error, "control subscription failed"),
     }
 }
 
-/// Passes on what comes for an interest, until it is aborted.
+/// Forwards the messages of an interest, until it is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: Joined) {
     // While NATS is away the subscriber gets what its own broker publishes, and need not wait.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
@@ -305,7 +305,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     let subscriber = match subscribed {
         Ok(subscriber) => subscriber,
         Err(error) => {
-            tracing::warn!(%error, pattern = interest.pattern(), "nothing of the bus is heard");
+            tracing::warn!(%error, pattern = interest.pattern(), "bus subscription failed");
             return;
         }
     };
@@ -324,11 +324,11 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     }
 }
 
-/// Waits until NATS has taken all that was sent on this connection before: its answer that nobody listens.
+/// Waits until NATS has accepted all earlier messages of this connection: its answer that there are no responders.
 async fn settle(client: &Client, nobody: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(nobody.to_owned(), Bytes::new());
-        // Any answer will do. Without one it is better to go on than to let the subscriber wait.
+        // Any answer will do. Without one it is better to continue than to let the subscriber wait.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }
 }

@@ -1,5 +1,5 @@
-//! Topics that NATS stores: what is published is kept until a limit removes it, and each subscription gets it until it
-//! says that it is done.
+//! Topics stored by NATS: a message is kept until a limit removes it, and each subscription gets it until it is
+//! acknowledged.
 //!
 //! A [`DurableTopic`] is a stream of JetStream. Its messages do not go through brokers, and what brokers pass on is not
 //! stored: programs that publish to a durable topic and read it are clients of NATS.
@@ -32,7 +32,7 @@
 //! # }
 //! ```
 //!
-//! docs/durable.md has what is promised.
+//! docs/durable.md lists the promises.
 
 mod delivery;
 mod error;
@@ -69,13 +69,13 @@ use tokio::time::{Instant, sleep, timeout};
 /// The longest id of a message, in bytes: as the longest topic.
 const ID_MAX: usize = 255;
 
-/// How long NATS has for one answer, before it is asked again.
+/// How long NATS has for one answer, before the request is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
-/// The pause before NATS is asked again: the first, and the longest.
+/// The pause before a request is repeated: the first, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// What is said to JetStream when there is nothing to say: `{}`.
+/// The payload of an empty request to JetStream: `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
 /// The status of NATS's errors that pass.
@@ -83,20 +83,20 @@ const UNAVAILABLE: usize = 503;
 
 /// A topic, or all topics that match a pattern, that NATS stores.
 ///
-/// Clones are the same topic. It goes on when its connection to NATS is lost and made again.
+/// Clones are the same topic. It continues when its connection to NATS is lost and made again.
 #[derive(Clone, Debug)]
 pub struct DurableTopic {
     shared: Arc<Shared>,
 }
 
-/// What the handles of a topic share.
+/// Shared by the handles of a topic.
 #[derive(Debug)]
 struct Shared {
     client: Client,
     context: Context,
     /// The name of the stream.
     stream: String,
-    /// What stands in front of topics in subjects.
+    /// The prefix of topics in subjects.
     prefix: String,
     pattern: String,
     payload_max: usize,
@@ -109,7 +109,7 @@ impl Shared {
         self.client.connection_state() == State::Connected
     }
 
-    /// Asks JetStream for something that it answers by JSON.
+    /// Sends a request to JetStream that is answered by JSON.
     async fn ask<T: DeserializeOwned>(&self, what: String) -> Result<T, Unanswered> {
         match self.context.request(what, &NOTHING).await {
             Ok(Response::Ok(answer)) => Ok(answer),
@@ -119,7 +119,7 @@ impl Shared {
     }
 }
 
-/// Where a message stands that was published.
+/// The position of a published message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stored {
     sequence: u64,
@@ -153,8 +153,9 @@ impl DurableTopic {
     ///
     /// Of several messages with one id, one is stored, as long as they are published within
     /// [`duplicate_window`](DurableTopicBuilder::duplicate_window). So this publishes again by itself if NATS does not
-    /// answer or is away, for 10 s at most, and whoever gets [`PublishError::Unknown`] does best to publish again with the
-    /// same id. An id has 1 to 255 visible characters of ASCII; ids of different topics of one pattern are not told apart.
+    /// answer or is away, for 10 s at most. After [`PublishError::Unknown`] the caller should publish again with the
+    /// same id. An id has 1 to 255 visible characters of ASCII; ids of different topics of one pattern are not
+    /// distinguished.
     ///
     /// Messages keep their order if each is published after the one before is stored.
     ///
@@ -193,14 +194,14 @@ impl DurableTopic {
         }
     }
 
-    /// The settings of a subscription with this name, of 1 to 64 bytes: all subscriptions with one name are one, and share
-    /// its messages. It stays when nobody holds it, until it is [deleted](Self::delete_subscription).
+    /// The settings of a subscription with this name, of 1 to 64 bytes: all subscriptions with one name are one, and
+    /// share its messages. It stays without readers, until it is [deleted](Self::delete_subscription).
     pub fn subscription(&self, name: &str) -> SubscriptionBuilder {
         SubscriptionBuilder::new(self.clone(), name)
     }
 
-    /// Deletes the subscription with this name, and what it knows. Whoever still reads it gets [`RecvError::Gone`]. Returns
-    /// whether there was one.
+    /// Deletes the subscription with this name, and its state. Its readers get [`RecvError::Gone`]. Returns whether
+    /// there was one.
     ///
     /// # Errors
     /// If NATS does not answer or does not permit it.
@@ -259,7 +260,7 @@ enum Failure {
     Refused(String),
     /// It is not stored, but may be in a while.
     Away(String),
-    /// Nobody knows.
+    /// The outcome is unknown.
     Silent(String),
 }
 
@@ -267,7 +268,7 @@ impl Failure {
     fn of(error: &NatsError) -> Self {
         let text = error::chain(error);
         match error.kind() {
-            PublishErrorKind::StreamNotFound => Self::Away("nobody stores the topic at the moment".to_owned()),
+            PublishErrorKind::StreamNotFound => Self::Away("no server stores the topic at present".to_owned()),
             PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::Silent(text),
             PublishErrorKind::Other => {
                 match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {

@@ -1,8 +1,8 @@
 //! Whether some broker on the bus has members of queue groups. NATS gives each of its messages to one member, so that a batch
 //! would go to one whole, and members would not take turns: while there may be some, frames leave one by one.
 //!
-//! Brokers that have members say so from time to time, and when another asks. If nobody hears that, shares are less even for
-//! a while, and nothing is lost.
+//! Brokers announce their members from time to time, and on request. If the announcement is lost, shares are less even
+//! for a while, and nothing is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ const HEARD_TICKS: u32 = 120;
 /// The ticks after which a broker says it again: three times as often.
 const SAY_TICKS: u32 = 40;
 
-/// What a broker knows.
+/// A broker's knowledge.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// The members at this broker.
@@ -33,7 +33,7 @@ pub(crate) struct Groups {
     asked: AtomicBool,
 }
 
-/// What is to be said to the other brokers.
+/// An announcement to the other brokers.
 pub(crate) const fn has_members() -> &'static [u8] {
     &[HAS_MEMBERS]
 }
@@ -58,7 +58,7 @@ impl Groups {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// A member has come to this broker. Whether that is to be said.
+    /// A member has joined at this broker. Returns whether to announce it.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
@@ -68,7 +68,7 @@ impl Groups {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// This broker asks, since it has not heard the others.
+    /// This broker requests announcements, since it has not heard the others.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
@@ -87,7 +87,7 @@ impl Groups {
     /// To be called at each tick, by one task. Whether it is to be said that there are members here.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
-        // If somebody is heard at this very moment, that counts.
+        // If an announcement arrives at this very moment, that counts.
         let _ = self.elsewhere.compare_exchange(left, left.saturating_sub(1), Ordering::Relaxed, Ordering::Relaxed);
         let next = self.next.load(Ordering::Relaxed).saturating_sub(1);
         let is_due = next == 0 || self.asked.swap(false, Ordering::Relaxed);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn members_may_be_elsewhere_until_others_have_had_time_to_answer() {
+    fn remote_members_are_assumed_until_answers_are_due() {
         let groups = Groups::new();
         assert_eq!(ticks(&groups, ANSWER_TICKS - 1), 0);
         assert!(groups.may_be());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn members_elsewhere_count_for_longer_than_it_takes_to_hear_of_them_again() {
+    fn remote_members_count_longer_than_renewal_interval() {
         let (here, there) = (Groups::new(), Groups::new());
         assert!(there.enter() && !there.enter(), "the first one is said at once");
         here.hear(has_members());
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broker_that_is_asked_answers_at_the_next_tick_if_it_has_members() {
+    fn queried_broker_with_members_answers_at_next_tick() {
         let groups = Groups::new();
         groups.hear(asks());
         assert!(!groups.tick());

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 /// the broker.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// The charge for a frame that waits alone, beside its bytes.
+/// The charge for a frame that waits alone, in addition to its bytes.
 const FRAME_CHARGE: usize = 128;
 
 /// So many places are kept once they are free: all that come while some are written.
@@ -31,7 +31,7 @@ pub(crate) struct Outgoing {
     filled: Notify,
     /// The charges of all that is not written yet.
     charged: AtomicUsize,
-    /// Nobody writes any more.
+    /// The writer has ended.
     has_ended: AtomicBool,
 }
 
@@ -89,7 +89,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Adds a frame for what brokers ask each other.
+    /// Adds a frame for requests among brokers.
     pub(crate) fn control(&self, frame: Bytes) -> Result<(), Unsent> {
         self.check()?;
         self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
@@ -136,7 +136,7 @@ impl Writer {
         }
     }
 
-    /// Something that was taken has been written, or given up.
+    /// A taken frame has been written, or dropped.
     pub(crate) fn written(&self, charge: usize) {
         self.0.charged.fetch_sub(charge, Ordering::Relaxed);
     }
@@ -168,7 +168,7 @@ mod tests {
         (outgoing, writer)
     }
 
-    /// What waits: for each message of NATS its subject and frames.
+    /// The queue: for each message of NATS its subject and frames.
     async fn taken(writer: &Writer) -> Vec<(String, Vec<Bytes>)> {
         let mut portion = Vec::new();
         writer.take(&mut portion).await;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn short_frames_of_a_topic_that_wait_in_a_row_leave_as_one_and_in_order() {
+    async fn queued_short_frames_of_topic_leave_as_one_in_order() {
         let (outgoing, writer) = outgoing();
         for (topic, frame) in [("a", "\x011"), ("a", "\x012"), ("b", "\x013"), ("a", "\x014"), ("a", "\x015")] {
             outgoing.publish(topic, frame.into(), MOST).unwrap();
@@ -224,7 +224,7 @@ mod tests {
         let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();
         assert_eq!(count, WAITING_MAX >> 20);
         assert!(outgoing.control("\x03".into()).is_err());
-        // Nor do those that would join what waits.
+        // Nor do those that would join the queue.
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_err());
         taken(&writer).await;
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_ok());

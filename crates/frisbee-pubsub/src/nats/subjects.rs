@@ -1,7 +1,7 @@
 //! The subjects of a bus, and the names of its queue groups, in the form that NATS takes.
 //!
-//! A topic is a subject as it stands, behind the name of the bus: its tokens have no white space, no wildcards and no
-//! dots within, so NATS takes each. Groups may have any name, so theirs are escaped.
+//! A topic is an unchanged subject, after the name of the bus: its tokens have no white space, no wildcards and no dots
+//! within, so NATS takes each. Groups may have any name, so theirs are escaped.
 
 use std::fmt::Write;
 use std::io;
@@ -12,9 +12,9 @@ const NAME_MAX: usize = 64;
 /// The subjects of one bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
-    /// What stands in front of topics.
+    /// The prefix of topics.
     topics: String,
-    /// What stands in front of durable topics.
+    /// The prefix of durable topics.
     #[cfg(feature = "durable")]
     durables: String,
     control: String,
@@ -61,7 +61,7 @@ impl Subjects {
         &self.control
     }
 
-    /// What nobody listens to.
+    /// A subject without subscribers.
     pub(crate) fn nobody(&self) -> &str {
         &self.nobody
     }
@@ -72,8 +72,8 @@ pub(crate) fn group(name: &str) -> String {
     escape(name, '%')
 }
 
-/// The name of a stream or a consumer, as that of a group but with `=`: NATS 2.9 takes a `%` there for a verb of the format
-/// by which it makes the subject of acknowledgements.
+/// The name of a stream or a consumer, as that of a group but with `=`: NATS 2.9 takes a `%` there for a verb of the
+/// format of its acknowledgement subjects.
 #[cfg(feature = "durable")]
 pub(crate) fn stored(name: &str) -> String {
     escape(name, '=')

@@ -1,4 +1,4 @@
-//! What subscriptions and messages take of the memory, for how long, and what a publisher remembers.
+//! Memory of subscriptions and messages, its lifetime, and the cache of a publisher.
 
 use super::*;
 use crate::topics::TOPIC_MAX;
@@ -9,7 +9,7 @@ fn held(member: &Member) -> usize {
     member.connection().memory_held()
 }
 
-/// What all connections of a member's server hold, and what they share.
+/// The memory held by all connections of a member's server, and the shared part.
 fn held_by_all(member: &Member) -> usize {
     member.connection().memory_budget().held()
 }
@@ -43,7 +43,7 @@ fn a_broker_may_have_any_eight_user_operations() {
 }
 
 #[test]
-fn the_defaults_of_a_broker_and_a_client_are_those_that_are_documented() {
+fn broker_and_client_defaults_are_as_documented() {
     let bounds = Broker::new().0.bounds();
     assert_eq!(bounds, (16 << 20, 1 << 30));
     let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
@@ -54,7 +54,7 @@ fn the_defaults_of_a_broker_and_a_client_are_those_that_are_documented() {
 }
 
 #[test]
-fn a_subscription_is_charged_for_its_pattern_and_the_nodes_that_it_adds_until_it_is_over() {
+fn subscription_is_charged_for_pattern_and_nodes_until_end() {
     let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
     let nodes = || broker.0.subscriptions.read().nodes();
     let mut expected = 0;
@@ -72,7 +72,7 @@ fn a_subscription_is_charged_for_its_pattern_and_the_nodes_that_it_adds_until_it
 }
 
 #[test]
-fn subscriptions_end_even_if_the_runtime_of_their_connection_has_ended() {
+fn subscriptions_end_after_runtime_of_connection_ended() {
     let (runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
     (1..=100).for_each(|id| reader.subscribe(id, &format!("a.{id}"), ""));
     reader.vanish();
@@ -81,7 +81,7 @@ fn subscriptions_end_even_if_the_runtime_of_their_connection_has_ended() {
 }
 
 #[test]
-fn the_table_of_a_connection_shrinks_when_most_of_its_subscriptions_are_over() {
+fn subscription_table_shrinks_after_most_have_ended() {
     let (_runtime, _broker, [mut reader, _writer]) = peers(Broker::builder());
     let capacity = |reader: &Member| reader.session.as_ref().unwrap().capacity();
     (1..=1000).for_each(|id| reader.subscribe(id, "a", ""));
@@ -101,7 +101,7 @@ fn the_name_of_a_group_may_be_as_long_as_a_topic() {
 }
 
 #[test]
-fn uses_that_are_not_permitted_are_refused_and_it_is_asked_again_when_that_may_change() {
+fn denied_uses_are_refused_and_rechecked_after_change() {
     struct Banned;
     let settings = Broker::builder().permit(|connection, wish| match wish {
         TopicUse::Publish(topic) => connection.attachments().get::<Banned>().is_none() && topic != "forbidden",
@@ -122,11 +122,11 @@ fn uses_that_are_not_permitted_are_refused_and_it_is_asked_again_when_that_may_c
     assert_eq!((broker.published(), reader.received().len()), (3, 3));
     assert!(published(&mut writer, "free"));
     writer.connection().attachments().insert(Banned);
-    assert!(!published(&mut writer, "free"), "it is asked again");
+    assert!(!published(&mut writer, "free"), "it is checked again");
 }
 
 #[test]
-fn a_topic_is_looked_up_once_while_subscriptions_stay_and_former_subscribers_are_forgotten() {
+fn topic_lookup_is_cached_until_subscriptions_change() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     assert!(is_slow(&mut writer, "a"));
@@ -138,7 +138,7 @@ fn a_topic_is_looked_up_once_while_subscriptions_stay_and_former_subscribers_are
     assert!(is_slow(&mut writer, "b"), "another topic");
     reader.subscribe(2, "c", "");
     writer.turn();
-    assert_eq!(remembered(&writer), 0, "it would keep those who have left");
+    assert_eq!(remembered(&writer), 0, "it would keep departed subscribers");
     assert!(is_slow(&mut writer, "a"));
     writer.turn();
     broker.idle(writer.session.as_mut().unwrap());
@@ -158,7 +158,7 @@ fn messages_to_more_groups_than_a_few_take_long() {
 }
 
 #[test]
-fn a_publisher_remembers_a_bounded_number_of_topics_and_their_subscribers() {
+fn publisher_topic_cache_is_bounded() {
     for (everybody, group, most) in [(0, 0, 16 * 1024 + 1), (2, 0, 5_462), (1, 2, 4_097)] {
         let (_runtime, _broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
         let readers = [&mut a, &mut b, &mut c].into_iter();
@@ -178,7 +178,7 @@ fn a_publisher_remembers_a_bounded_number_of_topics_and_their_subscribers() {
 }
 
 #[test]
-fn messages_of_a_turn_are_passed_on_before_its_end_when_they_reach_very_many() {
+fn messages_to_many_subscribers_flush_before_turn_ends() {
     let (_runtime, broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
     [&mut a, &mut b, &mut c].into_iter().for_each(|reader| reader.subscribe(1, "*", ""));
     for number in 0..5461 {
@@ -190,7 +190,7 @@ fn messages_of_a_turn_are_passed_on_before_its_end_when_they_reach_very_many() {
 }
 
 #[test]
-fn a_message_that_waits_keeps_no_read_buffer_alive_and_is_charged_once_for_all() {
+fn queued_message_keeps_no_read_buffer_and_is_charged_once() {
     for group in ["", "g"] {
         let (_runtime, _broker, [mut reader, mut writer]) = peers(Broker::builder());
         reader.subscribe(1, "a", group);
@@ -221,6 +221,6 @@ fn members_of_a_group_that_are_all_behind_get_messages_in_turn() {
             writer.turn();
         }
     }
-    assert!(broker.lost() > 0, "they are behind");
+    assert!(broker.lost() > 0, "they are late");
     assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
 }

@@ -49,7 +49,7 @@ fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u
 }
 
 #[test]
-fn subscriber_begins_where_it_asks_and_continues_with_the_stream() {
+fn subscriber_starts_at_requested_position_and_continues() {
     let (_runtime, _, [mut now, mut last, mut oldest, mut writer]) =
         peers(Broker::builder().history("a.*", History::last(3)));
     publish(&mut writer, "a.b", 1..=5);
@@ -123,7 +123,7 @@ fn dropped_messages_are_followed_by_their_position() {
 }
 
 #[test]
-fn message_that_a_peer_does_not_accept_is_followed_by_a_position() {
+fn message_rejected_by_peer_is_followed_by_position() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
     hello.body_max = 100;

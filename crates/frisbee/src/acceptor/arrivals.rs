@@ -1,4 +1,4 @@
-//! When connections arrived. An instant with each of them would be memory that idle connections keep for whoever asks, so
+//! When connections arrived. An instant for each of them would be memory of idle connections for rare readers, so
 //! instants are noted now and then: numbers rise with time.
 
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Connections that arrive within this time count as having arrived together.
 const TOGETHER: Duration = Duration::from_millis(10);
 
-/// How many instants are noted before those are left out whose neighbours tell the age well enough.
+/// How many instants are noted before those are removed whose neighbours give a good estimate of the age.
 const NOTED_MAX: usize = 2048;
 
 /// Ages may be wrong by one part in so many. With [`TOGETHER`], a year of connections takes some 1600 instants.
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_told_within_one_part_in_64_and_the_memory_for_it_is_bounded() {
+    fn ages_are_exact_to_one_64th_in_bounded_memory() {
         let begin = Instant::now();
         let mut arrivals = Arrivals::default();
         // A day, with a connection every 20 ms.

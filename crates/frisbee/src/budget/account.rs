@@ -16,24 +16,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const ADDRESS_TIMES: usize = 3;
 
 /// The part of the memory that is left that a connection may hold regardless of others of its address: one in so many.
-/// A quarter of the default is left beside one address, and a request that waits takes about a kilobyte: a connection
-/// has room for 256 of them.
+/// A quarter of the default remains for other addresses, and a queued request takes about a kilobyte: a connection has
+/// room for 256 of them.
 const SMALL_PART: usize = 256;
 
 /// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
 pub(super) type Addresses = BTreeMap<Option<IpAddr>, Neighbours>;
 
-/// What is known of an address while it has connections.
+/// The state of an address while it has connections.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     connections: usize,
     address: Arc<Address>,
 }
 
-/// What the connections of one address hold together.
+/// The memory of the connections of one address together.
 #[derive(Debug)]
 struct Address {
-    /// The address to which they are counted; `None` for a connection that shares its budget with no other.
+    /// Their address; `None` for a connection that shares its budget with no other.
     key: Option<Option<IpAddr>>,
     held: AtomicUsize,
 }
@@ -44,8 +44,8 @@ impl Address {
     }
 }
 
-/// The address to which a peer is counted. A host has 2^64 of IPv6, all with the same first half. Those without one,
-/// such as Unix sockets, are one.
+/// The address group of a peer. A host has 2^64 of IPv6, all with the same first half. Those without one, such as Unix
+/// sockets, are one.
 fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -55,10 +55,10 @@ fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
 
 /// The memory that a connection holds.
 pub(crate) struct Account {
-    /// What the connection holds, in bytes.
+    /// The memory of the connection, in bytes.
     held: AtomicUsize,
     address: Arc<Address>,
-    /// Where the bytes and streams of a server are counted. A client has nobody who asks.
+    /// The counters of a server's bytes and streams. A client has no reader of them.
     traffic: Option<Arc<Counted>>,
     budget: Arc<Budget>,
 }
@@ -151,8 +151,8 @@ impl Account {
         taken
     }
 
-    /// Takes so many bytes for something that exists already. That may overdraw the budget, so
-    /// [`is_over`](Self::is_over) is asked before work begins.
+    /// Takes so many bytes for an existing object. That may overdraw the budget, so [`is_over`](Self::is_over) is
+    /// checked before work begins.
     pub(crate) fn charge(&self, count: usize) {
         self.budget.charge(count);
         self.add(count);
@@ -187,7 +187,7 @@ impl Account {
         self.traffic.clone()
     }
 
-    /// Charges for unwritten output, for which `before` was charged so far. The connection of a client is not charged,
+    /// Charges for unwritten output, which was charged with `before` so far. The connection of a client is not charged,
     /// since its own handles send that output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
@@ -376,21 +376,21 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_takes_half_of_the_memory_and_an_address_three_quarters() {
+    fn connection_takes_half_of_memory_and_address_three_quarters() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let first = of(&budget, 1);
         assert_eq!(fill(&first, 4096), 32 * MIB);
         let second = of(&budget, 1);
         assert_eq!(fill(&second, 4096), 16 * MIB);
         assert!(first.is_over() && !second.has_room(4096));
-        // Others of this address go on as long as they hold little, and those of other addresses have shares.
+        // Others of this address continue as long as they hold little, and those of other addresses have shares.
         let small = of(&budget, 1);
         assert!(!small.is_over() && small.has_room(32 * 1024) && !small.has_room(128 * 1024));
         assert_eq!(fill(&of(&budget, 2), 4096), 8 * MIB);
     }
 
     #[test]
-    fn ten_thousand_connections_that_take_all_they_get_leave_room_for_one_more() {
+    fn ten_thousand_greedy_connections_leave_room_for_one() {
         for addresses in [1, 200] {
             let budget = Arc::new(Budget::new(256 * MIB, 0));
             let accounts: Vec<_> = (0..10_000_usize).map(|number| of(&budget, (number % addresses) as u8)).collect();
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_of_16_to_64_kib_count_as_the_buffer_that_they_may_keep() {
+    fn bodies_of_16_to_64_kib_are_charged_as_their_buffer() {
         let kib = 1024;
         let lengths = [0, 16 * kib - 1, 16 * kib, 64 * kib - 1, 64 * kib, 128 * kib];
         let memory = [0, 16 * kib - 1, 128 * kib, 128 * kib, 64 * kib, 128 * kib];
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_of_a_connection_is_a_part_of_the_memory_left_for_it_and_for_its_address() {
+    fn connection_share_is_part_of_memory_left_for_its_address() {
         let budget = Arc::new(Budget::new(100_000, 0));
         let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
         assert_eq!(idle.room(), 50_000, "half of all");
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_that_is_noted_elsewhere_is_counted_with_that_of_the_connections() {
+    fn externally_recorded_traffic_is_added_to_connections() {
         let budget = Arc::new(Budget::new(1000, 0));
         let traffic = of(&budget, 1).traffic().expect("it is a server's");
         traffic.add(Traffic::Written, 9);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_forgotten_with_its_last_connection_and_one_of_ipv6_is_a_network() {
+    fn address_is_forgotten_with_last_connection_and_ipv6_groups() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let address = |text: &str| Some(text.parse().expect("it is one"));
         let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);

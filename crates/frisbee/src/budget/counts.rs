@@ -37,7 +37,7 @@ pub(crate) struct Counts {
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// How many of the last ends are kept: enough to see what is wrong now, while counts tell of what was before.
+/// How many of the last ends are kept: enough to see present problems, while counters cover the past.
 const LAST_MAX: usize = 64;
 
 /// The end of a connection.
@@ -110,8 +110,8 @@ impl Counts {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
 
-    /// As [`count_closed`](Self::count_closed), for a connection that never was one of frames since what came in front
-    /// of it was refused.
+    /// As [`count_closed`](Self::count_closed), for a connection that never carried frames since its preamble was
+    /// refused.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_opened();
         self.count_ended(peer, reason, true, now);
@@ -190,7 +190,7 @@ impl Stats {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
-    /// The bytes that have come from peers: of connections of frames, and of those that are
+    /// The bytes received from peers: of connections of frames, and of those that are
     /// [foreign](crate::ServerBuilder::foreign) as far as their handlers read them by
     /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
     pub fn bytes_read(&self) -> u64 {
@@ -207,7 +207,7 @@ impl Stats {
         self.0.counts.traffic(Traffic::StreamsOpened)
     }
 
-    /// Streams that are open, or of which somebody still has a handle.
+    /// Streams that are open, or still have a handle.
     pub fn streams(&self) -> u64 {
         // In this order, so that none has ended that is not counted as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ends_of_connections_are_kept_and_the_oldest_give_way() {
+    fn recent_connection_ends_are_kept_and_oldest_evicted() {
         let counts = Counts::default();
         let most = u16::try_from(LAST_MAX).expect("they are few");
         for port in 1..=most + 2 {

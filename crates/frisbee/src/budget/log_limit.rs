@@ -13,8 +13,8 @@ const PLACES: usize = 256;
 /// How long one peer and reason stay unsaid after a line about them.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The lines that were logged lately: one a second for each place, to which the subject of a line is hashed with a seed
-/// that peers do not know.
+/// The lines that were logged lately: one a second for each place. The subject of a line is hashed to a place with a
+/// seed that peers do not know.
 #[derive(Default)]
 pub struct LogLimit {
     /// Allocated with the first line.
@@ -39,7 +39,7 @@ impl LogLimit {
     }
 }
 
-/// A line of the log that is written once a second at most. For a static beside the line.
+/// A line of the log that is written once a second at most. For a static next to the line.
 #[derive(Default)]
 pub struct LineLimit(Mutex<Place>);
 

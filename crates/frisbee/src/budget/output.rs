@@ -18,8 +18,8 @@ const BODY_LEAST: usize = 1024;
 pub(crate) struct Output {
     /// The charge, in steps.
     steps: u32,
-    /// What was left at the last look, in bytes, or [`ENOUGH`]. It may be less than the longest body while no less than
-    /// usual may wait.
+    /// The remaining memory at the last check, in bytes, or [`ENOUGH`]. It may be less than the longest body while no
+    /// less than usual may wait.
     room: u32,
 }
 
@@ -77,7 +77,7 @@ impl Output {
         account.charge_output(before, self.charged());
     }
 
-    /// What is charged, in bytes.
+    /// The charge, in bytes.
     #[inline]
     fn charged(&self) -> usize {
         self.steps as usize * STEP
@@ -95,7 +95,7 @@ mod tests {
 
     /// With room for as much as may wait, which is less than a body may have, it was looked at no more.
     #[test]
-    fn bodies_of_any_length_may_be_sent_again_once_memory_is_no_longer_short() {
+    fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, other) = (Account::of_peer(&budget, None), Account::of_peer(&budget, None));
         let mut output = Output::default();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_output_of_a_connection_is_limited_as_long_as_the_memory_that_it_shares_is_short() {
+    fn connection_output_is_limited_under_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
         let [mut output, mut alone] = [Output::default(), Output::default()];
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// What a connection that holds nothing may hold of so much.
+    /// The allowance of a connection without memory, out of so much.
     fn account_room(left: usize) -> usize {
         left / 2
     }

@@ -1,4 +1,4 @@
-//! Counts of the bytes and streams of a server, to which each turn of each connection adds. They stand in several places,
+//! Counts of the bytes and streams of a server. Each turn of each connection adds to them. They are in several places,
 //! so that threads seldom write to the same one; readers add them up.
 
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// How many places there are: threads that count at once seldom share one.
 const PLACES: usize = 8;
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
     /// Bytes that have come.
@@ -16,7 +16,7 @@ pub(crate) enum Traffic {
     Written,
     /// Streams that were opened by either end.
     StreamsOpened,
-    /// Streams of which nothing is left.
+    /// Streams without remaining state.
     StreamsEnded,
 }
 

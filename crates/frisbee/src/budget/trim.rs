@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn memory_is_given_back_three_seconds_after_much_less_is_held_than_was_and_only_then() {
+    async fn memory_is_returned_three_seconds_after_usage_drops() {
         let much = MUCH.unsigned_abs();
         let budget = Arc::new(Budget::new(4 * much, 0));
         let is_due = || budget.trim.is_due.load(Ordering::Relaxed);

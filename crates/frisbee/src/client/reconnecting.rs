@@ -204,7 +204,7 @@ mod tests {
         let client = Client::builder().connect_lazy("unix:/nonexistent/socket", Handlers::new()).expect("it is a path");
         let mut state = client.state.clone();
         for _ in 0..10 {
-            state.changed().await.expect("it goes on");
+            state.changed().await.expect("the connection state changes");
             assert!(client.last_error().is_some() && client.current().is_none());
         }
     }

@@ -1,4 +1,4 @@
-//! The end of a connection: asked for, waited for, and why.
+//! The end of a connection: requests for it, waiting for it, and its reason.
 
 use super::Connection;
 use crate::CloseReason;
@@ -86,7 +86,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[tokio::test]
-    async fn a_stopping_server_names_the_peers_and_the_number_of_calls_it_waits_for() {
+    async fn stopping_server_logs_peers_and_calls_it_waits_for() {
         let (began, mut begun) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("the test waits");

@@ -1,4 +1,4 @@
-//! What a task of a connection holds, and by which it answers.
+//! The handle of a connection's task, by which it answers.
 
 use super::Connection;
 use crate::work::{Ended, Taken};

@@ -93,7 +93,7 @@ async fn a_foreign_connection_is_open_until_its_handler_returns() {
             move |_transport, _context| {
                 let proceed = proceed.lock().unwrap().take().expect("there is one connection");
                 async {
-                    proceed.await.expect("the test goes on");
+                    proceed.await.expect("the test continues");
                     Ok(())
                 }
             },

@@ -53,7 +53,7 @@ async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {
 }
 
 #[tokio::test]
-async fn frames_within_a_foreign_connection_are_served_and_counted_once() {
+async fn frames_within_gateway_connection_are_counted_once() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let (address, stats) = listen(unwrapping(&Arc::default()).workers(workers)).await;
         let mut socket = TcpStream::connect(address).await.unwrap();
@@ -79,7 +79,7 @@ async fn connections_within_foreign_ones_may_be_foreign_up_to_a_depth() {
 
     let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(&[b'x'; 64]).await.unwrap();
-    // It is closed, with a reset or in order: bytes that nobody reads have been sent.
+    // It is closed, with a reset or in order: unread bytes have been sent.
     let _ = tokio::time::timeout(LIMIT, socket.read_to_end(&mut Vec::new())).await.expect("it is closed");
     ended(&stats, 2).await;
     assert_eq!(calls.load(Ordering::SeqCst), 3);
@@ -112,7 +112,7 @@ async fn where_frames_alone_are_served_nothing_is_foreign() {
 }
 
 #[tokio::test]
-async fn a_stop_lets_connections_within_foreign_ones_finish_their_work() {
+async fn stop_drains_connections_within_gateway_connections() {
     let slow = Operation::user(10).expect("users have 10 and up");
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = Arc::new(parking_lot::Mutex::new(Some(proceed)));
@@ -149,7 +149,7 @@ async fn a_stop_lets_connections_within_foreign_ones_finish_their_work() {
 }
 
 #[tokio::test]
-async fn connections_within_foreign_ones_share_their_account_of_memory() {
+async fn connections_within_gateway_share_its_memory_account() {
     let (shows, shown) = oneshot::channel();
     let shows = Arc::new(parking_lot::Mutex::new(Some(shows)));
     let question = Operation::user(10).expect("users have 10 and up");

@@ -99,7 +99,7 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
 }
 
 #[test]
-fn producers_that_wait_are_woken_although_one_that_was_called_leaves_instead() {
+fn waiting_producers_wake_when_notified_one_leaves() {
     loom::model(|| {
         let mailbox = full();
         let leaving = thread::spawn({

@@ -120,7 +120,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     #[tokio::test]
-    async fn a_stream_that_the_peer_opens_does_not_replace_one_of_this_end() {
+    async fn stream_opened_by_peer_does_not_replace_local_one() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Compat, opened_here));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_end_has_its_own_ids_which_begin_again_only_behind_the_last() {
+    async fn stream_ids_are_per_end_and_wrap_only_at_the_last() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_end_opens_no_more_streams_than_its_peer_takes_however_many_that_has_opened() {
+    async fn opened_streams_stay_within_limit_of_peer() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");

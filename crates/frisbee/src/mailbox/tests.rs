@@ -1,4 +1,4 @@
-//! What handles and the driver tell each other, without a connection.
+//! Notifications between handles and the driver, without a connection.
 
 use super::*;
 use crate::budget::Budget;
@@ -12,7 +12,7 @@ fn mailbox(backlog_max: usize) -> Mailbox {
     Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, None)))
 }
 
-/// A packet of so many bytes, of which 10 are its header.
+/// A packet of so many bytes, 10 of them its header.
 fn push(outbox: &mut Outbox, length: usize) {
     let body = vec![0; length - 10];
     outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("it is short");
@@ -38,7 +38,7 @@ impl Driver {
 }
 
 #[test]
-fn a_driver_is_woken_once_until_it_looks_and_lets_others_add_to_its_mail_first() {
+fn driver_is_woken_once_until_it_polls() {
     let (mailbox, mut driver) = (mailbox(1000), Driver::default());
     let (woken, waker) = task();
     assert_eq!(driver.take(&mailbox, &waker, false), Mail::Taken, "handles do not know its waker before");
@@ -58,7 +58,7 @@ fn a_driver_is_woken_once_until_it_looks_and_lets_others_add_to_its_mail_first()
 }
 
 #[test]
-fn senders_wait_while_as_much_waits_as_may_and_are_woken_when_it_is_less() {
+fn senders_wait_at_full_queue_and_wake_below_limit() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let ((_, waker), (sender, sending)) = (task(), task());
     let mut context = Context::from_waker(&sending);
@@ -75,7 +75,7 @@ fn senders_wait_while_as_much_waits_as_may_and_are_woken_when_it_is_less() {
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
-    assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, however often it has asked");
+    assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_ready());
     driver.waiting = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), Mail::Nothing, "handles know it");
@@ -104,10 +104,10 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     assert!(one.poll_send(&mut first, fill).is_pending(), "that was all the room");
     drain();
     assert_eq!(woken(), [2, 1, 0], "those of the round come before the one that came later");
-    assert!(mailbox.is_notified(), "the driver comes back for it");
+    assert!(mailbox.is_notified(), "the driver polls again for it");
     assert!(late.poll_send(&mut third, fill).is_pending());
     assert!(one.poll_send(&mut first, fill).is_ready());
-    assert!(two.poll_send(&mut second, fill).is_pending(), "it waits anew");
+    assert!(two.poll_send(&mut second, fill).is_pending(), "it waits again");
     drain();
     assert_eq!(woken(), [2, 2, 1]);
     assert!(late.poll_send(&mut third, fill).is_ready());
@@ -128,7 +128,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
         mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.waiting) - 100);
         if leaves {
             drop(one);
-            assert!(other.poll_send(&mut context, |_| ()).is_ready(), "nobody else was called");
+            assert!(other.poll_send(&mut context, |_| ()).is_ready(), "no other was called");
         } else {
             assert!(other.poll_send(&mut context, |_| ()).is_pending());
             assert!(mailbox.is_notified());
@@ -142,7 +142,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
 }
 
 #[test]
-fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
+fn senders_wait_for_server_memory_below_queue_limit() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
     let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, None)));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
@@ -152,7 +152,7 @@ fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
     other.charge(8 * MIB);
     let sent = (0..100).take_while(|_| mailbox.poll_write(&mut context, |outbox| push(outbox, 1000)).is_ready());
     assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
-    assert!(mailbox.is_full(0), "the driver is to tell what it has written, little as it is");
+    assert!(mailbox.is_full(0), "the driver reports even small writes");
     driver.take(&mailbox, &waker, true);
     driver.waiting = 0;
     let before = woken.count();
@@ -163,7 +163,7 @@ fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
     assert!(woken.count() > before);
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
     driver.take(&mailbox, &waker, true);
-    assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "what waits at the driver counts");
+    assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
     other.give_back(8 * MIB + 1);
     mailbox.notify();
     driver.take(&mailbox, &waker, true);
@@ -171,7 +171,7 @@ fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
 }
 
 #[test]
-fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_tasks_that_wait() {
+fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let mailbox = mailbox(1);
     let tasks = [(); 4].map(|()| task());
     let [sender, end, kind, decision] = &tasks;
@@ -192,7 +192,7 @@ fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_tasks_that_wait() {
     let known = mailbox.poll_peer(&mut context, &mut second);
     assert_eq!(known.map(|known| refused(known.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_given_up(&mut context, &mut third).is_ready());
-    assert!(mailbox.lock().outbox.is_empty(), "what was not taken is lost");
+    assert!(mailbox.lock().outbox.is_empty(), "untaken packets are lost");
     assert!(mailbox.poll_closed(&mut context, &mut first).is_pending(), "its last bytes may be under way");
     mailbox.finish();
     assert_eq!(end.0.count(), 2);
@@ -200,7 +200,7 @@ fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_tasks_that_wait() {
 }
 
 #[test]
-fn the_decider_of_a_hand_off_is_told_when_the_peer_no_longer_waits() {
+fn hand_off_decider_is_notified_when_peer_cancels() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -215,7 +215,7 @@ fn the_decider_of_a_hand_off_is_told_when_the_peer_no_longer_waits() {
 }
 
 #[test]
-fn the_kind_of_the_peer_is_told_to_tasks_that_wait_for_it_and_stays_known() {
+fn peer_kind_wakes_waiting_tasks_and_stays_known() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -227,7 +227,7 @@ fn the_kind_of_the_peer_is_told_to_tasks_that_wait_for_it_and_stays_known() {
 }
 
 #[test]
-fn a_waiter_keeps_one_waker_until_it_is_dropped_and_one_that_does_nothing_is_not_kept() {
+fn waiter_keeps_one_waker_and_no_noop_waker() {
     let mailbox = mailbox(1);
     mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
     assert!(mailbox.poll_write(&mut Context::from_waker(Waker::noop()), |_| ()).is_pending());
@@ -247,7 +247,7 @@ fn a_waiter_keeps_one_waker_until_it_is_dropped_and_one_that_does_nothing_is_not
     drop(other);
     assert_eq!(Arc::strong_count(&second), 2);
     assert!(mailbox.lock().waiting.is_empty());
-    // Of two that ask without a waiter, each is woken.
+    // Of two tasks that poll without a waiter, each is woken.
     let mut reader = MailReader::default();
     for waker in [&one, &two, &two] {
         assert!(mailbox.poll_write(&mut Context::from_waker(waker), |_| ()).is_pending());
@@ -259,7 +259,7 @@ fn a_waiter_keeps_one_waker_until_it_is_dropped_and_one_that_does_nothing_is_not
 }
 
 #[test]
-fn packets_of_handles_are_charged_until_they_are_collected_and_their_memory_is_released() {
+fn handle_packets_are_charged_until_collected() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
     mailbox.write(|outbox| push(outbox, 100_000)).expect("it is open");

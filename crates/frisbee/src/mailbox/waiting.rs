@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 
-/// The wakers of the tasks that wait for one connection. Whatever a method returns is woken or dropped by the caller,
-/// after it has released the mailbox's lock: either may run anything.
+/// The wakers of the tasks that wait for one connection. The caller wakes or drops all returned wakers, after it has
+/// released the mailbox's lock: either may run anything.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
     /// In a box, since mostly no task waits.
@@ -25,7 +25,7 @@ pub(crate) struct WaitList {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Wait for room, in the order in which they came.
+    /// Wait for room, in the order of arrival.
     producers: BTreeMap<u64, Producer>,
     /// The number of the last of the round: those up to here are called before any that came later.
     round: u64,
@@ -51,8 +51,8 @@ impl WaitList {
     }
 
     /// Removes the tasks that may have the room that there is: those of the round that found none when they came, and
-    /// else all, which are the next round. A task that was called may never come, so after those that come again the
-    /// others have their turn in any case, if this is called once more. The flag tells whether there are others.
+    /// else all, which are the next round. A woken task may never arrive, so after those that do the others have their
+    /// turn in any case, if this is called once more. The flag tells whether there are others.
     ///
     /// Without rounds, tasks that have just got a reply would come first with their next request, and those that wait
     /// would wait on.
@@ -118,8 +118,8 @@ impl WaitList {
         let number = match waiter {
             Some(waiter) => self.number(waiter),
             None => {
-                // A task that asks again and again, in a loop for instance, is not entered each time. The waker that it
-                // has entered by a waiter does not count: it is removed together with the waiter.
+                // A task that polls repeatedly, in a loop for instance, is not entered each time. The waker that it has
+                // entered by a waiter does not count: it is removed together with the waiter.
                 let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
                 if last.is_some_and(|last| last.waker.will_wake(waker)) {
                     return None;
@@ -191,7 +191,7 @@ impl Waiting {
     }
 }
 
-/// A task that waits for a connection. When it is dropped it removes the task's waker, of which the connection would
+/// A task that waits for a connection. When it is dropped it removes the task's waker, since the connection would
 /// otherwise keep one for each task that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {

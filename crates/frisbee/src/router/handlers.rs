@@ -69,7 +69,7 @@ struct Live {
 
 type Table = BTreeMap<u16, Handler>;
 
-/// A handler and where it runs, as it stands in a [`HandlerTable`].
+/// A handler and its execution, as an entry of a [`HandlerTable`].
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Prototype>);
 
@@ -404,7 +404,7 @@ struct Answer(Task);
 impl Then<Option<Packet>> for Answer {
     fn then(self, worked: Worked<Option<Packet>>) {
         match worked {
-            // The connection may have ended meanwhile; then there is no peer to answer.
+            // The connection may have ended in the meantime; then there is no peer to answer.
             Ok(reply) => {
                 let connection = self.0.connection().clone();
                 let _ = self.0.answer(|outbox| send(&connection, reply, outbox));
@@ -421,7 +421,7 @@ fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
         static LINE: LineLimit = LineLimit::new();
         if let Some(suppressed) = LINE.may_say(Instant::now()) {
             let (peer, operation) = (connection.peer_addr(), packet.operation);
-            tracing::warn!(%operation, ?peer, %error, suppressed, "the reply of a handler is not sent");
+            tracing::warn!(%operation, ?peer, %error, suppressed, "handler reply not sent");
         }
     }
 }
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_handler_that_has_its_own_task_is_no_help_for_a_thread_that_it_holds_up() {
+    async fn handler_in_own_task_does_not_free_blocked_thread() {
         let handlers = Handlers::new();
         for (number, policy) in [(10, Policy::Inline), (11, Policy::Concurrent), (12, Policy::AtMost(2))] {
             handlers.table().insert(operation(number), says(policy, "x"));
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_handler_that_has_held_up_its_thread_is_polled_in_place_no_more() {
+    async fn blocking_handler_is_no_longer_polled_in_place() {
         let handlers = Handlers::new();
         handlers.table().insert(operation(10), says(Policy::Inline, "here"));
         handlers.table().insert(operation(11), says(Policy::Concurrent, "there"));
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_handler_that_waits_keeps_no_read_buffer_and_one_that_panics_harms_nobody() {
+    async fn pending_handler_keeps_no_read_buffer_and_panic_is_contained() {
         let seen = Arc::new(AtomicUsize::new(0));
         for (policy, keeps) in [(Policy::Inline, [true, true]), (Policy::Concurrent, [false, true])] {
             let last = seen.clone();

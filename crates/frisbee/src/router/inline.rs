@@ -28,7 +28,7 @@ pub trait Then<T>: Send {
     fn then(self, worked: Worked<T>);
 }
 
-/// A place in which futures of one type are polled once, one after the other, without an allocation each.
+/// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
 /// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
 /// that has to wait leaves the cell together with its box as a [`Parked`] future, and the cell gets a new box at its
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_future_leaves_the_cell_and_can_be_finished_elsewhere() {
+    fn pending_future_leaves_cell_and_finishes_elsewhere() {
         let mut polls = 0;
         let mut cell: Cell<_> = Cell::default();
         let second_time = poll_fn(move |_| {
@@ -246,7 +246,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// Ready when it is told to be, any number of times.
+    /// Ready on command, any number of times.
     struct Again(Option<u64>);
 
     impl Future for Again {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_future_that_panics_when_it_is_dropped_after_its_panic_harms_nobody() {
+    fn future_panicking_in_drop_after_panic_is_contained() {
         struct Bad(bool);
         impl Drop for Bad {
             fn drop(&mut self) {

@@ -335,7 +335,7 @@ impl<R: Protocol> Erased for Of<R> {
 
 struct Mounted<R: Protocol> {
     router: Arc<R>,
-    /// Taken when the connection has ended, behind which nothing is called.
+    /// Taken when the connection has ended. Nothing is called after that.
     session: Option<R::Session>,
 }
 
@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
     }
 
-    /// Notes what it is told.
+    /// Records its calls.
     struct Told {
         heard: Arc<parking_lot::Mutex<Vec<String>>>,
         name: &'static str,
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_of_a_connection_are_told_to_all_routers_and_a_packet_to_the_one_that_it_is_for() {
+    async fn events_reach_all_routers_and_packets_only_their_own() {
         let heard = Arc::default();
         let told = |name| Told { heard: Arc::clone(&heard), name };
         let mounts = Mounts::new().mount(10..=20, told("a")).mount(21..=30, told("b")).fallback(told("c"));

@@ -1,4 +1,4 @@
-//! How the first packet of a stream names an operation, by which the stream finds the router that it is for.
+//! How the first packet of a stream names the operation of its router.
 //!
 //! `09`, the operation as a number in seven bits a byte, low bits first, and any bytes of the protocol: the same as at
 //! the beginning of a call with streams.
@@ -10,7 +10,7 @@ use frisbee_core::tlv;
 /// The bytes in front of the operation.
 const OPERATION: u8 = 0x09;
 
-/// The first packet of a stream for the router that is mounted on `operation`, with `rest` behind it.
+/// The first packet of a stream for the router that is mounted on `operation`, followed by `rest`.
 ///
 /// ```
 /// use frisbee::{Operation, opening};
@@ -32,7 +32,7 @@ pub fn operation(first: &[u8]) -> Option<u16> {
     split(first).map(|(operation, _)| operation)
 }
 
-/// The bytes behind the operation; `None` if none is named.
+/// The bytes after the operation; `None` if none is named.
 pub fn rest(first: &Bytes) -> Option<Bytes> {
     split(first).map(|(_, rest)| first.slice_ref(rest))
 }

@@ -39,8 +39,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   first; [`try_call`](Self::try_call) fails.
 /// * **Giving up**, by dropping the future or by the timeout, frees the place and tells a native peer, whose router
 ///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
-///   of the connection have been given up.
-/// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets
+/// of the connection have been cancelled.
+/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets
 ///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
 ///   slowly ([`Routed::Useless`]).
 ///
@@ -139,7 +139,7 @@ impl Requester {
     /// Sets how many requests may be in flight on each connection that begins with this clone as its router: 1 to
     /// 32 768. Default: 1024.
     ///
-    /// A request is in flight until its reply has been taken or the request has been given up. A peer may allow fewer;
+    /// A request is in flight until its reply has been taken or the request has been cancelled. A peer may allow fewer;
     /// the protocol decides how it says so.
     #[must_use]
     pub fn in_flight_max(mut self, count: usize) -> Self {
@@ -218,7 +218,7 @@ impl Requester {
         self.table(connection).map_or(0, |table| table.in_flight())
     }
 
-    /// How many replies have come to requests that had been given up, on all connections.
+    /// How many replies to cancelled requests have arrived, on all connections.
     pub fn late_replies(&self) -> u64 {
         self.counts.late.load(Ordering::Relaxed)
     }
@@ -341,7 +341,7 @@ impl Waiting {
         let tells = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
         let told = self.connection.send_now(|outbox| {
-            // Under the connection's lock, as in sending: a request that gets this id later is sent behind.
+            // Under the connection's lock, as in sending: a later request with this id is sent after it.
             if table.give_up(number) && tells {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// the system's doing; calls should not cost three times as much for good.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// How long at most, for handlers that take long whenever they are tried again: what they hold up others for is by then
-/// a thousandth of what it would be.
+/// The longest time for handlers that are long at every trial: by then their delay of others is a thousandth of the
+/// original.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handlers_that_held_up_their_thread_are_tried_again_after_a_second() {
+    fn blocking_handlers_are_retried_in_place_after_a_second() {
         let trust = Trust::default();
         let now = Instant::now();
         assert!(trust.is_kept());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_had_begun_when_the_first_was_noticed_count_for_nothing() {
+    fn handlers_begun_before_first_notice_do_not_count() {
         let trust = Trust::default();
         let now = Instant::now();
         assert!(trust.lose(now));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_soon_hold_up_their_thread_again_get_tasks_for_twice_as_long() {
+    fn handlers_that_block_again_get_tasks_for_twice_as_long() {
         let start = Instant::now();
         let mut apart = Apart::default();
         assert!(apart.is_over(start) && !apart.has_begun());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_hold_up_a_runtime_of_one_thread_are_polled_in_place_all_the_same() {
+    fn blocking_handlers_on_single_thread_runtime_stay_in_place() {
         use tokio::runtime::Builder;
         for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
             let runtime = runtime.enable_time().build().expect("it has all that it needs");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_are_noticed_without_consequences_are_noticed_once() {
+    fn handlers_noticed_without_effect_are_noticed_once() {
         let trust = Trust::default();
         let now = Instant::now();
         assert!(trust.note(now));

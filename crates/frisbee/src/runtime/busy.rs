@@ -21,7 +21,7 @@ impl BusyPoll {
         Self((!time.is_zero()).then(|| Box::new(Awake { time: time.min(NEVER), until: None })))
     }
 
-    /// Whether the driver should come back at once, given whether something has just happened.
+    /// Whether the driver should poll again at once, given whether an event has just happened.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
         let Some(awake) = &mut self.0 else { return false };
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_driver_stays_awake_for_the_time_that_was_asked_for_and_no_longer() {
+    fn driver_stays_awake_for_the_configured_time_only() {
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);
         let mut busy = BusyPoll::new(Duration::from_millis(10));

@@ -6,7 +6,7 @@ use std::sync::Once;
 /// The environment variable that has the last word.
 const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
-/// The interface by which the bytes of connections are moved.
+/// The I/O interface of connections.
 ///
 /// The environment variable `FRISBEE_IO_BACKEND` takes precedence, since the operator of a program knows the machine:
 /// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default is

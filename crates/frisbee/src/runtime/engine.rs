@@ -53,7 +53,7 @@ pub(crate) struct Engine<R: Protocol> {
     reading: Reading,
     routing: Routing,
     requested: TurnRequest,
-    /// The router has been told that the connection is unused.
+    /// The router has been notified that the connection is unused.
     is_idle_told: bool,
     streams: PeerStreams,
     order: Option<Box<Order>>,
@@ -76,7 +76,7 @@ struct Charges {
 #[derive(Default)]
 struct Input {
     unrouted: Bytes,
-    /// The number of bytes that the last read put into a large body instead, and that the core has not been told of.
+    /// The number of bytes that the last read put into a large body instead, unknown to the core.
     body_read: usize,
 }
 
@@ -182,12 +182,12 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Whom to tell if the connection holds up its thread.
+    /// The culprit to report if the connection blocks its thread.
     pub(crate) fn culprit(&self) -> Culprit {
         Culprit::new(&self.handle, &self.router)
     }
 
-    /// Gives up a place when the client has sent its first packet.
+    /// Releases a place when the client has sent its first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
@@ -246,7 +246,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Accepts the bytes of a read.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
-        debug_assert!(self.input.unrouted.is_empty(), "the driver asks before it reads");
+        debug_assert!(self.input.unrouted.is_empty(), "the driver checks before it reads");
         self.input.unrouted = input;
     }
 
@@ -302,7 +302,7 @@ impl<R: Protocol> Engine<R> {
         // The next owner gets the connection at the end of the packet that is arriving.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_TURN };
         let mut routed = 0;
-        // Looked at again behind every event, since packets alone change neither.
+        // Checked again after every event, since packets alone change neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
             if room.is_some_and(|room| self.core.outbox().len() >= room) {
@@ -327,7 +327,7 @@ impl<R: Protocol> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // Behind a whole packet there is nothing in between two.
+                // After a whole packet there is nothing in between two.
                 if stops || self.input.unrouted.is_empty() {
                     break;
                 }
@@ -377,7 +377,7 @@ impl<R: Protocol> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // Another read of this turn must not continue behind the packets that were cut off here.
+                // Another read of this turn must not continue after the packets that were cut off here.
                 self.input.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = Reading::Stopped;
@@ -400,7 +400,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Ends a turn for the router in which nothing was routed.
+    /// Ends a turn for the router without routed packets.
     pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| engine.end_turn(now))
     }
@@ -417,7 +417,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Lets the router's packets wait for the form of headers, behind those of handles.
+    /// Lets the router's packets wait for the form of headers, after those of handles.
     #[cold]
     fn hold_outbox(&mut self) {
         let mut inner = self.handle.0.mailbox.lock();
@@ -481,7 +481,7 @@ impl<R: Protocol> Engine<R> {
         })
     }
 
-    /// Notes that so many bytes were written, and tells producers if there is room again. Called after each write;
+    /// Records that so many bytes were written, and notifies producers if there is room again. Called after each write;
     /// costs nothing unless the backlog was full.
     #[inline(always)] // In one place.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
@@ -502,7 +502,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Tells producers how much is left of a backlog that was full.
+    /// Reports the rest of a backlog that was full to producers.
     #[cold]
     fn tell_producers(&mut self) {
         let left = self.core.transmit().len();

@@ -56,7 +56,7 @@ const PIECE_MAX: usize = 2 * 1024 * 1024;
 /// nothing is gained by sending them together: the system copies this much in a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// In how many turns at most is read what a server had said before writing to it failed. With [`READ_MUCH`] a turn this is
+/// The limit of turns for reading a server's last packets after writing to it failed. With [`READ_MUCH`] a turn this is
 /// more than a system keeps for a socket.
 const LAST_TURNS_MAX: u32 = 1024;
 
@@ -97,7 +97,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     phase: Phase,
     /// The task has let others add to the mail.
     yielded: bool,
-    /// It has to, for tasks may run in another order than that in which they were woken.
+    /// It has to, since tasks may run in another order than that of their wake-ups.
     yields: bool,
     /// There was more to do at the end of the last turn.
     goes_on: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     buffers: bool,
     /// It does.
     unflushed: bool,
-    /// Writing has failed. What the server had said before is still read.
+    /// Writing has failed. Earlier packets of the server are still read.
     failure: Option<Box<Failure>>,
 }
 
@@ -265,8 +265,8 @@ where
     }
 
     /// For a connection whose callers run in the runtime that drives. A runtime of one thread runs tasks in the order
-    /// in which they were woken: all callers that a batch of replies has woken run before the first of them wakes the
-    /// driver in turn.
+    /// of their wake-ups: all callers that a batch of replies has woken run before the first of them wakes the driver
+    /// in turn.
     pub(crate) fn among_callers(mut self) -> Self {
         self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
@@ -292,8 +292,8 @@ where
         self.poll_end(context)
     }
 
-    /// Begins to end a connection that is not to be driven further. `false` if nothing is left to be written; `Pending` if
-    /// there is more to read of one to which nothing can be written.
+    /// Begins to end a connection that is not to be driven further. `false` if nothing is left to be written; `Pending`
+    /// if there is more to read of one that cannot be written.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, turn: Poll<Result<Order, Stop>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -304,7 +304,7 @@ where
                 Ok(order) => order,
                 Err(Stop::Write(error)) if self.engine.core.role() == Role::Client => {
                     self.failure = Some(Box::new(Failure { reason: error.into(), turns: LAST_TURNS_MAX }));
-                    // Reading goes on after the runtime has polled the socket.
+                    // Reading continues after the runtime has polled the socket.
                     go_last(context);
                     return Poll::Pending;
                 }
@@ -353,7 +353,7 @@ where
         match self.engine.take_mail(context.waker(), !yields) {
             Mail::Nothing => {}
             Mail::Taken => {
-                // Nothing is routed behind it: the runtime of handlers may have ended.
+                // Nothing is routed after it: the runtime of handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));
                 }
@@ -374,7 +374,7 @@ where
         let mut read = Step::Done;
         let mut brought = 0;
         for round in 0..READS_PER_TURN {
-            // After the first round nothing is left to be routed, so there is no need to ask again.
+            // After the first round nothing is left to be routed, so no further check is needed.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
             if read == Step::Waiting && round > 0 {
@@ -406,8 +406,8 @@ where
         Poll::Pending
     }
 
-    /// Why the connection ends after a turn in which nothing could be written; `Pending` if there is more to read: replies
-    /// may have come that were not read yet, or an answer by which a server of another protocol is known.
+    /// Why the connection ends after a turn without a possible write; `Pending` if there is more to read: unread
+    /// replies may have arrived, or an answer that identifies a server of another protocol.
     #[cold]
     fn poll_failed(&mut self, turn: Poll<Result<Order, Stop>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
@@ -543,7 +543,7 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Writes the beginning of a large body with what is in front of it.
+    /// Writes the beginning of a large body with the bytes in front of it.
     #[inline(never)] // With the slices on the stack.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
@@ -655,7 +655,7 @@ where
     }
 }
 
-/// Reads into the thread's buffer. It is away meanwhile, for a transport may drive another connection while it is read.
+/// Reads into the thread's buffer. It is taken during the read, since a transport may drive another connection then.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     SCRATCH.with(|place| {

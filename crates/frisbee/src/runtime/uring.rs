@@ -45,8 +45,8 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// A ring's thread as the watchdog sees it. Other threads cannot go on with a ring, but handlers that hold up one can
-/// be kept from it from then on.
+/// A ring's thread as the watchdog sees it. Other threads cannot take over a ring, but blocking handlers can be kept
+/// from it from then on.
 #[derive(Debug, Default)]
 struct Watch {
     /// Counts the beginnings and ends of polls.
@@ -65,12 +65,12 @@ impl Watch {
         if watchdog::is_asleep() {
             watchdog::rouse();
         }
-        // A panic ends the task, and with it what it counts here.
+        // A panic ends the task, and with it its counts.
         let _polled = Polled(&self.turn);
         poll()
     }
 
-    /// Enters a connection, for as long as what is returned lives.
+    /// Enters a connection, for as long as the returned guard lives.
     fn enter(self: &Arc<Self>, culprit: Culprit) -> Watching {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.clock.get_or_init(ThreadClock::of_this_thread);

@@ -1,8 +1,7 @@
 //! Accepting connections, and finding each its place.
 //!
-//! A server with threads of its own accepts on the first of them, which drives what it has accepted unless another has
-//! fewer connections: a connection that comes to an idle server wakes one thread. Other servers accept where they are
-//! polled.
+//! A server with its own threads accepts on the first of them, which drives the accepted connections unless another has
+//! fewer connections: a connection to an idle server wakes one thread. Other servers accept where they are polled.
 //!
 //! # Decisions
 //!
@@ -85,7 +84,7 @@ async fn accept<L: Listener, R: Protocol>(
             }
             if accepted == AT_ONCE {
                 accepted = 0;
-                // Tasks of workers have no budget. Others do, and come to their end by themselves.
+                // Tasks of workers have no budget. Others do, and end by themselves.
                 if wake_last(context.waker()) {
                     return Poll::Pending;
                 }

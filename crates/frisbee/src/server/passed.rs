@@ -54,7 +54,7 @@ impl ServerBuilder {
     /// Makes a server of a Unix socket that listens already, as [`listen_on`](Self::listen_on) does of a TCP socket.
     ///
     /// The file of the socket stays when the server is dropped, unlike that of [`bind_unix`](Self::bind_unix): another
-    /// process may serve on the same socket, and whoever has made the file removes it.
+    /// process may serve on the same socket, and the creator of the file removes it.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn connections_that_waited_in_the_queue_of_a_passed_listener_are_served() {
+    async fn queued_connections_of_passed_listener_are_served() {
         let (echo, handlers) = echo();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let requests = Requester::new();

@@ -14,10 +14,10 @@ pub(super) const COPY_BELOW: usize = 16 * 1024;
 /// The memory that an empty inbox may keep allocated, in bytes.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// A row of messages. Short ones stand in one buffer, so that none of them needs memory of its own.
+/// A row of messages. Short ones are in one buffer, so that none of them needs a separate allocation.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    /// `copied[read..]` are the short messages as in a batch: each behind its length.
+    /// `copied[read..]` are the short messages as in a batch: each after its length.
     copied: Vec<u8>,
     read: usize,
     /// `copied[read..stop]` may be read with no look at anything else.
@@ -31,7 +31,7 @@ pub(super) struct Inbox {
 pub enum Message<'a> {
     /// A short one, in a buffer that it has in common with others.
     Copied(&'a [u8]),
-    /// A long one, of which the memory is shared.
+    /// A long one, with shared memory.
     Shared(Bytes),
 }
 
@@ -69,7 +69,7 @@ impl Inbox {
         self.go_on();
     }
 
-    /// Takes the messages of a batch, of which none is long.
+    /// Takes the messages of a batch. None of them is long.
     pub(super) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.go_on();
@@ -88,13 +88,13 @@ impl Inbox {
         if length < 0x80 { rest.get(..usize::from(length)) } else { None }
     }
 
-    /// Goes on behind a message of this length that [`peek_short`](Self::peek_short) has given.
+    /// Continues after a message of this length that [`peek_short`](Self::peek_short) has returned.
     #[inline(always)]
     pub(super) fn skip_short(&mut self, length: usize) {
         self.read += 1 + length;
     }
 
-    /// The next message, whatever it is.
+    /// The next message, of any kind.
     pub(super) fn pop(&mut self) -> Option<Message<'_>> {
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
             let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
@@ -120,7 +120,7 @@ impl Inbox {
 
     /// Takes over everything from `other`, which gets the empty buffers.
     pub(super) fn take_over(&mut self, other: &mut Self) {
-        debug_assert!(self.is_empty(), "what has been taken over is read first");
+        debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
         self.read = 0;
         self.stop = 0;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_are_looked_at_in_place_up_to_a_long_one_or_a_pause() {
+    fn short_messages_are_read_in_place_until_long_one_or_pause() {
         let mut inbox = Inbox::default();
         let lengths = [3, 127, 128, 5, COPY_BELOW, 0];
         lengths.iter().for_each(|length| inbox.push(Bytes::from(vec![7; *length])));
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_need_no_memory_of_their_own_and_a_burst_gives_its_memory_back() {
+    fn short_messages_share_memory_and_burst_returns_it() {
         let mut inbox = Inbox::default();
         let read = Bytes::from(vec![7; 64 * 1024]);
         inbox.push(read.slice(..100));
         assert!(matches!(inbox.pop(), Some(Message::Copied(bytes)) if bytes.as_ptr() != read.as_ptr()));
         (0..1000).for_each(|_| inbox.push(read.slice(..100)));
         inbox.shrink();
-        assert!(inbox.copied.capacity() >= 100_000, "what waits is kept");
+        assert!(inbox.copied.capacity() >= 100_000, "unread messages are kept");
         while inbox.pop().is_some() {}
         inbox.shrink();
         assert_eq!(inbox.copied.capacity(), 0);

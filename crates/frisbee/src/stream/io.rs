@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// that several are in flight, and few enough that other packets do not wait for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
-/// A [`Stream`] in the form of a byte stream: a tunnel beside the other packets of its connection.
+/// A [`Stream`] in the form of a byte stream: a tunnel among the other packets of its connection.
 ///
 /// Writing waits when the other end does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown)
 /// ends this direction, and the other continues; with a Go peer, which does not support that, it does nothing. Dropping

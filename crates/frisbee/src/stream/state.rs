@@ -20,12 +20,12 @@ use std::task::{Context, Poll, Waker};
 /// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// What a stream that the peer has opened takes of the budget until nobody has it any more, in bytes: its state, its
-/// place in the table, and the task that serves it.
+/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its place in
+/// the table, and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Unread messages are charged in steps of so many bytes, since small ones come and go by the hundred thousand. What is
-/// below one is part of the cost of the stream.
+/// Unread messages are charged in steps of so many bytes, since small ones pass by the hundred thousand. Less than one
+/// step is part of the cost of the stream.
 const MESSAGES_STEP: usize = 1024;
 
 /// What messages may [cost] that are read one after the other before the reader lets others have their turn: a window may
@@ -68,7 +68,7 @@ pub struct StreamBytes {
     pub received: u64,
 }
 
-/// The messages that the reader has taken over, and what it has read of them and not yet accounted for.
+/// The messages transferred to the reader, and those read and not yet accounted for.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) inbox: Inbox,
@@ -76,14 +76,15 @@ pub(super) struct Taken {
     pub(super) cost: u64,
     /// By how much their charge exceeds that.
     surplus: usize,
-    /// The cost from which on it is to be accounted for, since a sender may wait for the credit or others for their turn.
+    /// The cost from which on it is to be accounted for, since a sender may wait for the credit or others for their
+    /// turn.
     look_at: u64,
-    /// What the messages have cost, without `cost`, that were read since the reader last had to wait.
+    /// The cost of messages, without `cost`, that were read since the reader last had to wait.
     in_a_row: u64,
 }
 
 impl Taken {
-    /// Whether the reader has to let others have their turn, and then may go on.
+    /// Whether the reader has to yield to others, and then may continue.
     pub(super) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
@@ -113,8 +114,8 @@ impl Taken {
         self.count(length)
     }
 
-    /// Takes what has been read, to account for it, in a window of this size at the beginning: its cost, and by how much
-    /// its charge exceeds that.
+    /// Takes the read messages, to account for them, in a window of this size at the beginning: their cost, and by how
+    /// much its charge exceeds that.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -167,7 +168,7 @@ impl Waiting {
     pub(super) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
         let waker = context.waker();
         let Some(number) = number else {
-            // A task that asks again and again is not entered each time.
+            // A task that polls repeatedly is not entered each time.
             if !self.wakers.iter().any(|(number, entered)| *number == 0 && entered.will_wake(waker)) {
                 self.wakers.push((0, waker.clone()));
             }
@@ -325,7 +326,7 @@ impl StreamShared {
         self.inner.lock().bytes
     }
 
-    /// What can be seen of it.
+    /// Its inspectable state.
     pub(crate) fn view(&self) -> StreamView {
         let inner = self.inner.lock();
         StreamView {
@@ -498,7 +499,7 @@ impl StreamShared {
         wake_all(waiting);
     }
 
-    /// Tells that the peer will send nothing more on the connection.
+    /// Records that the peer will send nothing more on the connection.
     pub(crate) fn handle_eof(&self) {
         let mut inner = self.inner.lock();
         inner.eof = true;

@@ -66,7 +66,7 @@ impl End {
         self.shared.handle_batch(&body.into(), &size)
     }
 
-    /// What the connection holds of the server's memory.
+    /// The connection's charge in the server's memory.
     fn held(&self) -> usize {
         self.connection.0.mailbox.account.held()
     }
@@ -93,7 +93,7 @@ fn full(sent: &Result<(), TrySendError>) -> bool {
 }
 
 #[tokio::test]
-async fn a_sender_waits_for_the_credit_of_the_receiver_and_is_woken_by_it() {
+async fn sender_waits_for_credit_and_is_woken_by_it() {
     let (end, stream) = End::new(&extended(100));
     let sender = stream.sender();
     stream.try_send(&Bytes::from_static(b"0123456789")).expect("there is credit");
@@ -111,7 +111,7 @@ async fn a_sender_waits_for_the_credit_of_the_receiver_and_is_woken_by_it() {
     assert_eq!(woken.count(), 0, "that is none yet");
     assert!(!end.shared.handle_credit(&[0x80]) && !end.shared.handle_credit(&[]));
     assert!(end.shared.handle_credit(&[1]));
-    assert_eq!(woken.count(), 1, "once, however often it has asked");
+    assert_eq!(woken.count(), 1, "once, after any number of polls");
     assert!(matches!(sender.poll_send(&mut context, write), Poll::Ready(Ok(Ok(())))));
     assert_eq!(sender.bytes().sent, 16);
     let bodies: Vec<_> = end.sent().into_iter().map(|(_, body)| body).collect();
@@ -122,7 +122,7 @@ async fn a_sender_waits_for_the_credit_of_the_receiver_and_is_woken_by_it() {
 }
 
 #[tokio::test]
-async fn a_future_that_waits_for_credit_leaves_nothing_behind_when_it_is_dropped() {
+async fn future_dropped_while_waiting_for_credit_leaves_no_waiter() {
     let (end, stream) = End::new(&extended(0));
     let (woken, waker) = task();
     let message = Bytes::from_static(b"x");
@@ -139,7 +139,7 @@ async fn a_future_that_waits_for_credit_leaves_nothing_behind_when_it_is_dropped
 }
 
 #[tokio::test]
-async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_one() {
+async fn empty_message_passes_to_native_peer_only() {
     let (end, stream) = End::new(&PeerKind::Compat);
     let (sender, empty) = (stream.sender(), Bytes::new());
     assert!(matches!(stream.try_send(&empty), Err(TrySendError::Failed(SendError::Empty))));
@@ -160,7 +160,7 @@ async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_on
 }
 
 #[tokio::test]
-async fn unread_messages_are_charged_to_their_connection_until_they_are_read() {
+async fn unread_messages_are_charged_to_connection_until_read() {
     let (end, mut stream) = End::new(&extended(0));
     let idle = end.held();
     assert_eq!(idle, 2 * 1024, "the stream itself");
@@ -183,14 +183,14 @@ async fn unread_messages_are_charged_to_their_connection_until_they_are_read() {
     let _ = end.comes(5_000);
     let kept = end.shared.clone();
     drop(stream);
-    assert_eq!(end.held(), idle, "nobody reads what has come");
+    assert_eq!(end.held(), idle, "the message has no reader");
     let End { connection, shared, .. } = end;
     drop((shared, kept));
     assert_eq!(connection.0.mailbox.account.held(), 0);
 }
 
 #[tokio::test]
-async fn the_messages_of_a_batch_are_charged_as_if_they_had_come_one_by_one() {
+async fn batched_messages_are_charged_like_single_ones() {
     let (end, mut stream) = End::new(&extended(0));
     let idle = end.held();
     assert_eq!(end.comes_as_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
@@ -209,7 +209,7 @@ async fn the_messages_of_a_batch_are_charged_as_if_they_had_come_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_message_for_which_there_is_no_memory_ends_its_stream_and_is_counted() {
+async fn message_without_memory_ends_its_stream_and_is_counted() {
     for count in 0..3 {
         let (end, mut stream) = End::with(&extended(0), Config::default(), 256 * 1024);
         let (woken, waker) = task();
@@ -237,7 +237,7 @@ async fn a_message_for_which_there_is_no_memory_ends_its_stream_and_is_counted()
 }
 
 #[tokio::test]
-async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_messages_that_are_read() {
+async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
     let config = || Config::default().stream_credit(1000);
     for batched in [false, true] {
         let (end, mut stream) = End::with(&extended(0), config(), 16 * MIB);
@@ -258,7 +258,7 @@ async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_messag
 }
 
 #[tokio::test]
-async fn no_credit_is_given_to_a_plain_peer_or_to_one_that_sends_nothing_more() {
+async fn no_credit_goes_to_compat_or_finished_peers() {
     let (end, mut stream) = End::with(&PeerKind::Compat, Config::default(), 256 * 1024);
     assert_eq!(end.comes(70_000), StreamSignal::Nothing);
     assert_eq!(read(&mut stream), 70_000);
@@ -277,7 +277,7 @@ async fn no_credit_is_given_to_a_plain_peer_or_to_one_that_sends_nothing_more() 
 }
 
 #[tokio::test]
-async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_its_server_may() {
+async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let runtime = Handle::current;
     let server = Connection::server(&Default::default(), &budget, runtime(), Ends::default());
@@ -297,7 +297,7 @@ async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_its_s
 }
 
 #[tokio::test]
-async fn messages_that_have_come_are_read_before_the_end_and_the_end_is_told_as_it_was() {
+async fn received_messages_are_read_before_the_reported_end() {
     let end_by = |bodies: &[&[u8]]| {
         let (end, mut stream) = End::new(&extended(0));
         let _ = end.comes(3);
@@ -380,7 +380,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     sender.end();
     stream.end();
     assert_eq!(end.sent(), packet(Operation::END, b""));
-    assert!(end.is_open() && sender.is_closed(), "the other direction goes on");
+    assert!(end.is_open() && sender.is_closed(), "the other direction continues");
     assert!(matches!(stream.try_send(&Bytes::from_static(b"x")), Err(TrySendError::Failed(SendError::StreamClosed))));
     assert!(end.shared.handle_end(b""));
     drop((stream, sender));
@@ -409,7 +409,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
 }
 
 #[tokio::test]
-async fn a_reader_that_always_finds_messages_lets_others_have_their_turn() {
+async fn reader_with_constant_messages_yields_to_others() {
     let (end, mut stream) = End::with(&PeerKind::Compat, Config::default(), 16 * MIB);
     (0..2500).for_each(|_| assert_eq!(end.comes(1), StreamSignal::Nothing));
     let (woken, waker) = task();
@@ -420,11 +420,11 @@ async fn a_reader_that_always_finds_messages_lets_others_have_their_turn() {
         at_once.push(read.count());
     }
     assert_eq!(at_once, [1009, 1009, 482]);
-    assert_eq!(woken.count(), 2, "it goes on by itself, and waits at last");
+    assert_eq!(woken.count(), 2, "it continues by itself, and waits at last");
 }
 
 #[tokio::test]
-async fn messages_that_are_put_together_are_sent_at_once_and_hold_the_credit_until_then() {
+async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let (end, stream) = End::new(&extended(10_000));
     let sender = stream.sender();
     let mut batch = sender.batch();
@@ -470,7 +470,7 @@ async fn messages_that_are_put_together_are_sent_at_once_and_hold_the_credit_unt
 }
 
 #[tokio::test]
-async fn a_batch_is_sent_when_much_has_been_put_and_waits_for_room_on_the_connection() {
+async fn large_batch_is_sent_and_waits_for_connection_room() {
     let (end, stream) = End::with(&extended(1 << 30), Config::default().backlog_max(40_000), 16 * MIB);
     let mut batch = stream.sender().batch();
     let (woken, waker) = task();
@@ -483,7 +483,7 @@ async fn a_batch_is_sent_when_much_has_been_put_and_waits_for_room_on_the_connec
         });
         put += 1;
     }
-    assert_eq!(put, 33 * 2, "32 KiB and a bit, twice, the second of which exceeds what may wait");
+    assert_eq!(put, 33 * 2, "32 KiB and a bit, twice, and the second exceeds the limit");
     assert_eq!((batch.len(), woken.count()), (0, 0));
     let bytes: usize = end.sent().iter().map(|(_, body)| body.len()).sum();
     assert!((66_000..=66 * 1002).contains(&bytes), "{bytes}");
@@ -534,7 +534,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_stream_of_bytes_is_an_error_unless_it_is_in_good_order() {
+async fn byte_stream_end_is_an_error_unless_finished() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
     let plain = PeerKind::Compat;
     let rich = extended(0);

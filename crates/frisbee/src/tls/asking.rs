@@ -1,5 +1,5 @@
-//! Whether a server has asked its client for a certificate. rustls tells it to what finds the certificate alone, which all
-//! connections with the same settings share, or no session would be resumed.
+//! Whether a server has requested a certificate of its client. rustls reports it only to the certificate resolver,
+//! which all connections with the same settings share, or no session would be resumed.
 
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 thread_local! {
-    /// A server has asked in the handshake that this thread works on.
+    /// A server has requested one in the current handshake of this thread.
     static IS_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// Makes a handshake; also whether the server has asked for a certificate.
+/// Makes a handshake; returns also whether the server has requested a certificate.
 pub(super) async fn noted<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_asked = false;

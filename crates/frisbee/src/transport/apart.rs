@@ -1,10 +1,10 @@
 //! The heads of long messages, which may leave from a page of their own.
 //!
-//! The kernel copies what is sent to pages, from the beginning of a page if all that was sent before has been received. A
-//! copy whose destination is some bytes above its source, modulo a page, takes four times as long: the processor holds each
+//! The kernel copies sent bytes to pages, from the beginning of a page if all earlier bytes have been received. A copy
+//! whose destination is some bytes above its source, modulo a page, takes four times as long: the processor holds each
 //! read to be one of bytes that it has still to write. That is the usual case of a long body, for long memory of the
-//! allocator begins 16 bytes behind the beginning of a page, and the head in front of it takes a bit more. A head that comes
-//! through a pipe brings its page with it, and the copy of the rest begins at a page.
+//! allocator begins 16 bytes after the beginning of a page, and the head in front of it takes a bit more. A head that
+//! arrives through a pipe brings its page with it, and the copy of the rest begins at a page.
 
 use nix::errno::Errno;
 use nix::fcntl::{SpliceFFlags, splice};
@@ -37,7 +37,7 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Whether the first of these slices is better sent apart from the long one behind it.
+/// Whether the first of these slices is better sent separately from the long one after it.
 #[inline]
 pub(crate) fn is_due(from: &[IoSlice<'_>]) -> bool {
     let [head, long, ..] = from else { return false };
@@ -75,8 +75,8 @@ fn open(process: u32) -> Option<Pipe> {
     Some(Pipe { read, write, process })
 }
 
-/// Sends without a signal if the connection is gone, which `splice` cannot be told, and which ends programs that do not
-/// ignore it.
+/// Sends without a signal if the connection is gone. `splice` has no flag for that, and the signal ends programs that
+/// do not ignore it.
 fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
     let mut broken = SigSet::empty();
     broken.add(Signal::SIGPIPE);
@@ -149,7 +149,7 @@ mod tests {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("it is open");
             came.recv().await.expect("it is open").body
         };
-        // So that nothing stands before the head of the next packet.
+        // So that nothing precedes the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
         assert!(PIPE.take().is_none(), "a short one leaves as it is");
         let (_, body, _) = message(0);

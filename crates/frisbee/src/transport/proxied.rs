@@ -1,6 +1,6 @@
-//! The header of the PROXY protocol, versions 1 and 2, by which a load balancer states its client's address in front of
+//! The header of the PROXY protocol, versions 1 and 2: a load balancer's statement of its client's address in front of
 //! everything else: <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It is read to the byte, so that the
-//! transport behind it stays as it is.
+//! following bytes stay unread.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,8 +15,8 @@ const SHORTEST: usize = 15;
 /// The longest line of version 1: the specification, section 2.1.
 const LINE_MAX: usize = 107;
 
-/// The longest part of version 2 behind its 16 bytes, as nginx has it: addresses take 216 bytes at most, and the rest are
-/// extensions. The specification has no limit of its own below 64 KiB.
+/// The longest part of version 2 after its 16 bytes, as nginx has it: addresses take 216 bytes at most, and the rest
+/// are extensions. The specification has no limit of its own below 64 KiB.
 const REST_MAX: usize = 4096;
 
 /// Reads the header, and returns the client's address if one is stated: a check of the proxy's own, and one of a client
@@ -26,7 +26,7 @@ const REST_MAX: usize = 4096;
 /// Those of the transport, and `InvalidData` if there is no header or it is malformed.
 ///
 /// # Cancel safety
-/// What has been read is lost.
+/// The bytes read so far are lost.
 pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<SocketAddr>> {
     let mut line = [0; LINE_MAX];
     let (beginning, _) = line.split_at_mut(SHORTEST);
@@ -43,7 +43,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
-        // A line that has not come to its carriage return has two bytes to go at least.
+        // A line without its carriage return lacks two bytes at least.
         let least = if line[..end].ends_with(b"\r") { 1 } else { 2 };
         let next = line.get_mut(end..end + least).ok_or_else(|| malformed("its line is longer than 107 bytes"))?;
         io.read_exact(next).await?;
@@ -83,7 +83,7 @@ fn number(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Reads the rest of version 2, behind its 16 bytes.
+/// Reads the rest of version 2, after its 16 bytes.
 async fn read_binary(
     io: &mut (impl AsyncRead + Unpin),
     command: u8,
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The address that is stated, and what is left behind the header: the same however the bytes come.
+    /// The stated address, and the bytes after the header: the same for any pieces.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
         let mut trickle = Trickle(bytes);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_address_of_the_client_is_read_and_nothing_behind_the_header() {
+    async fn client_address_is_read_and_nothing_after_header() {
         let v4 = [192, 0, 2, 1, 10, 0, 0, 1, 0x1F, 0x90, 0, 80];
         let v6 = [[0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]; 2].concat();
         let v6 = [&v6[..], &[0, 1, 0, 2]].concat();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn headers_that_are_missing_malformed_too_long_or_cut_short_are_refused() {
+    async fn missing_malformed_overlong_or_truncated_header_is_refused() {
         let long = [b"PROXY UNKNOWN ".to_vec(), vec![b'x'; LINE_MAX]].concat();
         for header in [
             &b"\x00\x0f\0\x01\0\x0a\0\0\0\x05hello world"[..],

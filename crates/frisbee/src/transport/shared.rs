@@ -1,5 +1,5 @@
-//! Memory that is shared with another process, as a transport. What is in that memory, and who wakes whom, is the concern of
-//! the crate `frisbee-shm`.
+//! Memory that is shared with another process, as a transport. The crate `frisbee-shm` defines the contents of that
+//! memory and the wake-ups.
 
 use super::Movable;
 use crate::shm::Stream;
@@ -21,7 +21,7 @@ pub(super) fn move_here(io: &mut dyn Any) -> Option<io::Result<()>> {
 impl Movable for Stream {
     type Moving = Self;
 
-    /// It leaves where it arrives: its descriptors are made anew there, and those of the old runtime given back.
+    /// It leaves where it arrives: its descriptors are remade there, and those of the old runtime released.
     fn leave(self) -> io::Result<Self> {
         Ok(self)
     }

@@ -25,7 +25,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 pub(crate) struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
-    /// What is offered by ALPN if the settings offer nothing.
+    /// The ALPN offer if the settings have none.
     protocols: Vec<Vec<u8>>,
     /// The last settings that offered nothing, and the same with `protocols`.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
@@ -34,7 +34,7 @@ pub(crate) struct Handshakes {
 /// The result of a handshake.
 type Shaken<T> = Result<Secured<T>, Failed<T>>;
 
-/// The reason for which the handshake failed, and the transport if an alert can still be sent on it.
+/// The reason of a failed handshake, and the transport if an alert can still be sent on it.
 struct Failed<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for Failed<T> {

@@ -63,13 +63,13 @@ impl<R: Protocol> UnixServer<R> {
 pub(crate) struct UnixSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the file that this server has made, by which it is known again.
+    /// Device and number of the file made by this server, which identify it.
     made: Option<(u64, u64)>,
-    /// What is shared with clients that offer to.
+    /// The memory shared with clients that offer to.
     sharing: Option<Sharing>,
 }
 
-/// What a server shares with its clients: without the feature there is no such thing.
+/// The memory that a server shares with its clients: absent without the feature.
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub(crate) use crate::shm::Sharing;
 #[cfg(not(all(feature = "shm", target_os = "linux")))]
@@ -87,7 +87,7 @@ impl UnixSocket {
         Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?), sharing: None })
     }
 
-    /// Sets what is shared with clients.
+    /// Sets the shared memory of clients.
     pub(crate) fn sharing(mut self, sharing: Option<Sharing>) -> Self {
         self.sharing = sharing;
         self
@@ -144,7 +144,7 @@ impl Listener for UnixSocket {
     }
 }
 
-/// The addresses and credentials of the two ends of a socket whose peer is this, as far as the system tells.
+/// The addresses and credentials of the two ends of a socket with this peer, as far as the system reports them.
 pub(crate) fn ends(peer: io::Result<UCred>) -> Ends {
     let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),

@@ -1,5 +1,5 @@
 //! Finds the job that answers a call, for the peer's CANCEL. Nearly all calls are answered and never looked for, so
-//! entering and leaving are what has to be cheap.
+//! entering and leaving have to be cheap.
 
 use super::{Call, JobSlot};
 use std::collections::hash_map::RandomState;
@@ -55,7 +55,7 @@ impl Calls {
         }
     }
 
-    /// Makes more chains, and enters all calls anew: in the order of their jobs, so that later ones come first.
+    /// Makes more chains, and re-enters all calls: in the order of their jobs, so that later ones come first.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_is_found_in_its_place_while_it_is_there_however_many_there_are() {
+    fn each_call_is_found_in_its_slot_at_any_count() {
         let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for id in 0..1000 {
             assert_eq!(calls.find(call(id), &slots), None);

@@ -1,8 +1,8 @@
 //! Tasks that outlive the work they are given.
 //!
-//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, for which glibc's
-//! malloc has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a
-//! call whose handler waits. So a task that has finished one job waits for the next one.
+//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, where glibc's malloc
+//! has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a call
+//! whose handler waits. So a task that has finished one job waits for the next one.
 
 use super::home::Resident;
 use super::{Executor, Taken};
@@ -101,11 +101,10 @@ impl Carrier {
         Ok(())
     }
 
-    /// Has the task end, with whatever it is at.
+    /// Has the task end, in any state.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // Either the task's first poll comes before this and has left its waker, or it comes later and sees what was
-        // stored.
+        // Either the task's first poll precedes this and has left its waker, or it follows and sees the stored value.
         drop(self.next.lock());
         self.wake();
     }
@@ -179,7 +178,7 @@ impl Future for Carrying {
 }
 
 impl Drop for Carrying {
-    /// However the task ends, even with its runtime, no job is left behind. Its values are dropped where they were made.
+    /// However the task ends, even with its runtime, no job remains. Its values are dropped where they were made.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(Resident::enter);
         let mut next = self.carrier.next.lock();
@@ -200,7 +199,7 @@ mod models {
     use loom::thread;
     use std::future::{pending, poll_fn};
 
-    /// Tells when it is dropped, as a job's slot does.
+    /// Reports its drop, as a job's slot does.
     struct JobSlot(loom::sync::Arc<Notify>);
 
     impl Drop for JobSlot {
@@ -243,18 +242,18 @@ mod models {
     }
 
     #[test]
-    fn a_task_that_is_to_end_drops_its_job_whether_that_has_begun_or_not() {
+    fn ending_task_drops_its_job_begun_or_not() {
         loom::model(|| {
             let (carrier, left, task) = begin(false);
             carrier.end();
             left.wait();
             task.join().expect("it does not panic");
-            assert!(carrier.give(job(&left, true)).is_err(), "nobody is there to do it");
+            assert!(carrier.give(job(&left, true)).is_err(), "no task is there to do it");
         });
     }
 
     #[test]
-    fn a_job_that_is_given_while_the_task_is_to_end_is_not_left_behind() {
+    fn job_given_to_ending_task_is_not_lost() {
         loom::model(|| {
             let (carrier, left, task) = begin(true);
             left.wait();

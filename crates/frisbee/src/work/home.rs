@@ -1,4 +1,4 @@
-//! Jobs on the worker of their connection: what they need of it, and when they leave it for the runtime of the caller.
+//! Jobs on the worker of their connection: their requirements, and when they leave it for the runtime of the caller.
 //!
 //! # Decisions
 //!
@@ -63,13 +63,13 @@ impl Resident {
         Self { connection: connection.clone(), long_polls: 0, is_slow: false }
     }
 
-    /// Enters the caller's runtime, to which all belongs that a job makes of tokio's.
+    /// Enters the caller's runtime, which owns a job's tokio resources.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.connection.0.runtime.enter()
     }
 
     /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
-    /// Returns whether the job goes on.
+    /// Returns whether the job continues.
     pub(super) fn poll(&mut self, given: &mut Given, context: &mut Context<'_>) -> bool {
         self.connection.set_routed(given.operation);
         let began = Instant::now();
@@ -103,7 +103,7 @@ impl Resident {
         self.is_slow || given.trust.as_ref().is_some_and(|trust| !trust.is_kept())
     }
 
-    /// Has a task of the caller's runtime go on with the job; `false` if the job has left its slot, so that it is over
+    /// Has a task of the caller's runtime continue the job; `false` if the job has left its slot, so that it is over
     /// soon.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<Given>) -> bool {

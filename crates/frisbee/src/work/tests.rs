@@ -74,7 +74,7 @@ async fn a_task_that_is_done_does_the_next_job() {
 }
 
 #[tokio::test]
-async fn jobs_at_the_same_time_have_tasks_of_their_own_and_the_surplus_is_not_kept() {
+async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let jobs = SPARE_MAX + 36;
@@ -195,7 +195,7 @@ async fn a_call_is_either_answered_or_cancelled() {
 }
 
 #[tokio::test]
-async fn a_job_leaves_its_place_with_its_answer_since_the_next_call_may_come_before_it_has_ended() {
+async fn job_frees_its_slot_with_its_answer() {
     let connection = connection();
     let (said, mut heard) = mpsc::unbounded_channel();
     let running = connection.clone();
@@ -209,7 +209,7 @@ async fn a_job_leaves_its_place_with_its_answer_since_the_next_call_may_come_bef
 
 /// The connection is silent while a job that was cancelled is still in the middle of a poll, and the next call comes.
 #[tokio::test]
-async fn a_job_that_outlives_its_cancellation_and_its_place_leaves_the_next_call_alone() {
+async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
@@ -226,8 +226,8 @@ async fn a_job_that_outlives_its_cancellation_and_its_place_leaves_the_next_call
         })
     });
     assert!(spawned);
-    assert_eq!(heard.recv().await, Some(false), "its caller has been told that it was cancelled");
-    assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one goes on");
+    assert_eq!(heard.recv().await, Some(false), "its caller knows that it was cancelled");
+    assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one continues");
     permits.add_permits(1);
     assert_eq!(heard.recv().await, Some(true));
     settle().await;
@@ -235,7 +235,7 @@ async fn a_job_that_outlives_its_cancellation_and_its_place_leaves_the_next_call
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_before_its_task_has_begun_does_not_begin() {
+async fn call_cancelled_before_task_start_never_begins() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(1));
     let (said, mut heard) = mpsc::unbounded_channel();
@@ -247,7 +247,7 @@ async fn a_call_that_is_cancelled_before_its_task_has_begun_does_not_begin() {
 }
 
 #[tokio::test]
-async fn of_two_calls_with_one_id_both_are_answered_and_the_later_one_can_be_cancelled() {
+async fn calls_with_same_id_are_answered_and_later_cancellable() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
@@ -267,7 +267,7 @@ async fn of_two_calls_with_one_id_both_are_answered_and_the_later_one_can_be_can
 }
 
 #[tokio::test]
-async fn a_job_that_leaves_its_place_early_holds_up_the_next_one_for_no_longer_than_it_lasts() {
+async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
@@ -289,7 +289,7 @@ async fn a_job_that_leaves_its_place_early_holds_up_the_next_one_for_no_longer_t
 }
 
 #[tokio::test]
-async fn a_job_that_panics_behind_its_answer_does_not_take_the_next_one_along() {
+async fn job_panicking_after_answer_does_not_fail_next() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
@@ -338,7 +338,7 @@ fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
 }
 
 #[test]
-fn jobs_begin_elsewhere_for_a_while_when_one_has_taken_long_on_the_worker() {
+fn jobs_leave_worker_for_a_while_after_long_job() {
     let work = Work::default();
     let (taken, _) = begin(&work, true);
     let now = Instant::now();

@@ -2,9 +2,9 @@
 //! both.
 //!
 //! The tasks are not tokio's. tokio binds a runtime of one thread to that thread for as long as it polls, so a task
-//! that blocks would block all others. Here the thread lets go of the runtime before it polls a task, and of the queue
-//! of tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task where
-//! it was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
+//! that blocks would block all others. Here the thread releases the runtime before it polls a task, and the queue of
+//! tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task where it
+//! was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
 //!
 //! # Decisions
 //!
@@ -40,8 +40,8 @@ const EVENTS_AT_ONCE: usize = 32;
 /// Polls of tasks between two looks at the sockets, if there is always a task that is ready: as many as tokio makes.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Of the tasks that go on with what they have, how many are polled between two looks at the sockets. All others would
-/// wait for all of them: with a thousand clients that send without end, each reply would take a thousand turns.
+/// The number of continuing tasks polled between two polls of the sockets. All others would wait for all of them: with
+/// a thousand clients that send without end, each reply would take a thousand turns.
 const LAST_AT_ONCE: usize = 4;
 
 /// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. Handlers that hold up
@@ -52,7 +52,7 @@ const BLOCKED_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<Shared>);
 
-/// What a worker's tasks and threads share.
+/// Shared by a worker's tasks and threads.
 #[derive(Debug)]
 pub(super) struct Shared {
     runtime: Handle,
@@ -76,7 +76,7 @@ impl Drop for Driven {
 struct State {
     /// Woken, and to be polled in this order.
     ready: VecDeque<Arc<Task>>,
-    /// To go on once the sockets have been looked at, in this order, a few at a time.
+    /// To continue once the sockets have been polled, in this order, a few at a time.
     last: VecDeque<Last>,
     tasks: HashMap<u64, Entry>,
     next: u64,
@@ -94,11 +94,11 @@ struct State {
 #[derive(Debug)]
 struct Entry {
     task: Arc<Task>,
-    /// Whom to tell if the task holds up its thread.
+    /// The culprit to report if the task blocks its thread.
     culprit: Option<Culprit>,
 }
 
-/// A task that goes on after everything else.
+/// A task that continues after everything else.
 #[derive(Debug)]
 enum Last {
     /// It is to be woken.
@@ -112,7 +112,7 @@ enum Last {
 pub(crate) struct DriverTask(Weak<Task>);
 
 impl DriverTask {
-    /// Runs a job of the connection beside it. If it has ended, the job is dropped.
+    /// Runs a job of the connection next to it. If it has ended, the job is dropped.
     pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
         let Some(driver) = self.0.upgrade() else { return };
         driver.worker().spawn(Box::pin(job), Some(driver.number()));
@@ -127,7 +127,7 @@ pub(super) struct Core {
     name: String,
     /// Threads that are held up.
     blocked: AtomicUsize,
-    /// What the system says of the thread whose turn it is.
+    /// The system's state of the thread whose turn it is.
     clock: Mutex<watchdog::ThreadClock>,
 }
 
@@ -136,7 +136,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// What a thread does next.
+/// The next action of a thread.
 enum Next {
     Poll(Arc<Task>),
     /// Nothing is ready, or there have been many polls.
@@ -184,7 +184,7 @@ impl Worker {
         self.0.state.lock().is_asleep
     }
 
-    /// Whether it polls the task that asks.
+    /// Whether it polls the calling task.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
@@ -214,8 +214,8 @@ impl Drop for Worker {
     }
 }
 
-/// Tells the worker of this thread that the task which it polls drives a connection: which culprit to name if that holds
-/// it up, and the connection where its jobs belong.
+/// Notes on the worker of this thread that the polled task drives a connection: the culprit to name if that blocks it
+/// up, and the connection where its jobs belong.
 pub(crate) fn settle(culprit: impl FnOnce() -> Culprit) {
     CURRENT.with_borrow(|current| {
         let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
@@ -307,7 +307,7 @@ impl Shared {
         }
     }
 
-    /// What the thread of this number does next, after so many polls.
+    /// The next action of the thread of this number, after so many polls.
     fn next(&self, thread: usize, polls: usize) -> Next {
         let mut state = self.state.lock();
         if state.thread != thread {
@@ -330,7 +330,7 @@ impl Shared {
     }
 
     /// Ready when the sockets have been looked at and a task is ready, or, with `false`, when the worker is stopped.
-    /// Moves some of the tasks that go on after everything else to `last`.
+    /// Moves some of the tasks that continue after everything else to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Last>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
@@ -394,7 +394,7 @@ impl Watched for Core {
 }
 
 impl Core {
-    /// Starts a thread: the first one, or one that takes over if the poll still goes on then.
+    /// Starts a thread: the first one, or one that takes over if the poll is still running then.
     fn start_thread(self: &Arc<Self>, instead: Option<Turn>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {

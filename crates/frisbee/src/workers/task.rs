@@ -29,7 +29,7 @@ pub(super) struct Task {
     is_job: bool,
     worker: Arc<Shared>,
     phase: Phase,
-    /// Until it is over. The lock is free whenever it is asked for, but when the worker ends.
+    /// Until it is over. The lock is free at every call, except when the worker ends.
     body: Mutex<Option<Body>>,
 }
 
@@ -127,7 +127,7 @@ const POLLED: u8 = 2;
 /// It is polled no more.
 const OVER: u8 = 4;
 
-/// What follows a poll.
+/// The action after a poll.
 #[derive(PartialEq, Eq, Debug)]
 enum After {
     Idle,
@@ -179,7 +179,7 @@ mod models {
     use super::*;
     use loom::thread;
 
-    /// Polls once; whether the task has seen what was done before it was woken, and what follows.
+    /// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
     fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, After) {
         phase.begin();
         let seen = done.load(Ordering::Relaxed);
@@ -187,7 +187,7 @@ mod models {
     }
 
     #[test]
-    fn a_task_is_queued_once_at_a_time_and_sees_all_that_was_done_before_it_was_woken() {
+    fn task_is_queued_once_and_sees_writes_before_its_wake() {
         loom::model(|| {
             let phase = loom::sync::Arc::new(Phase::queued());
             let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));
@@ -213,7 +213,7 @@ mod models {
     }
 
     #[test]
-    fn a_task_that_ends_while_it_is_polled_is_dropped_by_one_of_the_two() {
+    fn task_ended_while_polled_is_dropped_once() {
         loom::model(|| {
             let phase = loom::sync::Arc::new(Phase::queued());
             phase.begin();
@@ -224,7 +224,7 @@ mod models {
             let after = phase.end();
             let is_polled = other.join().expect("it does not panic");
             assert_eq!(after == After::Over, is_polled);
-            assert!(!phase.wake(), "nobody queues it");
+            assert!(!phase.wake(), "it is not queued");
         });
     }
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {
@@ -25,7 +25,7 @@ fn until(is: impl Fn() -> bool) {
     }
 }
 
-/// Has a worker run a task that holds up its thread until what is returned is dropped.
+/// Has a worker run a task that blocks its thread until the result is dropped.
 fn hold_up(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
@@ -64,7 +64,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
             let _ = told.send(1);
         }
     });
-    // One behind the other, each in the thread that has taken over from the last.
+    // Successively, each in the thread that has taken over from the last.
     let held: Vec<_> = (0..3).map(|_| hold_up(&worker)).collect();
     go.send(()).expect("the task waits");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
@@ -92,7 +92,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let held = hold_up(&worker);
     drop((release, held));
     go.send(()).expect("the task waits");
-    let _ = threads.recv_timeout(PATIENCE).expect("it goes on");
+    let _ = threads.recv_timeout(PATIENCE).expect("it continues");
     let (told, thread) = mpsc::channel();
     worker.spawn(async move { told.send(thread::current().id()).expect("the test waits") });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
@@ -135,7 +135,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
 }
 
 #[test]
-fn a_worker_that_is_dropped_drops_its_tasks_and_one_that_blocks_when_it_returns() {
+fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let worker = worker();
     let held = Arc::new(());
     let holder = held.clone();
@@ -173,7 +173,7 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     until(|| Arc::strong_count(&held) == 1);
     let (told, ready) = mpsc::channel();
     worker.spawn(async move { told.send(()).expect("the test waits") });
-    ready.recv_timeout(PATIENCE).expect("it goes on");
+    ready.recv_timeout(PATIENCE).expect("it continues");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
 }
 
 #[test]
-fn a_task_that_held_up_its_thread_and_is_woken_last_goes_on_although_the_next_thread_sleeps() {
+fn blocking_task_woken_last_resumes_on_sleeping_thread() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
     let (told, ready) = mpsc::channel();
@@ -226,7 +226,7 @@ fn a_task_that_held_up_its_thread_and_is_woken_last_goes_on_although_the_next_th
 
 /// As many tasks as went on were polled in between.
 #[test]
-fn a_task_that_is_woken_is_polled_before_all_but_a_few_of_those_that_go_on() {
+fn woken_task_is_polled_before_most_continuing_ones() {
     const GOING_ON: usize = 100;
     let worker = worker();
     let (polls, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));

@@ -1,4 +1,4 @@
-//! Notices tasks that hold up the threads of workers, and has other threads go on with everything else.
+//! Notices tasks that block the threads of workers, and has other threads take over everything else.
 //!
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
@@ -14,8 +14,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How often workers are looked at. A task that is still being polled at the second look is suspect, and its thread is
-/// given up at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
+/// How often workers are checked. A task that is still being polled at the second check is suspect, and its thread is
+/// replaced at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
 /// others compute, so a shorter interval would mostly blame tasks for that wait.
 const INTERVAL: Duration = Duration::from_millis(4);
 
@@ -30,26 +30,26 @@ const QUIET_MAX: u32 = 25;
 /// How long it sleeps before its thread ends.
 const SLEEP_MAX: Duration = Duration::from_secs(10);
 
-/// Tells the polls of a worker apart.
+/// Identifies a poll of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Turn(pub(crate) u64);
 
 /// A thread that polls tasks.
 pub(crate) trait Watched: Send + Sync {
-    /// The last poll, and whether it goes on.
+    /// The last poll, and whether it is still running.
     fn turn(&self) -> (Turn, bool);
 
-    /// Whom to tell of a poll that goes on.
+    /// The culprit of a running poll.
     fn culprit(&self, turn: Turn) -> Option<Culprit>;
 
     /// How long the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
-    /// Has another thread go on with all other tasks if the poll still goes on.
+    /// Has another thread take over all other tasks if the poll is still running.
     fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()>;
 }
 
-/// Whom to tell of a task that holds up its thread.
+/// The culprit of a task that blocks its thread.
 #[derive(Clone)]
 pub(crate) struct Culprit {
     connection: Connection,
@@ -104,8 +104,8 @@ pub(crate) fn register(worker: Weak<dyn Watched>) {
     WATCHDOG.kept.lock().workers.push(Suspect { worker, turn: Turn::default(), since: None, is_known: false });
 }
 
-/// Whether the watchdog has to be [roused](rouse) by a worker that has something to do. To be asked with that to be
-/// seen already: under a lock, or by an operation that is sequentially consistent as this one is.
+/// Whether the watchdog has to be [roused](rouse) by a worker with work. To be called with that already visible: under
+/// a lock, or by an operation that is sequentially consistent as this one is.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
@@ -183,13 +183,13 @@ impl Watchdog {
     }
 }
 
-/// What the last looks at a worker have found.
+/// The results of the last checks of a worker.
 struct Suspect {
     worker: Weak<dyn Watched>,
     turn: Turn,
     /// When the second look found the same task being polled, and how long its thread had waited for a processor then.
     since: Option<(Instant, Duration)>,
-    /// What is to be done about that task has been done.
+    /// That task has been handled.
     is_known: bool,
 }
 
@@ -225,7 +225,7 @@ impl Suspect {
     }
 }
 
-/// What has been logged.
+/// The lines logged so far.
 #[derive(Default)]
 struct Reported {
     operations: BTreeSet<Option<u16>>,
@@ -233,7 +233,7 @@ struct Reported {
 }
 
 impl Reported {
-    /// Tells the router, or if it does nothing about it the log, once.
+    /// Notifies the router, or if it does nothing about it the log, once.
     fn report(&mut self, culprit: Option<Culprit>, operation: Option<Operation>) {
         if let (Some(Culprit { connection, router }), Some(operation)) = (&culprit, operation)
             && router.blocked(connection, operation)
@@ -250,7 +250,7 @@ impl Reported {
                 tracing::warn!(
                     operation = number,
                     ?peer,
-                    "a router has held up its thread; other connections go on, but it must not block or compute for long"
+                    "router blocked its thread; other connections continue, but it must not block or compute for long"
                 );
             }
         };
@@ -262,7 +262,7 @@ impl Reported {
 
     fn fail(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.has_failed, true) {
-            tracing::warn!(%error, "connections wait for a thread that is held up, and no other can take them over");
+            tracing::warn!(%error, "thread blocked, and no other thread can take over its connections");
         }
     }
 }
@@ -273,7 +273,7 @@ pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Linux only. Elsewhere the time in which a thread waits for its processor counts as its task's.
+        // Linux only. Elsewhere the time during which a thread waits for its processor counts as its task's.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }

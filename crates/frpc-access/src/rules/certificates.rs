@@ -1,5 +1,5 @@
-//! The names in a peer's certificate, which TLS has verified before. What a certificate's bytes say is read here; whether
-//! it is valid is decided by rustls.
+//! The names in a peer's certificate, which TLS has verified before. The bytes of a certificate are parsed here;
+//! whether it is valid is decided by rustls.
 
 use frpc::tls::CertificateDer;
 use frpc::{CertificateNames, Principal, Proof};
@@ -14,8 +14,8 @@ const SPIFFE_MAX: usize = 2048;
 /// The object identifier of a common name, with its tag and length.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 
-/// The principal that a certificate names. `None` if it has no name, or is a SPIFFE certificate that is not valid by the
-/// standard: nobody should be taken for somebody by the rest of it.
+/// The principal that a certificate names. `None` if it has no name, or is a SPIFFE certificate that is not valid by
+/// the standard: its other names must not identify it then.
 pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let uris: Vec<&str> = certificate.valid_uri_names().collect();
@@ -61,7 +61,7 @@ fn common_name(subject: &[u8]) -> Option<String> {
     None
 }
 
-/// The contents of the first value of DER, and what follows it. Lengths of more than two bytes are in no name.
+/// The contents of the first value of DER, and the rest. Lengths of more than two bytes are in no name.
 fn value(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match der.get(1..)? {
         [length @ 0..=0x7F, rest @ ..] => (usize::from(*length), rest),

@@ -1,4 +1,4 @@
-//! How often callers may call: token buckets by principal, or by address for callers who are not known.
+//! Rate limits of callers: token buckets by principal, or by address for unknown callers.
 
 use crate::now;
 use crate::rules::who::Who;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 /// Callers whose buckets are kept, each some hundred bytes.
 const CALLERS_MAX: usize = 65_536;
 
-/// How long nobody looks again for callers whose buckets are full, after there were too few: looking takes a millisecond.
+/// The pause before the next scan for callers with full buckets, after there were too few: a scan takes a millisecond.
 const SWEPT: Duration = Duration::from_secs(1);
 
-/// How often somebody may call: so many times in a period on average, and so many at once.
+/// A rate limit: so many calls in a period on average, and so many at once.
 ///
 /// ```
 /// use frpc_access::Rate;
@@ -30,7 +30,7 @@ const SWEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Rate {
-    /// The time in which one call is refilled.
+    /// The time to refill one call.
     interval: Duration,
     burst: u32,
 }
@@ -47,7 +47,7 @@ impl Rate {
         Self { interval: period.max(Duration::from_nanos(1)), burst: 1 }
     }
 
-    /// Sets how many calls may be made at once by somebody who has made none for a while. 0 counts as 1.
+    /// Sets how many calls may be made at once after a pause. 0 counts as 1.
     pub fn burst(self, calls: u32) -> Self {
         Self { burst: calls.max(1), ..self }
     }
@@ -195,7 +195,7 @@ impl Limits {
 }
 
 impl Buckets {
-    /// Removes the buckets that nobody holds and that are full, which a new one equals. Whether there is room now.
+    /// Removes full buckets without users, which equal new ones. Returns whether there is room now.
     fn sweep(&mut self, now: Instant) -> bool {
         if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < SWEPT) {
             return false;
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_of_callers_takes_bounded_memory_and_frees_none_of_those_that_wait() {
+    async fn flood_of_callers_is_bounded_and_keeps_limited_ones() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
         taken(&limits, &named(0)).unwrap();
         advance(Duration::from_secs(30)).await;

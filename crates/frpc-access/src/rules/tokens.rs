@@ -1,4 +1,4 @@
-//! Tokens: whoever verifies them, and the memory of those that were accepted.
+//! Tokens: their verification, and the memory of accepted ones.
 
 use crate::rules::visitor::Known;
 use frpc::Principal;
@@ -10,11 +10,12 @@ use std::sync::Arc;
 /// The longest token that is looked at, in bytes: as long as all fields of a request may be at most servers of HTTP.
 pub(crate) const TOKEN_MAX: usize = 8 * 1024;
 
-/// How many bytes of tokens one half of the memory holds, with what is known by each: as many as come in minutes, not
-/// more than a server spares.
+/// How many bytes of tokens one half of the memory holds, with their principals: the tokens of some minutes, not more
+/// than a server spares.
 const HALF: usize = 4 * 1024 * 1024;
 
-/// About what an entry takes beside its token: a principal with its name and roles, and a place in the table.
+/// The approximate size of an entry in addition to its token: a principal with its name and roles, and a place in the
+/// table.
 const ENTRY: usize = 512;
 
 /// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The feature `jwt` has one for JSON Web
@@ -48,7 +49,7 @@ pub trait Tokens: Send + Sync + 'static {
     /// If the token is not accepted.
     fn verify(&self, token: &str) -> Result<Principal, TokenError>;
 
-    /// A number that changes when tokens that were accepted may no longer be: all are verified anew then. Default: 0.
+    /// A number that changes when accepted tokens may have become invalid: all are verified again then. Default: 0.
     fn generation(&self) -> u64 {
         0
     }
@@ -75,14 +76,14 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// The tokens that were accepted, in two halves: when the young one is full, it becomes the old one, and what was there is
+/// The accepted tokens, in two halves: when the young one is full, it becomes the old one, and the previous old one is
 /// forgotten. A token that is used again gets young again, so those in use stay.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<Halves>);
 
 #[derive(Default)]
 struct Halves {
-    /// The generation of keys by which they were accepted.
+    /// The generation of keys that accepted them.
     generation: u64,
     young: HashMap<Box<str>, Arc<Known>>,
     old: HashMap<Box<str>, Arc<Known>>,
@@ -91,7 +92,7 @@ struct Halves {
 }
 
 impl Cache {
-    /// What is known by a token, if that was accepted in this generation of keys.
+    /// The entry of a token, if that was accepted in this generation of keys.
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<Known>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -103,7 +104,7 @@ impl Cache {
         Some(known)
     }
 
-    /// Keeps what is known by a token that was accepted in this generation.
+    /// Keeps the entry of a token that was accepted in this generation.
     pub(crate) fn insert(&self, token: &str, known: Arc<Known>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_tokens_takes_bounded_memory_and_leaves_those_in_use() {
+    fn flood_of_tokens_is_bounded_and_keeps_those_in_use() {
         let (cache, known) = (Cache::default(), Arc::new(Known::nobody()));
         cache.insert("used", known.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));

@@ -1,11 +1,11 @@
-//! Who may publish to which topic, and subscribe to which pattern.
+//! Rules for publishing to topics, and for subscribing to patterns.
 
 use crate::now;
 use crate::rules::who::Who;
 use frpc::pubsub::{TopicUse, covers};
 use frpc::{Connection, Principal};
 
-/// Who may publish to which topics, and subscribe to which patterns, at a [`Broker`](frpc::pubsub::Broker).
+/// Rules for publishing to topics, and for subscribing to patterns, at a [`Broker`](frpc::pubsub::Broker).
 ///
 /// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](frpc::pubsub::covers) all of
 /// it: one for `orders.*` does not allow `orders.>`. Callers are known by their connection, as for

@@ -1,4 +1,4 @@
-//! One peer for the rules: who it is, and whether it may come in.
+//! One peer for the rules: its identity, and its permissions.
 
 use crate::now;
 use crate::rules::limits::Bucket;
@@ -11,11 +11,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The metadata in which a bearer token comes.
+/// The metadata of a bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Tokens of one peer that are not accepted, before no more of its tokens are verified for a while: more than a client
-/// with a wrong clock or key sends before it gives up, less than a millisecond's work.
+/// Rejected tokens of one peer, before no more of its tokens are verified for a while: more than a client with a wrong
+/// clock or key sends before it stops, less than a millisecond's work.
 const REFUSALS_MAX: u32 = 16;
 
 /// The while.
@@ -47,7 +47,7 @@ impl Known {
         Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
-    /// Whether a rule lets it in. Without a rule nobody is.
+    /// Whether a rule admits it. Without a rule none is.
     fn may(&self, rule: Option<Rule>) -> bool {
         let Some(Rule { condition: number, .. }) = rule else { return false };
         self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
@@ -81,11 +81,11 @@ pub(crate) struct Visitor {
     memory: Mutex<Memory>,
 }
 
-/// What was found out before.
+/// The cached results.
 struct Memory {
-    /// What the connection says of its peer, and the state of the connection's attachments at that time.
+    /// The connection's identity, and the state of the connection's attachments at that time.
     own: (u32, Arc<Known>),
-    /// The last token, what is known by it, and the generation of keys that it was accepted in.
+    /// The last token, its entry, and the generation of keys that accepted it.
     bearer: Option<(Box<str>, Arc<Known>, u64)>,
     /// How many tokens were refused lately, and since when they are counted.
     refusals: (u32, Option<Instant>),
@@ -179,7 +179,7 @@ impl Visitor {
         }
     }
 
-    /// What the connection says of its peer.
+    /// The connection's identity.
     fn own(&self) -> Arc<Known> {
         let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
@@ -190,7 +190,7 @@ impl Visitor {
         memory.own.1.clone()
     }
 
-    /// What is known by the value of `authorization`.
+    /// The identity by the value of `authorization`.
     fn bearer(&self, value: &str) -> Result<Arc<Known>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
@@ -248,12 +248,12 @@ impl Visitor {
         let name = principal.map(Principal::name);
         tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "a caller is not let in");
         match principal {
-            Some(_) => {
-                Status::permission_denied(format!("{method} is not open to you: whoever runs the server can allow it"))
-            }
+            Some(_) => Status::permission_denied(format!(
+                "{method} is not open to you: the operator of the server can allow it"
+            )),
             None => {
                 let ways = self.access.ways_in();
-                let how = if ways.is_empty() { "the server knows nobody" } else { &ways };
+                let how = if ways.is_empty() { "the server has no means of authentication" } else { &ways };
                 Status::unauthenticated(format!("{method} is not open to strangers: show who you are, by {how}"))
             }
         }

@@ -1,4 +1,4 @@
-//! Who may call: the conditions of rules.
+//! The conditions of rules on callers.
 
 use frpc::Principal;
 #[cfg(any(unix, test))]
@@ -6,7 +6,7 @@ use frpc::Proof;
 use std::fmt;
 use std::sync::Arc;
 
-/// Who may call a method: a condition on the [`Principal`] of a call.
+/// A condition on the [`Principal`] of a call.
 ///
 /// ```
 /// use frpc_access::Who;
@@ -36,13 +36,13 @@ enum Condition {
 }
 
 impl Who {
-    /// Everybody, known or not.
+    /// All callers, known or not.
     #[must_use]
     pub fn anybody() -> Self {
         Self(Condition::Anybody)
     }
 
-    /// Every principal, whoever it is.
+    /// Every principal.
     #[must_use]
     pub fn known() -> Self {
         Self(Condition::Known)
@@ -98,14 +98,14 @@ impl Who {
         Self(Condition::Group(gid))
     }
 
-    /// Principals for whom a function says so. It is asked once for each connection and each token and not at each call,
-    /// so what it says must not change.
+    /// Principals accepted by a function. It is called once for each connection and each token and not at each call, so
+    /// its result must not change.
     #[must_use]
     pub fn when(says: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
         Self(Condition::When(Arc::new(says)))
     }
 
-    /// These, and those besides.
+    /// The union of both conditions.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(Condition::Either(Box::new([self, other])))

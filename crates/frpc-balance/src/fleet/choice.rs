@@ -33,8 +33,8 @@ const NEAR_PERCENT: f64 = 70.0;
 /// The parts into which calls are divided between the own zone and others.
 const SPILL_PARTS: u64 = 256;
 
-/// One in so many calls chooses only among servers that are drawn though there are reports, so that what is known of each
-/// server is put to the test.
+/// One in so many calls chooses only among drawn servers though there are reports, so that the estimate of each server
+/// is put to the test.
 const DRAWN_IN: u64 = 64;
 
 /// One in so many calls is timed where calls take next to no time.
@@ -54,7 +54,7 @@ pub(crate) struct Choice {
     /// Those of the own zone, or all, and then the others.
     near: Tier,
     far: Tier,
-    /// From which servers are drawn.
+    /// The servers to draw from.
     dice: u64,
     /// How many of [`SPILL_PARTS`] of the calls go far.
     spill: u64,
@@ -122,7 +122,7 @@ fn is_usual(cost: u64) -> bool {
 }
 
 impl Candidate {
-    /// What the next call costs, as far as the calls of this client say.
+    /// The cost of the next call, by the calls of this client.
     #[inline]
     fn cost(&self) -> u64 {
         // Neither factor can be so large that the product overflows: a connection has no more than 2^14 calls, and 2^16
@@ -130,7 +130,7 @@ impl Candidate {
         self.estimate.cost().wrapping_mul(self.link.strong_count() as u64)
     }
 
-    /// What the next call costs, with the calls of others.
+    /// The cost of the next call, with the calls of others.
     fn whole_cost(&self) -> u64 {
         // As in `cost`; others have no more than 2^16.
         self.estimate.cost().wrapping_mul(self.link.strong_count() as u64 + self.estimate.others())
@@ -177,10 +177,10 @@ impl Choice {
         Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
     }
 
-    /// The connection for the next call, while nothing is known of calls of others and all calls stay near: that of the best
-    /// of two servers that are drawn and the one that was chosen last, the one at which the call is expected to end first.
-    /// This keeps the longest queue short without asking servers, and not all callers choose the server that was idle a
-    /// moment ago. `None` if none of the three is to get calls, or one its trial.
+    /// The connection for the next call, while the calls of others are unknown and all calls stay near: that of the
+    /// best of two servers that are drawn and the one that was chosen last, the one at which the call is expected to
+    /// end first. This keeps the longest queue short without queries to servers, and not all callers choose the server
+    /// that was idle a moment ago. `None` if none of the three is to get calls, or one its trial.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
@@ -289,7 +289,7 @@ impl Choice {
             .map(|(_, server)| server)
     }
 
-    /// The next random number, of which the upper bits are the better ones (Knuth's constants for 64 bits).
+    /// The next random number. Its upper bits are the better ones (Knuth's constants for 64 bits).
     #[inline]
     fn roll(&mut self) -> u64 {
         self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -322,11 +322,11 @@ impl Choice {
     }
 }
 
-/// What is to be made of so many servers, of which some have failed and some have just come.
+/// The state of so many servers. Some have failed and some have just joined.
 fn fleet_state(count: usize, ejected: usize, coming: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
-        // Those who all come at once have nobody to leave the calls to.
+        // Servers that join all at once have no others for the calls.
         is_slow_start: coming * 2 <= count,
     }
 }

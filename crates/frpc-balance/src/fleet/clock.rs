@@ -1,4 +1,4 @@
-//! What the servers of a fleet share: the time, and what they have said of themselves.
+//! Shared by the servers of a fleet: the time, and their reports.
 
 use crate::fleet::reports::Reports;
 use crate::now;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// How often what depends on the time is computed anew, in nanoseconds, at most.
+/// The interval for recomputing time-dependent values, in nanoseconds, at least.
 const REFRESH: u64 = 8_000_000;
 
 /// The time that the servers of a fleet share, in nanoseconds from its making: that of the last look at the clock on any
@@ -16,13 +16,13 @@ const REFRESH: u64 = 8_000_000;
 pub(crate) struct FleetClock {
     made: Instant,
     now: AtomicU64,
-    /// When costs are to be computed anew.
+    /// When costs are to be recomputed.
     due: AtomicU64,
     /// A connection has come or gone.
     changed: AtomicBool,
     /// The next choice is not by the costs as they are, but with care: they are due, there are reports, or calls go far.
     care: AtomicBool,
-    /// What the servers have said of themselves.
+    /// The reports of the servers.
     pub(super) reports: Reports,
     /// Notified of each new connection.
     pub(super) connected: Notify,
@@ -76,12 +76,12 @@ impl FleetClock {
         self.care.store(true, Ordering::Release);
     }
 
-    /// Has the next choices be made by the costs alone, unless something comes from now on.
+    /// Has the next choices be made by the costs alone, unless an event occurs from now on.
     pub(crate) fn relax(&self) {
         self.care.swap(false, Ordering::AcqRel);
     }
 
-    /// Whether costs are to be computed anew.
+    /// Whether costs are to be recomputed.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.now.load(Ordering::Relaxed) >= self.due.load(Ordering::Relaxed)
@@ -94,7 +94,7 @@ impl FleetClock {
         (now >= due && taken.is_ok()).then_some(now)
     }
 
-    /// Has costs be computed anew before the next call is placed.
+    /// Has costs be recomputed before the next call is placed.
     pub(super) fn hurry(&self) {
         self.due.store(0, Ordering::Release);
         self.take_care();
@@ -146,7 +146,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn costs_are_due_at_first_once_a_refresh_has_passed_and_when_something_hurries() {
+    fn costs_are_due_initially_after_refresh_and_on_urgency() {
         let clock = FleetClock::new();
         assert!(clock.is_due(), "nothing has been computed yet");
         assert_eq!(clock.take_due(), Some(1));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_comes_or_goes_has_costs_computed_at_once_and_is_told_once() {
+    fn connection_change_recomputes_costs_at_once() {
         let clock = FleetClock::new();
         assert!(clock.take_changed(), "all is new");
         assert!(!clock.take_changed());
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn care_is_taken_when_costs_are_due_or_a_server_reports_and_not_otherwise() {
+    fn costs_update_only_when_due_or_reported() {
         let clock = FleetClock::new();
         assert!(clock.needs_care(), "nothing has been computed yet");
         let advance = |nanos: u64| {

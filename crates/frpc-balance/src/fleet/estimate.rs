@@ -1,7 +1,7 @@
 //! How well a server of a fleet works, as one client sees it: how long calls take there, and whether it is to get any.
 //!
-//! One call at a time is timed on each connection; see `timing`. What is made of it is one number, the cost, which the choice
-//! of a server reads. It is made of what the server reports of itself, if it does.
+//! One call at a time is timed on each connection; see `timing`. The result is one number, the cost, which the choice
+//! of a server reads. It includes the server's reports, if there are any.
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ const HALF_LIFE_BITS: u32 = 33;
 /// there are others.
 const UNMEASURED: u64 = 1_000_000_000;
 
-/// A timed call that is given up at its deadline casts doubt on the server if it has taken at least so long, and
+/// A timed call that is cancelled at its deadline casts doubt on the server if it has taken at least so long, and
 /// [`LATE_TIMES`] the usual time: a shorter deadline says more about the caller.
 const LATE_LEAST: u64 = 100_000_000;
 const LATE_TIMES: u64 = 4;
@@ -40,10 +40,10 @@ const SILENCE: (u64, u32) = (2_000_000_000, 7);
 /// The trial of a server is repeated if it has brought no answer for so long, in nanoseconds.
 const TRIAL_MAX: u64 = 5_000_000_000;
 
-/// For how long a server that comes, or comes back, gets fewer calls than others, in nanoseconds: its caches are cold.
+/// For how long a new or returning server gets fewer calls than others, in nanoseconds: its caches are cold.
 const SLOW_START: f64 = 5e9;
 
-/// The part of the time in which it may have calls at the beginning.
+/// The fraction of the time for calls at the beginning.
 const SLOW_START_PART: f64 = 0.1;
 
 /// How many times the usual a call costs in the rest of that time: others are preferred, unless they have long queues.
@@ -52,7 +52,7 @@ const CLOSED_TIMES: u64 = 16;
 /// By what part of the rest a failure raises the failure_penalty.
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
-/// The cost of a server that is to get a call by which it is measured.
+/// The cost of a server that is to get a measuring call.
 pub(crate) const TRIAL: u64 = 0;
 
 /// The highest cost of a server that is to get calls, an hour. Its product with a number of calls cannot overflow.
@@ -73,7 +73,7 @@ const OTHERS_MAX: u32 = 1 << 16;
 /// By how much a server may claim to be faster than its calls have been: the peak is some times the usual.
 const CLAIM_SHIFT: u32 = 3;
 
-/// What is to be made of all servers together.
+/// The state of all servers together.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FleetState {
     /// So many would be ejected that none is.
@@ -86,7 +86,7 @@ pub(crate) struct FleetState {
 #[derive(Debug)]
 pub(crate) struct ServerEstimate {
     clock: Arc<FleetClock>,
-    /// What a call costs there if it is the only one, in nanoseconds for a server of the largest weight.
+    /// The cost of a single call there, in nanoseconds for a server of the largest weight.
     cost: AtomicU64,
     /// The calls of others there, as far as the server reports them.
     others: AtomicU32,
@@ -99,7 +99,7 @@ pub(crate) struct ServerEstimate {
     state: Mutex<Observed>,
 }
 
-/// What has been observed. Times are those of the clock; 0 is never.
+/// Observations. Times are those of the clock; 0 is never.
 #[derive(Clone, Copy, Debug)]
 struct Observed {
     /// The weight as a part of the largest one.
@@ -110,7 +110,7 @@ struct Observed {
     reported: Option<Reported>,
     /// Since when the timed call is under way.
     waits_since: u64,
-    /// When it came, or came back.
+    /// When it joined or returned.
     came_at: u64,
     /// How many of the last calls have failed, as a part of 1, at `penalized_at`.
     failure_penalty: f64,
@@ -119,13 +119,13 @@ struct Observed {
     ejections: u32,
     /// When its trial is due.
     ejected_until: u64,
-    /// It has had the call by which it is to be measured, or tried again.
+    /// It has had its measuring call, or trial.
     is_tried: bool,
-    /// It comes to others that are there.
+    /// It joins others that are there.
     is_coming: bool,
 }
 
-/// What a server has said of itself, as far as it is believed.
+/// A server's report, as far as it is believed.
 #[derive(Clone, Copy, Debug)]
 struct Reported {
     at: u64,
@@ -172,7 +172,7 @@ impl Observed {
         (cost(coarse(expected.max(LEAST))), 0)
     }
 
-    /// The part of the time in which the server may have calls.
+    /// The fraction of the time for calls of the server.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_coming { self.coming(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);
@@ -241,7 +241,7 @@ impl ServerEstimate {
         Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, place, state: Mutex::new(state) })
     }
 
-    /// What a call costs there if it is the only one: [`TRIAL`], [`EXCLUDED`], or between.
+    /// The cost of a single call there: [`TRIAL`], [`EXCLUDED`], or between.
     #[inline]
     pub(crate) fn cost(&self) -> u64 {
         self.cost.load(Ordering::Relaxed)
@@ -270,7 +270,7 @@ impl ServerEstimate {
         self.state.lock().share = share;
     }
 
-    /// Whether the server has come, or come back, a short while ago.
+    /// Whether the server has joined or returned a short while ago.
     pub(crate) fn is_coming(&self, now: u64) -> bool {
         self.state.lock().coming(now) < 1.0
     }
@@ -295,7 +295,7 @@ impl ServerEstimate {
         self.others.store(others, Ordering::Relaxed);
     }
 
-    /// Notes that a call goes there by which the server is measured: the next ones do not.
+    /// Records that a measuring call goes there: the next ones do not measure.
     #[cold]
     pub(crate) fn begin_trial(&self) {
         let mut state = self.state.lock();
@@ -375,8 +375,8 @@ impl ServerEstimate {
         self.place.load(Ordering::Relaxed)
     }
 
-    /// Notes what the server says of itself. It is believed as far as its calls bear it out. `own` of the calls in progress
-    /// are of this client.
+    /// Records the server's report. It is believed as far as its calls bear it out. `own` of the calls in progress are
+    /// of this client.
     #[cold]
     fn report(&self, report: Report, own: usize) {
         let now = self.clock.now();
@@ -411,7 +411,7 @@ impl ServerEstimate {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
-        // A call that its caller gave up would have taken longer.
+        // A call that its caller cancelled would have taken longer.
         let took = if end == TimedEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {

@@ -60,7 +60,7 @@ impl Members {
         self.rows.extend(rows);
     }
 
-    /// Changes rows, and removes those for which `stays` is false.
+    /// Changes rows, and removes those that `stays` rejects.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         self.rows.extract_if(.., |row| !stays(row)).collect()
@@ -126,8 +126,8 @@ impl Drop for Member {
     }
 }
 
-/// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so that
-/// many clients to which the same happens do not come at once.
+/// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so
+/// that many clients in the same situation do not connect at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Pauses {
     pub(crate) first: Duration,
@@ -194,7 +194,7 @@ mod tests {
         let urgency = Urgency::default();
         let begun = Instant::now();
         urgency.pause(Duration::from_secs(1)).await;
-        assert_eq!(begun.elapsed(), Duration::from_secs(1), "nobody waits");
+        assert_eq!(begun.elapsed(), Duration::from_secs(1), "no caller waits");
         let waiting = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             std::mem::forget(urgency.wait());

@@ -1,24 +1,24 @@
-//! What a client asks of its fleet: where it stands, and to how many servers it connects.
+//! A client's options for its fleet: its zone, and the number of servers.
 
 use crate::resolve::Endpoint;
 use std::sync::Arc;
 
-/// What a client asks of its fleet.
+/// A client's options for its fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetOptions {
-    /// Where the client stands.
+    /// The client's zone.
     pub(crate) zone: Option<String>,
     /// The most servers that it connects to.
     pub(crate) subset: Option<usize>,
 }
 
 impl FleetOptions {
-    /// Whether a server stands where the client stands.
+    /// Whether a server is in the client's zone.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
     }
 
-    /// Those of a set to which a client connects. `seed` distinguishes it from other clients.
+    /// The servers of a set that a client connects to. `seed` distinguishes it from other clients.
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
         // Each client draws a number for each server: those with the least ones are chosen. What joins or leaves changes

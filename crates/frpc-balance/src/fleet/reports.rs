@@ -1,8 +1,8 @@
-//! Which servers of a fleet have reported of late how busy they are. What they have reported is in their `estimate`.
+//! The servers of a fleet with recent load reports. The contents of the reports are in their `estimate`.
 //!
-//! A report is of the moment in which a server answered, and most of what it says is soon no longer true. A call goes to the
-//! server that promises the least among those of the latest reports, and uses the report up: the next one of that server tells
-//! of this call as well. So a client does not send all its calls to the server that was idle a moment ago.
+//! A report is of the moment of a server's answer, and is soon outdated. A call goes to the server that promises the
+//! least among those of the latest reports, and uses the report up: the next one of that server includes this call as
+//! well. So a client does not send all its calls to the server that was idle a moment ago.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_of_the_server_with_the_least_cost_is_good_for_one_call() {
+    fn cheapest_server_report_is_used_for_one_call() {
         let reports = Reports::default();
         assert!(!reports.come(1) && reports.best(1, |_| 0).is_none());
         (0..4).for_each(|place| reports.note(place, 1));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_reports_are_kept_one_of_each_server_and_not_for_long() {
+    fn latest_report_per_server_is_kept_briefly() {
         let reports = Reports::default();
         (0..100).for_each(|at| reports.note(at as u32 % 50, at));
         assert_eq!(reports.kept.lock().len(), KEPT);

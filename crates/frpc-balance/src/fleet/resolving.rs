@@ -1,4 +1,4 @@
-//! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
+//! The task that follows a resolver: it requests sets, and updates the members of the fleet.
 //!
 //! # Decisions
 //!
@@ -22,8 +22,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// For how long an endpoint has to be missing before it is removed: sources that flap come back sooner, and a second
-/// after the end of a lease its server is to be gone.
+/// How long an endpoint has to be missing before it is removed: sources that flap return sooner, and a second after the
+/// end of a lease its server is to be gone.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
 /// The longest pause after the first failure of a resolver, which doubles with each further one.
@@ -32,7 +32,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The upper limit of the longest pause. A registry that returns after hours is found within half a minute.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// How often the log tells of failures of one resolver.
+/// The interval between log lines about failures of one resolver.
 const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
 
 /// So many connections are made at once when a channel begins, and the others of a large set after random pauses.
@@ -132,7 +132,7 @@ impl Follower {
                 Ok((endpoints, fault)) => {
                     failures.count = 0;
                     if let Some(fault) = fault.filter(|_| failures.may_complain(Instant::now())) {
-                        tracing::warn!(resolver = name, fault, "some endpoints of a resolver are left out");
+                        tracing::warn!(resolver = name, fault, "resolver endpoints ignored");
                     }
                     *shared.trouble.lock() = None;
                     removal = fleet.handle_set(endpoints, &self, Instant::now());
@@ -148,8 +148,8 @@ impl Follower {
         }
     }
 
-    /// The valid endpoints of an answer to which this client connects, of each key the last; and why others are left out,
-    /// if any are invalid.
+    /// The valid endpoints of an answer for this client, of each key the last; and why others are left out, if any are
+    /// invalid.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
         // In order, so that a simulation repeats itself.

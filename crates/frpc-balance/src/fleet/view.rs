@@ -1,4 +1,4 @@
-//! What can be seen of a fleet.
+//! The inspectable state of a fleet.
 
 use crate::fleet::Fleet;
 use crate::resolve::Endpoint;

@@ -7,8 +7,9 @@ use std::{fmt, io};
 
 /// One server as a [`Resolver`](super::Resolver) states it.
 ///
-/// As text it is the address, followed by `weight=`, `zone=`, `server_name=` and pairs of metadata in any order, separated
-/// by white space, which no part of it can contain. What follows a `#` at the beginning of a word counts for nothing.
+/// As text it is the address, followed by `weight=`, `zone=`, `server_name=` and pairs of metadata in any order,
+/// separated by white space, which no part of it can contain. The rest of a line after a `#` at the beginning of a word
+/// is a comment.
 ///
 /// ```
 /// use frpc_balance::resolve::Endpoint;
@@ -44,14 +45,14 @@ impl Endpoint {
         self
     }
 
-    /// Sets where the server stands, such as a data centre.
+    /// Sets the location of the server, such as a data centre.
     #[must_use]
     pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = Some(zone.into());
         self
     }
 
-    /// Sets the name for which the server's certificate has to be. Default: that of the channel, or else the host of the
+    /// Sets the name that the server's certificate must have. Default: that of the channel, or else the host of the
     /// address.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {

@@ -18,8 +18,8 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 
 /// The endpoints in a text file, which is looked at once a second.
 ///
-/// A line is an [endpoint as text](Endpoint), empty, or a comment behind `#`. A file with any other line is an error as a
-/// whole, so that the last good set stays.
+/// A line is an [endpoint as text](Endpoint), empty, or a comment after `#`. A file with any other line is an error as
+/// a whole, so that the last good set stays.
 ///
 /// ```text
 /// # The shop's servers.
@@ -27,7 +27,8 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 /// 10.0.0.2:8080 zone=b rack=7
 /// ```
 ///
-/// A change counts when the file has been the same for 50 ms. Programs that write it should do so beside it and rename.
+/// A change counts when the file has been the same for 50 ms. Programs that write it should write another file and
+/// rename it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

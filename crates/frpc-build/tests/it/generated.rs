@@ -1,4 +1,4 @@
-//! What the generated code says, one behaviour a test. Whole files stand in `golden/`.
+//! The content of the generated code, one behaviour a test. Whole files are in `golden/`.
 
 #[allow(dead_code)]
 use crate::support::{Build, files_in, has, squeezed};
@@ -103,7 +103,7 @@ fn a_oneof_stands_where_its_first_member_stands_on_the_wire() {
          }",
     );
     assert_eq!(encoded_names(&text), ["before", "choice", "number", "behind", "list", "inner"]);
-    // In the rich form members are counted in the order in which they are declared.
+    // In the rich form members are counted in the order of declaration.
     assert!(has(&text, "Self::Inner(value) => to.member(\"inner\", 1, value)"), "{text}");
     assert!(has(&text, "2 => Self::Number(from.field(\"number\")?)"), "{text}");
 }
@@ -278,7 +278,7 @@ fn ordered_map_messages_have_debug_without_prost() {
     assert!(has(&text, "f.debug_struct(\"A\").field(\"type\", &self.r#type).finish()"));
     assert_eq!(text.matches("skip_debug").count(), 1);
     let text = Build::of(&source).text_with(|builder| builder.btree_map(".").skip_debug("A"));
-    assert!(!text.contains("fmt::Debug"), "whoever skips it brings it");
+    assert!(!text.contains("fmt::Debug"), "types that skip it implement it");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn extern_types_are_used_and_not_generated() {
 #[test]
 fn enums_of_oneof_members_are_found_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
-    // Beside the struct, then inside of the module of the oneof.
+    // Next to the struct, then inside of the module of the oneof.
     assert!(has(&text, "flat_enumeration_member::<a::E>(") && has(&text, "flat_enumeration_member::<F>("), "{text}");
     assert!(
         has(&text, "enumeration_member::<E>(\"own\", 1") && has(&text, "enumeration_member::<super::F>(\"far\", 2")
@@ -415,7 +415,7 @@ fn views_have_free_names_and_the_fields_of_the_message() {
          message AView {{ int32 n = 1; }}\nenum E {{ Z = 0; }}"
     );
     let text = Build::of(&source).text();
-    assert!(!has(&text, "polyglot::MessageView"), "views are written only if asked for");
+    assert!(!has(&text, "polyglot::MessageView"), "views are written only on request");
     let text = Build::of(&source).text_with(|builder| builder.views(true));
     assert!(
         has(

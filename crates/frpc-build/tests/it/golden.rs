@@ -1,8 +1,7 @@
-//! Golden files: what is generated for the schemas in `proto/` stands in `golden/` and is read in reviews. A package is
+//! Golden files: the code generated for the schemas in `proto/` is in `golden/` and is read in reviews. A package is
 //! one file, however long, as it is for those who include it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p frpc-build golden` writes the files anew; read the difference before you
-//! commit.
+//! `UPDATE_GOLDEN=1 cargo test -p frpc-build golden` rewrites the files; read the difference before you commit.
 
 use frpc_build::{Builder, Codec, Language, Numbering};
 use std::env;
@@ -15,7 +14,7 @@ fn check(protos: &[&str], expected: &[&str]) {
     check_with(protos, expected, "", |builder| builder);
 }
 
-/// The same with options; the golden files stand in `folder`.
+/// The same with options; the golden files are in `folder`.
 #[track_caller]
 fn check_with(protos: &[&str], expected: &[&str], folder: &str, configure: impl FnOnce(Builder) -> Builder) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -215,7 +214,7 @@ fn typescript_for_the_tests_of_the_client() {
     }
 }
 
-/// What the console calls, and what its tests copy calls of.
+/// The methods called by the console, and those whose calls its tests copy.
 #[test]
 fn typescript_for_the_console() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -249,7 +248,7 @@ fn python_for_the_tests_of_the_client() {
     check_file(&tests.join("../clients/python/tests/generated/desk.py"), &text);
 }
 
-/// What the page of the example `exchange` calls and serves.
+/// The methods that the page of the example `exchange` calls and serves.
 #[test]
 fn typescript_for_the_page_of_the_exchange() {
     let out = tempfile::tempdir().unwrap();
@@ -262,7 +261,7 @@ fn typescript_for_the_page_of_the_exchange() {
     check_file(&examples.join("exchange/page/exchange.ts"), &text);
 }
 
-/// Compares a file with what is generated now, or writes it.
+/// Compares a file with the generated one, or writes it.
 fn check_file(golden: &Path, text: &str) {
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::create_dir_all(golden.parent().unwrap()).unwrap();
@@ -270,5 +269,5 @@ fn check_file(golden: &Path, text: &str) {
         return;
     }
     let before = fs::read_to_string(golden).unwrap_or_default().replace("\r\n", "\n");
-    assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
+    assert!(before == text, "{} differs from the generated code; UPDATE_GOLDEN=1 accepts it", golden.display());
 }

@@ -1,5 +1,5 @@
 //! Makes the calls of a load: a closed loop, where each caller makes one call after the other, or an open loop, where
-//! which calls start when the schedule says so.
+//! calls start by the schedule.
 //!
 //! In an open loop the time of a call begins at its intended start, also if all callers were busy then. A server that
 //! stalls for a second therefore delays all calls of that second, and not only those that were in flight.

@@ -78,7 +78,7 @@ pub(crate) struct FastPath<'a> {
     http: &'a Http,
     context: &'a ForeignContext,
     transport: ForeignDriver<RawTransport>,
-    /// What has been read and not been looked at.
+    /// Received bytes that have not been processed.
     input: BytesMut,
     /// They are in the buffer of the thread.
     is_borrowed: bool,

@@ -77,8 +77,8 @@ impl Http {
         self
     }
 
-    /// Answers a GET of `/debug/frpc` with JSON that `json` makes, such as what goes on in the server by
-    /// [`Introspection::to_json`]. **Whoever reaches the port can read it**, past the locks below: it belongs on a port that
+    /// Answers a GET of `/debug/frpc` with JSON that `json` makes, such as the server's activity by
+    /// [`Introspection::to_json`]. **Every client of the port can read it**, past the locks below: it belongs on a port that
     /// operators alone reach.
     ///
     /// ```

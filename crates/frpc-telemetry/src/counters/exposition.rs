@@ -78,7 +78,7 @@ fn kind(kind: FigureKind) -> &'static str {
     }
 }
 
-/// The labels of a figure. Names of servers are what a program or a resolver says, so they are escaped.
+/// The labels of a figure. Names of servers are chosen by a program or a resolver, so they are escaped.
 fn labels(figure: &Figure) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> = figure.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();

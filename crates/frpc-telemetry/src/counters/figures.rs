@@ -1,5 +1,6 @@
-//! Figures beside those of calls: servers of channels, topics, and the connections of a server. Each is a number with a
-//! name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own way.
+//! Figures other than those of calls: servers of channels, topics, and the connections of a server. Each is a number
+//! with a name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own
+//! way.
 
 use super::Snapshot;
 use frpc::Stats;
@@ -14,17 +15,17 @@ const SERVERS_SHOWN: usize = 64;
 /// The name under which further servers are added up.
 const OTHERS: &str = "others";
 
-/// A number with its name, as it stands on the page for Prometheus.
+/// A number with its name on the page for Prometheus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Figure {
     /// The name, with its unit at the end, and `_total` for counters.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, a sentence.
     pub help: &'static str,
     /// Whether it only grows.
     pub kind: FigureKind,
-    /// Names and values. None comes from a peer: they are names of a schema, codes, reasons, or servers as the
+    /// Names and values. None is chosen by a peer: they are names of a schema, codes, reasons, or servers as the
     /// program or its resolver names them.
     pub labels: Vec<(&'static str, String)>,
     /// The value.
@@ -41,7 +42,7 @@ pub enum FigureKind {
     Gauge,
 }
 
-/// Adds up what channels know of the same servers. Those behind the first [`SERVERS_SHOWN`], by name, are one.
+/// Adds up the channels' figures of the same servers. Those after the first [`SERVERS_SHOWN`], by name, are one.
 pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoad> {
     let mut by_name = BTreeMap::<String, ServerLoad>::new();
     for load in loads {
@@ -122,8 +123,8 @@ impl Figures {
 }
 
 impl Snapshot {
-    /// The figures beside the durations of calls, with those of a server's connections if its stats are given. Figures of
-    /// one name stand together.
+    /// The figures other than the durations of calls, with those of a server's connections if its stats are given.
+    /// Figures of one name are consecutive.
     ///
     /// ```
     /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
@@ -203,7 +204,7 @@ impl Snapshot {
             }
             of_servers.append(&mut of_server.0);
         }
-        // Figures of one name stand together, in the order of the first server.
+        // Figures of one name are consecutive, in the order of the first server.
         let mut names: Vec<&str> = Vec::new();
         for figure in &of_servers {
             if !names.contains(&figure.name) {
@@ -224,7 +225,7 @@ fn put_stats(to: &mut Figures, stats: &Stats) {
         let labels = vec![("reason", kind.name().to_owned())];
         to.put(FigureKind::Counter, "frisbee_connections_closed_total", help, labels, count);
     }
-    to.counter("frisbee_bytes_read_total", "Bytes that have come from peers.", stats.bytes_read());
+    to.counter("frisbee_bytes_read_total", "Bytes received from peers.", stats.bytes_read());
     to.counter("frisbee_bytes_written_total", "Bytes that were written to peers.", stats.bytes_written());
     to.counter("frisbee_streams_opened_total", "Streams that were ever opened.", stats.streams_opened());
     to.gauge("frisbee_streams", "Streams that are open.", stats.streams());

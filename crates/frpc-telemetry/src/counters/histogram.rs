@@ -57,15 +57,15 @@ impl Histogram {
         Duration::from_nanos(self.nanos)
     }
 
-    /// The number of durations below `end`, which is exact for each power of two of nanoseconds from 128 on. Of a range
-    /// in which `end` lies nothing is counted.
+    /// The number of durations below `end`, which is exact for each power of two of nanoseconds from 128 on. A range
+    /// that contains `end` counts as zero.
     pub fn below(&self, end: Duration) -> u64 {
         let end = u64::try_from(end.as_nanos()).unwrap_or(u64::MAX);
         self.counts.iter().enumerate().take_while(|(bucket, _)| self::end(*bucket) <= end).map(|(_, count)| count).sum()
     }
 
     /// The duration that the share `quantile`, between 0 and 1, of all durations does not exceed: the end of the range
-    /// in which it lies. `None` if there are no durations.
+    /// that contains it. `None` if there are no durations.
     ///
     /// ```
     /// let histogram = frpc_telemetry::Histogram::default();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn every_duration_lies_before_the_end_of_its_bucket_and_not_before_that_of_the_last() {
+    fn every_duration_lies_within_its_bucket_bounds() {
         let powers = (0..42).flat_map(|power| [(1_u64 << power) - 1, 1 << power, (1 << power) + 1, 5 << power >> 2]);
         for nanos in powers {
             let at = bucket(nanos);

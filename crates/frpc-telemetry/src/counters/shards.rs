@@ -37,7 +37,7 @@ struct Series {
     nanos: AtomicU64,
 }
 
-/// Adds to a counter that nobody else writes.
+/// Adds to a counter with a single writer.
 fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
 }
@@ -107,7 +107,7 @@ struct Leased {
 }
 
 impl Leased {
-    /// Adds calls to a shard that nobody else writes.
+    /// Adds calls to a shard with a single writer.
     fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
             Some(lease) => lease.add(key, calls, nanos),
@@ -125,7 +125,7 @@ impl Drop for Leased {
 }
 
 thread_local! {
-    /// The leases of this thread, of which there are as many as sets of counters: mostly one.
+    /// The leases of this thread, as many as sets of counters: mostly one.
     static LEASES: RefCell<Vec<Leased>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -145,7 +145,7 @@ impl Shards {
         }
     }
 
-    /// A lease, by which something has been counted.
+    /// A used lease.
     #[cold]
     #[inline(never)]
     fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> Leased {
@@ -159,7 +159,7 @@ impl Shards {
         Leased { of: Arc::downgrade(self), lease: Some(lease) }
     }
 
-    /// What has been counted, by key.
+    /// The counts by key.
     pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
         let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

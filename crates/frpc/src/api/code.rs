@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Code {
     /// No failure.
     Ok = 0,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled = 1,
     /// A failure without a known code. Failures that a compat peer reports have this code, since its wire carries only
     /// text.
@@ -98,7 +98,7 @@ impl Code {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Ok => "no failure",
-            Self::Cancelled => "the caller gave up",
+            Self::Cancelled => "the caller cancelled",
             Self::Unknown => "unknown failure",
             Self::InvalidArgument => "invalid argument",
             Self::DeadlineExceeded => "deadline exceeded",

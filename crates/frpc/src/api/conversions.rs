@@ -109,7 +109,7 @@ impl From<Error> for Status {
 }
 
 /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted) for what is too long, otherwise
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted) for overlong packets, otherwise
 /// [`FailedPrecondition`](crate::Code::FailedPrecondition).
 impl From<HandOffError> for Status {
     fn from(error: HandOffError) -> Self {
@@ -189,7 +189,7 @@ impl From<frpc_tensor::batch::BatchError> for Status {
     }
 }
 
-/// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a tensor of its caller's.
+/// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a tensor of its caller's.
 #[cfg(feature = "tensor")]
 impl From<frpc_tensor::TensorError> for Status {
     fn from(error: frpc_tensor::TensorError) -> Self {
@@ -197,7 +197,7 @@ impl From<frpc_tensor::TensorError> for Status {
     }
 }
 
-/// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a request that it decodes itself.
+/// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a request that it decodes itself.
 impl From<polyglot::DecodeError> for Status {
     fn from(error: polyglot::DecodeError) -> Self {
         Self::invalid_argument(format!("the request cannot be read: {error}"))
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreachable_server_is_unavailable_and_a_mistake_in_building_is_internal() {
+    fn unreachable_server_is_unavailable_and_misuse_internal() {
         let address = || "host:1".to_owned();
         let refused = io::Error::from(ErrorKind::ConnectionRefused);
         let unreachable = frisbee::Error::Connect { address: address(), source: refused };
@@ -298,7 +298,7 @@ mod tests {
 
     /// Compiles if `?` makes a status of every error that a handler meets.
     #[tokio::test(start_paused = true)]
-    async fn a_handler_returns_errors_of_tasks_timeouts_and_metadata_by_question_mark() {
+    async fn question_mark_converts_task_timeout_and_metadata_errors() {
         async fn aborted() -> Result<(), Status> {
             let task = tokio::spawn(std::future::pending());
             task.abort();

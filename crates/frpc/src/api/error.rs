@@ -34,7 +34,7 @@ pub enum Error {
     NoEndpoint {
         /// The name of the resolver.
         resolver: String,
-        /// What is known of the reasons.
+        /// The known reasons.
         trouble: String,
     },
     /// The system could not start a thread.

@@ -1,8 +1,8 @@
 //! The details of errors that gRPC's programs exchange: the types of `google/rpc/error_details.proto`.
 //!
-//! [`Status::with_detail`] adds a detail to a status, and [`Status::detail`] reads it at the other end. They stand in
-//! the details of the status as an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`: with
-//! the feature `tonic` they reach gRPC's programs, and come from them, unchanged. A compat peer gets the message alone.
+//! [`Status::with_detail`] adds a detail to a status, and [`Status::detail`] reads it at the other end. They are in the
+//! details of the status as an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`: with the
+//! feature `tonic` they reach gRPC's programs, and come from them, unchanged. A compat peer gets the message alone.
 //!
 //! ```
 //! use frpc::error_details::{BadRequest, RetryInfo};
@@ -26,7 +26,7 @@ use prost_types::Any;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// `google.rpc.Status`: what the details of a status are for gRPC.
+/// `google.rpc.Status`: gRPC's form of the details of a status.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(int32, tag = "1")]
@@ -38,8 +38,7 @@ struct RpcStatus {
 }
 
 impl Status {
-    /// Adds a detail behind those that there are. [Details](Self::with_details) that are no `google.rpc.Status` are
-    /// replaced.
+    /// Appends a detail. [Details](Self::with_details) that are no `google.rpc.Status` are replaced.
     ///
     /// Together with the metadata, details have to fit into 64 KiB; longer ones are not sent.
     pub fn with_detail<D: Message + Name>(self, detail: &D) -> Self {
@@ -110,7 +109,7 @@ details! {
         retry_delay: Option<prost_types::Duration>,
     }
 
-    /// What a developer needs to find the fault. It is not for users.
+    /// Information for a developer to find the fault. It is not for users.
     DebugInfo {
         /// The calls that led to the fault, the innermost first.
         #[prost(string, repeated, tag = "1")]
@@ -216,7 +215,7 @@ pub struct FieldViolation {
     /// The path of the field in the request, such as `basket.fruit[2]`.
     #[prost(string, tag = "1")]
     pub field: String,
-    /// What is wrong with the field.
+    /// The error of the field.
     #[prost(string, tag = "2")]
     pub description: String,
 }
@@ -224,7 +223,7 @@ pub struct FieldViolation {
 /// One place of a [`Help`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct HelpLink {
-    /// What is found there.
+    /// The contents of the link.
     #[prost(string, tag = "1")]
     pub description: String,
     /// The address.
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn every_detail_is_read_back_by_its_type_and_others_are_passed_over() {
+    fn details_are_read_back_by_type_and_others_skipped() {
         let quota = QuotaFailure {
             violations: vec![QuotaViolation { subject: "user:7".to_owned(), description: "100 a day".to_owned() }],
         };
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn details_that_are_no_google_rpc_status_hold_no_detail_and_are_replaced() {
+    fn foreign_details_hold_no_detail_and_are_replaced() {
         let status = Status::internal("raw").with_details(&b"\xff\xff\xff"[..]);
         assert_eq!(status.detail::<Help>(), None);
         let help =

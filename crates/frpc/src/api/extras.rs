@@ -45,7 +45,7 @@ impl Extras {
         extras.map_or(&NO_EXTENSIONS, |extras| &extras.extensions)
     }
 
-    /// Adds what is not empty to `Debug` output.
+    /// Adds non-empty parts to `Debug` output.
     pub(crate) fn show(extras: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
         let Some(Self { metadata, extensions }) = extras else { return };
         if !metadata.is_empty() {
@@ -85,7 +85,7 @@ impl Held {
         self.0.as_deref()
     }
 
-    /// What is here, or an empty box. By hand: the function of `Option` for this is not inlined.
+    /// The value, or an empty box. By hand: the function of `Option` for this is not inlined.
     #[inline(always)]
     fn present(&mut self) -> &mut Extras {
         match &mut self.0 {

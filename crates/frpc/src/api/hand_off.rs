@@ -22,9 +22,9 @@
 //! ```
 //!
 //! A handler that fails, or replies without having accepted, refuses: the client gets the reply as of any call, and the
-//! connection goes on. When a client gives its call up, the handler is dropped, as with any call. While calls are in
+//! connection stays open. When a client cancels its call, the handler is dropped, as with any call. While calls are in
 //! flight or streams are open, in either direction, the connection is not handed off and the handler is not called.
-//! Calls that were given up count until they have been answered.
+//! Cancelled calls count until they have been answered.
 //!
 //! From the request on, other calls on the channel and its clones wait for the answer. After a hand-off they go to a
 //! new connection.
@@ -42,8 +42,7 @@ pub struct HandOff(Arc<Mutex<Option<TakeOver>>>);
 
 impl HandOff {
     /// Accepts. If the handler then succeeds, `take` gets the transport as soon as the reply has been written. Its
-    /// future becomes a detached task of the runtime in which the server was started. If the handler fails, `take` is
-    /// dropped.
+    /// future becomes a detached task of the runtime of the server's start. If the handler fails, `take` is dropped.
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Metadata: keys with texts or bytes beside the messages of a call.
+//! Metadata: keys with texts or bytes, sent with the messages of a call.
 
 mod entries;
 
@@ -21,8 +21,8 @@ const BYTES_MAX: usize = 60 * 1024;
 /// The bytes that each entry counts for its encoding.
 const ENTRY_SIZE: usize = 8;
 
-/// The memory of metadata that has entries, beside what many or long ones take, in bytes: its own, and the overhead of the
-/// allocator.
+/// The memory of metadata with entries, in addition to that of many or long ones, in bytes: its own, and the overhead
+/// of the allocator.
 pub(crate) const MEMORY: usize = 208;
 
 /// Metadata of a request, a reply or a failure: up to 256 keys with values, of at most 60 KiB in all, where each entry
@@ -92,7 +92,7 @@ impl Metadata {
         self.0.mark_sensitive(key.as_bytes())
     }
 
-    /// Keys and values in the order in which they were set.
+    /// Keys and values in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_the_same_and_in_the_order_in_which_they_were_set_few_or_many_short_or_long() {
+    fn entries_round_trip_in_order_at_any_count_and_length() {
         let mut metadata = Metadata::new();
         let mut expected: Vec<(String, Vec<u8>)> = Vec::new();
         let mut random = 7_u64;
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_consist_of_the_same_bytes_wherever_one_stands_and_however_long_they_are() {
+    fn key_bytes_are_checked_at_every_position_and_length() {
         for length in 1..40 {
             for at in 0..length {
                 for byte in 0..=u8::MAX {

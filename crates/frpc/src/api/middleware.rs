@@ -25,8 +25,7 @@ pub(crate) use chain::{Chain, Lent, through};
 ///
 /// A server runs it [around its services](crate::ServerBuilder::middleware), and a client [around its
 /// calls](crate::Channel::with_middleware). The first middleware that was added is the outermost. Without middleware a
-/// call pays one branch; with one, some hundred instructions. The memory in which middleware runs serves one call after
-/// the other.
+/// call pays one branch; with one, some hundred instructions. The memory of middleware serves one call after the other.
 ///
 /// Middleware does not see messages. It sees the method, the metadata and the names of the types. Around a call with
 /// streams it ends when the handler has returned, or when the client has its stream of replies; the messages follow
@@ -157,16 +156,16 @@ impl Parts {
         Self { title, extras: Held::default(), timeout: None, origin: Origin::Here }
     }
 
-    /// Puts in what is known of the next call.
+    /// Inserts the data of the next call.
     #[inline]
     fn put(&mut self, title: Title, timeout: Option<Duration>, origin: Origin, extras: Held) {
         (self.title, self.timeout) = (title, timeout);
-        // What was here has been taken, and nothing is left of it to drop.
+        // The previous contents have been taken, and nothing is left of them to drop.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
     }
 
-    /// Takes out what a request has beside its message.
+    /// Takes the parts of a request other than its message.
     #[inline]
     fn take(&mut self) -> (Option<Duration>, Origin, Held) {
         (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
@@ -200,7 +199,7 @@ pub(crate) struct Title {
     traits: &'static Traits,
 }
 
-/// What the calls of many methods have in common.
+/// The common parts of the calls of many methods.
 #[derive(Debug)]
 struct Traits {
     kind: CallKind,
@@ -282,7 +281,7 @@ impl Call {
         self.parts.timeout = Some(timeout);
     }
 
-    /// What is known of the caller.
+    /// The caller's data.
     pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
         (self.parts.extras.as_deref(), &self.parts.origin)
     }
@@ -368,7 +367,7 @@ pub struct Next {
 }
 
 impl Next {
-    /// Continues the call. It goes on when the future is polled, in whatever task.
+    /// Continues the call. It proceeds when the future is polled, in any task.
     ///
     /// # Errors
     /// The status of the call.

@@ -1,4 +1,4 @@
-//! Whom a call comes from, as this end has verified it.
+//! The caller of a call, as verified by this end.
 
 use crate::api::extras::Extras;
 use crate::{Call, Request, Status, deadline};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Whom a call comes from, as this end has verified it: a certificate, a user of this machine, or the bearer of a token.
+/// The caller of a call, as verified by this end: a certificate, a user of this machine, or the bearer of a token.
 ///
 /// [Access rules](crate::Authorize) make one for each connection and token, and handlers find it by [`Request::principal`].
 /// Nothing that a peer writes into metadata becomes one without proof. Clones are the same principal.
@@ -31,7 +31,7 @@ struct Facts {
     extensions: Extensions,
 }
 
-/// What a [`Principal`] is known by.
+/// The proof of a [`Principal`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Proof {
@@ -42,7 +42,7 @@ pub enum Proof {
     Unix(frisbee::UnixCredentials),
     /// A token of this issuer.
     Token {
-        /// Who has issued it.
+        /// Its issuer.
         issuer: String,
     },
     /// Something that the program has verified by itself.
@@ -107,7 +107,7 @@ impl Principal {
         &self.0.name
     }
 
-    /// What it is known by.
+    /// Its proof.
     pub fn proof(&self) -> &Proof {
         &self.0.proof
     }
@@ -149,15 +149,15 @@ impl Principal {
     /// it sends to mounted routers. When the principal expires, the connection is closed, unless another one was made the
     /// connection's before.
     ///
-    /// For a method by which clients sign in, of which each connection has one user. Whoever can send on the connection is
-    /// that user: a proxy that carries the calls of several must not sign in.
+    /// For a sign-in method, with one user for each connection. Every sender on the connection is that user: a proxy
+    /// that carries the calls of several must not sign in.
     ///
     /// # Errors
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the connection has a principal that does not expire,
     /// such as that of a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
-            return Err(Status::failed_precondition("the connection itself says who the caller is"));
+            return Err(Status::failed_precondition("the connection itself identifies the caller"));
         }
         self.own(connection);
         let Some(expires) = self.expires() else { return Ok(()) };
@@ -191,8 +191,8 @@ fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<P
 }
 
 impl<T> Request<T> {
-    /// In a handler: whom the call comes from, if that is known; see [`Authorize`](crate::Authorize). A token that came with
-    /// the call counts more than what the connection says.
+    /// In a handler: whom the call comes from, if that is known; see [`Authorize`](crate::Authorize). A token that came
+    /// with the call takes precedence over the connection.
     pub fn principal(&self) -> Option<Principal> {
         let (extras, origin) = self.about_caller();
         of_call(extras, origin.transport())
@@ -200,7 +200,7 @@ impl<T> Request<T> {
 }
 
 impl Call {
-    /// At the serving end: whom the call comes from; see [`Request::principal`].
+    /// At the serving end: the caller; see [`Request::principal`].
     pub fn principal(&self) -> Option<Principal> {
         let (extras, origin) = self.about_caller();
         of_call(extras, origin.transport())

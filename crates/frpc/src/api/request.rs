@@ -48,7 +48,7 @@ pub(crate) enum Origin {
     Connection(Connection),
     /// A connection whose peer requests a hand-off.
     Asked(Box<(Connection, HandOff)>),
-    /// A foreign connection, on which nothing can be sent or called.
+    /// A foreign connection, which cannot send or call.
     Foreign(Connection),
 }
 
@@ -61,7 +61,7 @@ impl Origin {
         }
     }
 
-    /// The connection by which the request came, if only as bytes of another protocol.
+    /// The connection of the request, if only as bytes of another protocol.
     pub(crate) fn transport(&self) -> Option<&Connection> {
         match self {
             Self::Foreign(connection) => Some(connection),
@@ -92,7 +92,7 @@ impl<T> Request<T> {
         Self { message, timeout, origin, extras }
     }
 
-    /// What is known of the caller.
+    /// The caller's data.
     pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
         (self.extras.as_deref(), &self.origin)
     }

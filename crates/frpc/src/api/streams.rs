@@ -73,8 +73,8 @@ enum Source<T> {
     Channel(mpsc::Receiver<T>, Arc<Carrier>),
 }
 
-/// The connection that carries the messages, once there is one. A sender needs it to report why nobody receives its
-/// messages any more.
+/// The connection that carries the messages, once there is one. A sender needs it to report why its messages have no
+/// receiver any more.
 #[derive(Default)]
 struct Carrier(OnceLock<Connection>);
 
@@ -130,8 +130,8 @@ impl<M> ResponseSender<M> {
     /// Sends a message, or an error that fails the call, if there is room, and does not wait otherwise.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if nobody receives any more, with the
-    /// status of [`send`](Self::send). Both give the item back.
+    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the receiver is gone, with the status of
+    /// [`send`](Self::send). Both give the item back.
     pub fn try_send(&self, item: Result<M, Status>) -> Result<(), TrySendError<Result<M, Status>>> {
         self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.over()))
     }
@@ -166,7 +166,7 @@ pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connect
 where
     S::Item: 'static,
 {
-    // The stream may have any type, and only this one has a sender of ours.
+    // The stream may have any type, and only this one has a native sender.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
     }

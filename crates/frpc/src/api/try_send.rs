@@ -10,9 +10,9 @@ use tokio::sync::mpsc::error::TrySendError as Refused;
 pub enum TrySendError<T> {
     /// There is no room at present.
     Full(T),
-    /// Nobody receives any more.
+    /// The receiver is gone.
     Closed {
-        /// What was to be sent.
+        /// The unsent item.
         item: T,
         /// Why.
         status: Status,
@@ -27,7 +27,7 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// What was to be sent.
+    /// The unsent item.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed { item, .. } => item,
@@ -69,7 +69,7 @@ mod tests {
         assert!(matches!(error, TrySendError::Full(2)), "{error}");
         assert_eq!(Status::from(error).code(), Code::ResourceExhausted);
         drop(stream);
-        let error = sender.try_send(3).expect_err("nobody receives");
+        let error = sender.try_send(3).expect_err("the receiver is gone");
         assert_eq!((error.clone().into_inner(), Status::from(error).code()), (3, Code::Cancelled));
     }
 
@@ -80,7 +80,7 @@ mod tests {
         let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("there is none");
         assert_eq!(error.into_inner().expect_err("it was one").code(), Code::Aborted);
         drop(stream);
-        let error = sender.try_send(Ok(3)).expect_err("nobody receives");
+        let error = sender.try_send(Ok(3)).expect_err("the receiver is gone");
         assert_eq!(Status::from(error).message(), "the caller is gone");
     }
 }

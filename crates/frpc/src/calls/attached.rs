@@ -47,7 +47,7 @@ pub(crate) fn put_watching(connection: &Connection, watching: &Arc<Watching>) {
     connection.attachments().insert(WatchingOf(watching.clone()));
 }
 
-/// Who observes the calls of this end, if somebody does.
+/// The observer of the calls of this end, if there is one.
 pub(crate) fn watching(connection: &Connection) -> Option<Arc<Watching>> {
     connection.attachments().get::<WatchingOf>().map(|of| of.0.clone())
 }

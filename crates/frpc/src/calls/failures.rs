@@ -9,7 +9,7 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// The same, if the kind of the server was not known yet: what has shown to speak another protocol has run no call.
+/// The same, if the kind of the server was not known yet: a server of another protocol has run no call.
 #[cold]
 pub(crate) fn lost_early(reason: &CloseReason) -> Status {
     match reason.kind() {

@@ -15,7 +15,7 @@ fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
     change(&mut table.lock().expect("lock is not poisoned"))
 }
 
-/// The calls to a server of ours.
+/// The calls to a native server.
 fn ours() -> Table {
     let table = Table::default();
     with(&table, |calls| calls.handle_peer_known(Some(u32::MAX)));
@@ -90,7 +90,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
 }
 
 #[test]
-fn a_caller_that_gives_up_while_its_reply_comes_leaves_nothing_behind() {
+fn caller_cancelling_during_reply_leaves_no_state() {
     loom::model(|| {
         let table = Table::default();
         let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");

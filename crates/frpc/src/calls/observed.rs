@@ -1,4 +1,4 @@
-//! What is noted of the calls of a connection that are observed, beside their slots in the table.
+//! Records of the observed calls of a connection, in addition to their slots in the table.
 
 #[cfg(test)]
 mod tests;
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
 pub(crate) struct ObservedCalls {
     watching: Arc<Watching>,
-    /// An observer is told of each call.
+    /// An observer is notified of each call.
     is_told: bool,
     made: Instant,
     /// The begin of the last turn that has brought replies.
     turned: u64,
-    /// When the last call was sent, of which method, and what is noted of it: many calls of one method are sent in one turn,
-    /// at one time.
+    /// The time and method of the last call, and its record: many calls of one method are sent in one turn, at one
+    /// time.
     sent: (Instant, Option<&'static Method>, Noted),
     /// The call in each slot.
     begun: Vec<Noted>,
@@ -33,7 +33,7 @@ pub(crate) struct ObservedCalls {
     answered: Answered,
     /// The replies of this turn to calls that were no longer waited for.
     late: u32,
-    /// The call in each slot as the observer knows it, if one is told of each call.
+    /// The call in each slot as the observer knows it, if one is notified of each call.
     told: Vec<Told>,
     /// The numbers of methods at the observer of batches.
     rows: Vec<(&'static Method, u32)>,
@@ -41,14 +41,14 @@ pub(crate) struct ObservedCalls {
     last: usize,
 }
 
-/// What is noted of a call.
+/// The record of a call.
 #[derive(Clone, Copy)]
 struct Noted {
     /// When it was sent. Once it has been counted, or if it is not observed, [`COUNTED`] and how long it took.
     time: u64,
     /// The row of its method.
     row: u32,
-    /// An observer is told of its end.
+    /// An observer is notified of its end.
     is_told: bool,
 }
 
@@ -102,14 +102,14 @@ pub(crate) struct LateReplies {
 }
 
 impl LateReplies {
-    /// Counts them, and tells of them. Not under the lock of the calls, since an observer may make some.
+    /// Counts and reports them. Not under the lock of the calls, since an observer may make some.
     #[cold]
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.watching.late_reply());
     }
 }
 
-/// A call of which an observer is told.
+/// A call with an observer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told {
     pub(crate) token: Token,
@@ -159,7 +159,7 @@ impl ObservedCalls {
         self.rows.get(self.last).map_or(0, |(_, row)| *row)
     }
 
-    /// Counts the call in a slot, whose reply has come in this turn and is a message, unless an observer is told of its
+    /// Counts the call in a slot whose message reply has arrived in this turn, unless an observer is notified of its
     /// end.
     #[inline(always)]
     fn count_answered(&mut self, slot: usize) {
@@ -207,7 +207,7 @@ impl ObservedCalls {
         self.told.resize(slot + 1, Told::default());
     }
 
-    /// Makes out what is noted of calls of a method that are sent now.
+    /// Prepares the record of calls of a method that are sent now.
     #[cold]
     #[inline(never)]
     fn renew(&mut self, now: Instant, method: &'static Method) {
@@ -266,7 +266,7 @@ impl Calls {
         }
     }
 
-    /// Notes how long the request of a call is of which an observer is told.
+    /// Records the request length of an observed call.
     #[inline]
     pub(crate) fn set_request_size(&mut self, ticket: Ticket, length: usize) {
         let told = self.observed.as_mut().and_then(|observed| observed.told.get_mut(usize::from(ticket.slot)));
@@ -341,7 +341,7 @@ impl Calls {
         if matches!(ended, Ended::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
-    /// The call of a ticket, which its caller gives up now.
+    /// The call of a ticket that its caller cancels now.
     #[cold]
     pub(crate) fn over_now(&mut self, ticket: Ticket) -> Option<Over> {
         self.begin_turn(deadline::now());

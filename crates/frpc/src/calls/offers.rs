@@ -20,7 +20,7 @@ pub(crate) struct Offers {
     named: Arc<[&'static Layout]>,
 }
 
-/// The rules by which a service is called.
+/// The rules for calls of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rules {
     Same,
@@ -64,7 +64,7 @@ impl Offers {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known asks
+    /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known checks
     /// again when it is answered.
     #[cold]
     #[inline(never)]
@@ -103,7 +103,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             return Err(Status::unimplemented(other).unsent());
         }
     }
-    // A proxy need not name the services behind it.
+    // A proxy need not name its backend services.
     Ok(Rules::Same)
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
 
     #[test]
-    fn a_client_calls_named_services_at_once_and_others_when_the_server_is_known() {
+    fn named_services_are_called_before_server_hello() {
         let mut offers = Offers::new(Arc::new([&FIRST]));
         assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
         assert!(matches!(offers.ask(&APART), Err(Refusal::Unclear)));
@@ -129,19 +129,19 @@ mod tests {
         offers.handle_peer_known(&told(OFFERED, &[&FIRST]));
         assert_eq!(offers.ask(&SECOND).unwrap(), Rules::Older);
         offers.handle_peer_known(&PeerKind::Compat);
-        assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go tells nothing of its layouts");
+        assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go sends no layouts");
     }
 
     #[test]
-    fn replies_of_an_older_server_lack_the_fields_that_were_appended_since() {
+    fn older_server_replies_lack_fields_appended_since() {
         let method = Method { added: (2, 3), ..Method::new(&SECOND, "Place", 10) };
         assert_eq!([Rules::Same, Rules::Older].map(|rules| rules.missing(&method)), [0, 3]);
     }
 
     #[test]
-    fn the_service_that_was_called_last_needs_no_question_until_another_is_or_the_server_changes() {
+    fn last_called_service_is_cached_until_change() {
         let mut offers = Offers::new(Arc::new([&FIRST, &APART]));
-        assert!(!offers.is_last(&FIRST), "it has not been asked for");
+        assert!(!offers.is_last(&FIRST), "it has not been called");
         for (asked, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
             offers.ask(asked).unwrap();
             assert!(offers.is_last(asked) && !offers.is_last(other));

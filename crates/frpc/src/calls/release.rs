@@ -11,7 +11,7 @@ pub(crate) struct Released {
 }
 
 impl Calls {
-    /// Frees the slots behind the last one in use, and the buffers of free slots before it.
+    /// Frees the slots after the last one in use, and the buffers of free slots before it.
     ///
     /// The next id of each slot remains, in two bytes: if slots began with their first id again, a duplicate reply
     /// could answer a later call.
@@ -49,7 +49,7 @@ mod tests {
 
     const ADD: Operation = Operation::FIRST_USER;
 
-    /// What the table holds, in bytes.
+    /// The memory of the table, in bytes.
     fn held(calls: &Calls) -> usize {
         let replies = calls.slots.iter().map(|slot| match &slot.reply {
             Reply::Copied(buffer) => buffer.capacity(),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_reply_answers_no_later_call_even_after_slots_were_released() {
+    fn duplicate_reply_answers_no_later_call_in_released_slot() {
         let mut calls = Calls::default();
         for _ in 0..3 {
             let ticket = begin(&mut calls);

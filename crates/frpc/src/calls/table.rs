@@ -123,7 +123,7 @@ impl CallTable {
         self.report(ServerEvent::Answered(code));
     }
 
-    /// Notes what the server of a fleet says of itself in front of a reply.
+    /// Records the load report of a fleet's server in front of a reply.
     #[cold]
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if self.server.is_some()
@@ -187,7 +187,7 @@ impl CallTable {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Notes the place in which a channel holds the link.
+    /// Records a channel's place for the link.
     pub(crate) fn held_by(&self, place: Weak<dyn ReleaseLink>) {
         let is_first = self.place.set(place).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
@@ -305,12 +305,12 @@ mod tests {
                     assert!(calls.take_reply(ticket, &other, |_| {}).is_pending());
                 }
             });
-            assert!(was_free.load(Ordering::SeqCst), "given up: {is_given_up}");
+            assert!(was_free.load(Ordering::SeqCst), "cancelled: {is_given_up}");
         }
     }
 
     #[test]
-    fn calls_of_a_connection_that_belongs_to_no_channel_fail_at_once() {
+    fn calls_of_connection_without_channel_fail_at_once() {
         let table = CallTable::of_nobody();
         assert!(table.is_retired());
         let begun = table.calls.lock().begin(Operation::FIRST_USER, None, None);

@@ -38,7 +38,7 @@ fn cancels(calls: &mut Calls, ticket: Ticket) -> bool {
 }
 
 #[test]
-fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_they_go_on() {
+fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     let mut calls = Calls::default();
     let (answered, given_up) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
     assert!(!calls.pause(), "two are in flight");
@@ -58,7 +58,7 @@ fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_the
 }
 
 #[test]
-fn limits_announced_while_calls_are_paused_apply_when_they_resume() {
+fn limits_announced_during_pause_apply_at_resume() {
     let mut calls = Calls::default();
     assert!(calls.pause());
     calls.handle_peer_known(Some(1));
@@ -107,7 +107,7 @@ fn a_reply_of_another_operation_is_a_stray() {
 }
 
 #[test]
-fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
+fn id_of_cancelled_call_is_unused_until_answered() {
     let mut calls = Calls::default();
     let given_up = calls.begin(ADD, None, None).unwrap();
     calls.handle_peer_known(Some(u32::MAX));
@@ -123,7 +123,7 @@ fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
 }
 
 #[test]
-fn calls_that_were_never_sent_or_not_waited_for_to_the_end_leave_their_places() {
+fn unsent_and_cancelled_calls_release_their_slots() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(u32::MAX));
     let unsent = calls.begin(ADD, None, None).unwrap();
@@ -156,7 +156,7 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
 }
 
 #[test]
-fn every_call_fails_when_the_connection_ends_and_none_begins_afterwards() {
+fn calls_fail_with_connection_and_none_begins_afterwards() {
     let mut calls = Calls::default();
     let waiting = calls.begin(ADD, None, None).unwrap();
     let answered = calls.begin(ADD, None, None).unwrap();
@@ -169,7 +169,7 @@ fn every_call_fails_when_the_connection_ends_and_none_begins_afterwards() {
 }
 
 #[test]
-fn the_table_is_full_at_its_limit_and_has_room_when_a_call_is_over() {
+fn call_table_fills_at_limit_and_frees_on_call_end() {
     let mut calls = Calls::default();
     let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
@@ -209,17 +209,17 @@ fn a_long_reply_is_shared_and_not_copied() {
 #[test]
 fn a_place_is_announced_only_while_a_caller_waits_for_one() {
     let mut calls = Calls::default();
-    assert!(!calls.has_vacancy(), "nobody waits");
+    assert!(!calls.has_vacancy(), "no caller waits");
     calls.count_waiting(true);
     calls.count_waiting(true);
     calls.count_waiting(false);
     assert!(calls.has_vacancy(), "one waits");
     calls.count_waiting(false);
-    assert!(!calls.has_vacancy(), "nobody waits any more");
+    assert!(!calls.has_vacancy(), "no caller waits any more");
 }
 
 #[test]
-fn a_call_whose_connection_ends_is_told_its_deadline_with_which_it_may_be_made_again() {
+fn call_of_lost_connection_returns_deadline_for_retry() {
     let mut calls = Calls::default();
     let until = Instant::now() + Duration::from_secs(5);
     let timed = calls.begin(ADD, Some(until), None).unwrap();
@@ -232,7 +232,7 @@ fn a_call_whose_connection_ends_is_told_its_deadline_with_which_it_may_be_made_a
 }
 
 #[test]
-fn a_server_that_answers_none_of_the_calls_given_up_wears_its_connection_out() {
+fn unanswered_cancelled_calls_wear_out_connection() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(2));
     let tickets = [(); 2].map(|()| calls.begin(ADD, None, None).unwrap());
@@ -246,7 +246,7 @@ fn a_server_that_answers_none_of_the_calls_given_up_wears_its_connection_out() {
 }
 
 #[test]
-fn a_packet_is_for_a_call_in_flight_of_its_id_and_operation_alone() {
+fn packet_matches_only_call_with_its_id_and_operation() {
     let mut calls = Calls::default();
     let other = Operation::user(11).unwrap();
     let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, None).unwrap());

@@ -1,6 +1,6 @@
 //! The timing of calls on a connection of a fleet: one at a time, so that it costs next to nothing however many there are.
 //!
-//! The state of the timed call in the table says that it is timed, so no other call and no turn is asked whether it is.
+//! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
 use super::{Calls, State, Ticket};
 use crate::client::picker::{ServerEvent, ServerObserver, TimedEnd};
@@ -55,8 +55,8 @@ impl Calls {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had come,
-    /// it is looked at what has. `is_in_turn` says that no call begins before.
+    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
+    /// come, the turn checks for it. `is_in_turn` says that no call begins before.
     #[cold]
     pub(super) fn end_timed(&mut self, end: TimedEnd, is_in_turn: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
@@ -222,7 +222,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn after_a_call_of_next_to_no_time_none_is_timed_until_it_is_wished() {
+    fn after_very_short_call_none_is_timed_until_requested() {
         let ((_, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let one = begin(&mut calls, start, 1_000);
         answer(&mut calls, one);

@@ -195,7 +195,7 @@ impl<B> InFlight<B> {
         Self { link, method: call.method, ticket: Some(ticket), is_observed, reply: PhantomData }
     }
 
-    /// The rules for a reply in which fields may be missing.
+    /// The rules for a reply with possibly missing fields.
     fn reading(&self) -> Reading {
         let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))

@@ -29,7 +29,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 /// How long a connection may take to close when its last client is dropped: it writes the rest and waits for the peer's
-/// end, for which it has a second.
+/// end, at most a second.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The interval between two looks whether the connection has ended.
@@ -41,7 +41,7 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 /// Dropping the last of them closes the connection and waits for that, 2 s at most.
 #[derive(Clone)]
 pub struct Blocking<C> {
-    // In this order: the connection is dropped before its thread is told to end.
+    // In this order: the connection is dropped before its thread is stopped.
     client: C,
     channel: Channel,
     background: Arc<Background>,

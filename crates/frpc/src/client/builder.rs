@@ -33,7 +33,7 @@ impl Channel {
     /// If no address of the name accepts the connection within 10 s.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
     pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::builder().connect(address).await
     }
@@ -45,7 +45,7 @@ impl Channel {
     /// None: only TLS and services, which a builder sets, can fail.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up and drops the transport.
+    /// Dropping the future cancels the attempt and drops the transport.
     pub async fn connect_io<T>(io: T) -> Result<Self, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -119,7 +119,7 @@ impl ChannelBuilder {
         }
     }
 
-    /// Runs a middleware around the calls that the channel makes, inside of what has been added before, as
+    /// Runs a middleware around the calls that the channel makes, inside of earlier ones, as
     /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own
     /// middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
@@ -265,12 +265,12 @@ impl ChannelBuilder {
         self
     }
 
-    /// Compresses the requests of these methods, whose names are `package.Service/Method`, and what is streamed to them,
+    /// Compresses the requests of these methods, with names like `package.Service/Method`, and their streamed messages,
     /// for servers that [take it](Self::accept_compressed); the channel takes it as well then. Default: nothing is
     /// compressed.
     ///
-    /// What is packed, and when not to, is said at [`ServerBuilder::compress`](crate::ServerBuilder::compress). Calls of a
-    /// server to its clients, and replies to them, are not packed. A name that no method has is ignored.
+    /// [`ServerBuilder::compress`](crate::ServerBuilder::compress) has the details and exceptions. Calls of a server to
+    /// its clients, and replies to them, are not packed. A name that no method has is ignored.
     ///
     /// ```
     /// let channel = frpc::Channel::builder().compress(["greeter.Greeter/GreetAll"]);
@@ -283,14 +283,14 @@ impl ChannelBuilder {
     }
 
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
-    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory, and goes on over the socket if
-    /// it does not.
+    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory, and continues over the
+    /// socket if it does not.
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
         self.connect_using(Box::new(Address::new(address)?)).await
     }
@@ -320,7 +320,7 @@ impl ChannelBuilder {
     /// The first error of the function, or if it takes longer than [`connect_timeout`](Self::connect_timeout).
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
+    /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
     pub async fn connect_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -395,7 +395,7 @@ impl ChannelBuilder {
     /// If the TLS handshake fails, or two services or mounted routers overlap.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up and drops the transport.
+    /// Dropping the future cancels the attempt and drops the transport.
     pub async fn connect_io<T>(self, io: T) -> Result<Channel, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,

@@ -118,9 +118,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Enters the call and writes its request. Invariant: the mailbox's lock is held, which `outbox` comes from, and
-    /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
-    /// or is revoked. No waker is called here.
+    /// Enters the call and writes its request. Invariant: the mailbox's lock, the owner of `outbox`, is held, and then
+    /// that of the calls, in this order. A call that is entered has its request in the outbox when this returns, or is
+    /// revoked. No waker is called here.
     fn write<A: Message>(
         &self,
         message: &A,

@@ -32,8 +32,8 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A handle for calls to a server, any number of them at once over one connection.
 ///
-/// Calls may be made and polled on any thread, also outside of a tokio runtime. The runtime in which the channel was
-/// made has to exist.
+/// Calls may be made and polled on any thread, also outside of a tokio runtime. The runtime of the channel's creation
+/// has to exist.
 ///
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server accepts, further calls wait.
 /// A connection that is lost, or whose server is about to stop, is replaced. Calls that were not sent go to the new
@@ -183,7 +183,7 @@ impl Channel {
     }
 
     /// Closes the channel and all its clones. Calls that have not been sent, and all later calls, fail at once with
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress go on, and the
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress continue, and the
     /// connections close when the last of them has ended. The connection of a channel [made from
     /// one](Self::from_connection) stays open, since the channel does not own it.
     ///
@@ -285,7 +285,7 @@ impl Channel {
     }
 }
 
-/// Whether a task is being polled, which is in a runtime. This is quickly asked.
+/// Whether a task is being polled, which is in a runtime. This is a fast check.
 #[inline]
 pub(crate) fn is_in_task() -> bool {
     tokio::task::try_id().is_some()

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The part of calls that may be hedged, in percent.
 const HEDGED_PERCENT: u32 = 2;
 
-/// How many calls may be hedged at once after a time in which none was.
+/// How many calls may be hedged at once after a time without hedges.
 const HEDGES_MAX: u32 = 10;
 
 /// The hedging of a channel.

@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// How many calls may be given up and not answered before the connection is replaced: half of all ids.
+/// How many cancelled calls may be unanswered before the connection is replaced: half of all ids.
 const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
@@ -51,7 +51,7 @@ impl Link {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // If the kind of the peer is not known yet, the driver will tell the table.
+            // If the kind of the peer is not known yet, the driver will notify the table.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -88,7 +88,7 @@ impl Link {
     }
 
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
-    /// given up, further calls use a new connection.
+    /// calls, further calls use a new connection.
     #[cold]
     pub(crate) fn give_up(&self, ticket: Ticket) {
         let table = &self.calls;

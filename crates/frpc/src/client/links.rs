@@ -85,7 +85,7 @@ impl Links {
         place.is_closed = true;
         let link = place.link.take();
         drop(place);
-        // On a connection that the channel does not own, calls of other channels go on.
+        // On a connection that the channel does not own, calls of other channels continue.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }

@@ -1,4 +1,4 @@
-//! Making connections: attempts go on while a caller waits.
+//! Making connections: attempts continue while a caller waits.
 
 #[cfg(test)]
 mod tests;
@@ -35,9 +35,8 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 /// The upper limit of the longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// A connection that its server ends sooner, and on which it has answered no call, counts as a failure, and a pause
-/// follows. As long as the longest pause, so
-/// that such a server is dialled no more often than one that does not listen.
+/// A connection that its server ends sooner, without an answered call, counts as a failure, and a pause follows. As
+/// long as the longest pause, so that such a server is dialled no more often than one that does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
@@ -80,7 +79,7 @@ impl Maker {
         }
     }
 
-    /// As [`make`](Self::make), in a task, which goes on when no caller waits any more.
+    /// As [`make`](Self::make), in a task, which continues when no caller waits any more.
     fn dial(&self, place: &Arc<CurrentLink>) -> Dial {
         Dial(self.runtime.spawn(self.make(place)))
     }
@@ -108,7 +107,7 @@ impl Drop for Dial {
 /// Makes the connections of a channel.
 ///
 /// A task of the channel's runtime makes them, whichever caller waits: a call that is not polled delays no other. An
-/// attempt goes on when no caller waits any more, but no further attempt follows.
+/// attempt continues when no caller waits any more, but no further attempt follows.
 pub(crate) struct Making {
     maker: Maker,
     place: Arc<CurrentLink>,
@@ -174,8 +173,8 @@ impl Making {
         }
     }
 
-    /// Makes the first connection, in one attempt. It needs no task, for which another thread would be woken, since
-    /// nobody but the caller waits for it.
+    /// Makes the first connection, in one attempt. It needs no task, which would wake another thread, since only the
+    /// caller waits for it.
     pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
         let mut making = pin!(self.maker.make(&self.place));
         let made = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| making.as_mut().poll(context))) {
@@ -190,8 +189,8 @@ impl Making {
         Ok(())
     }
 
-    /// As [`connect_first`](Self::connect_first), for one of several servers: the attempt goes on when the caller waits no
-    /// more, since another one is connected.
+    /// As [`connect_first`](Self::connect_first), for one of several servers: the attempt continues when the caller
+    /// waits no more, since another one is connected.
     pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
         let made = match self.dialled().await {
             Ok(made) => made.map_err(|(_, error)| error)?,

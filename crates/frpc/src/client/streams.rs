@@ -441,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_is_cut_off_while_it_streams_does_not_say_that_it_was_not_sent() {
+    fn call_cut_off_while_streaming_is_not_reported_unsent() {
         let unsent = Status::from(SendError::Closed(CloseReason::IdleTimeout));
         assert!(unsent.message().contains("not sent") && !unsent.may_have_run());
         let status = cut_off(unsent, Some(CloseReason::IdleTimeout));

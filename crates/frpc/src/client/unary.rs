@@ -44,7 +44,7 @@ enum UnaryState<'a, B> {
     New,
     /// The request was sent, and the reply is awaited.
     Sent(InFlight<B>),
-    /// The call runs within middleware, or asks for the connection.
+    /// The call runs within middleware, or requests the connection.
     Layered(Boxed<'a, B>),
     /// The call could not be sent at once, or has to be made again.
     Retrying(Boxed<'a, B>),

@@ -130,7 +130,7 @@ mod tests {
     use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
 
     #[test]
-    fn a_server_takes_calls_of_equal_older_and_newer_layouts_and_refuses_others() {
+    fn server_accepts_only_compatible_layouts() {
         fn clauses(layouts: &[&'static Layout], client: &'static Layout) -> Clauses {
             let has = |operation| layouts.iter().any(|ours| ours.has(operation));
             Clauses::new(layouts, has, &told(CALLED, &[client]))
@@ -160,6 +160,6 @@ mod tests {
         assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
         let absent = clauses(&[&FIRST], &OTHER);
         assert_eq!(absent.refused(11), Some(Status::unimplemented("this end offers no service shop.Carts")));
-        assert_eq!(absent.refused(10), None, "what it did not mean to call is as it was");
+        assert_eq!(absent.refused(10), None, "a service outside its list is unchanged");
     }
 }

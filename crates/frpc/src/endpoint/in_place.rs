@@ -4,7 +4,7 @@
 use frisbee::tasks::Apart;
 use std::time::{Duration, Instant};
 
-/// A turn in which handlers keep the driver for longer than this is long, unless turns may take more by
+/// The length of a long turn of handlers, unless turns may take more by
 /// [`Config::turn_max`](frisbee::Config::turn_max). Usually they are bounded to some twenty microseconds and, at worst,
 /// thirty-two further handlers.
 const LONG: Duration = Duration::from_millis(1);
@@ -22,7 +22,7 @@ pub(crate) struct InPlace {
     is_apart: bool,
     /// The number of successive long turns.
     long_turns: u32,
-    /// The periods in which they have tasks.
+    /// The periods with tasks.
     apart: Apart,
 }
 
@@ -50,8 +50,8 @@ impl InPlace {
         self.is_apart
     }
 
-    /// Ends a turn that began at `began` and was allowed to take `allowed`, which is asked only of a long turn; `clock`
-    /// is read if handlers were polled.
+    /// Ends a turn that began at `began` and was allowed to take `allowed`, which is called only for a long turn;
+    /// `clock` is read if handlers were polled.
     pub(crate) fn end_turn(
         &mut self,
         began: Instant,
@@ -68,7 +68,7 @@ impl InPlace {
             return Ended { at: Some(now), is_slow: is_long && self.handle_long_turn(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Another trial, in which a single long turn suffices.
+            // Another trial, where a single long turn suffices.
             self.is_apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
@@ -97,7 +97,7 @@ mod tests {
 
     const QUICK: Duration = Duration::from_micros(50);
 
-    /// A connection's turns, one directly behind the other.
+    /// A connection's turns, in immediate succession.
     struct Turns {
         in_place: InPlace,
         now: Instant,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_take_long_in_three_turns_on_end_get_tasks_and_no_others() {
+    fn handlers_long_in_three_turns_in_a_row_get_tasks() {
         let mut turns = Turns::new();
         for _ in 0..100 {
             assert!(turns.call(LONG) && turns.call(LONG) && turns.call(QUICK), "two long turns are no proof");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_that_take_no_longer_than_they_may_by_the_settings_are_not_long() {
+    fn turns_within_configured_limit_are_not_long() {
         let mut turns = Turns { allowed: 3 * LONG, ..Turns::new() };
         for _ in 0..100 {
             assert!(turns.call(2 * LONG));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_always_take_long_are_tried_ever_more_rarely_and_once_only() {
+    fn long_handlers_are_retried_once_at_growing_intervals() {
         let mut turns = Turns::new();
         assert_eq!(turns.send_away(), 3);
         let mut pause = APART_MIN;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_were_quick_for_as_long_as_they_were_away_begin_anew() {
+    fn handlers_quick_for_their_whole_absence_are_reset() {
         let mut turns = Turns::new();
         turns.send_away();
         turns.pause(APART_MIN);

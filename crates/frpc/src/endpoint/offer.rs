@@ -50,7 +50,7 @@ pub(crate) struct Offer {
     on_connect: Vec<Hook>,
     /// The services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// For messages of the peer: how deep they may nest, and what is known of them in formats.
+    /// For messages of the peer: their nesting limit, and their formats.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Who observes calls.
@@ -162,7 +162,7 @@ impl Offer {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// Lets the services finish what they do before a stop, one after the other.
+    /// Lets the services finish their work before a stop, one after the other.
     pub(crate) async fn stopping(&self) {
         for lifecycle in &self.lifecycles {
             lifecycle.stopping().await;
@@ -191,21 +191,21 @@ impl fmt::Debug for Offering {
     }
 }
 
-/// The settings of what an end offers its peer, for the builders of both ends: types with a field `offering`.
+/// The settings of an end's offer to its peer, for the builders of both ends: types with a field `offering`.
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
             /// Offers a service to the peer. Two services of one end must not have methods on the same operation.
             ///
-            /// A server is called by its clients. What a channel offers is called by its server, for as long as the
-            /// connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat server
-            /// never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
+            /// A server is called by its clients. The services of a channel are called by its server, for as long as
+            /// the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat
+            /// server never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
                 self.offering.add_service(service);
                 self
             }
 
-            /// Mounts a router of your own beside the services, on a range of operations: `1000..=1099` or
+            /// Mounts a router of your own in addition to the services, on a range of operations: `1000..=1099` or
             /// `1000..1100`.
             ///
             /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening)
@@ -258,8 +258,8 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Takes packed messages, which the peer has compressed, and says so to native peers. Default: it does not, and
-            /// peers do not pack what they send here. What this end packs itself is set by `compress`.
+            /// Takes packed messages, which the peer has compressed, and says so to native peers. Default: it does not,
+            /// and peers do not pack their messages to it. Packing by this end is set by `compress`.
             ///
             /// A message that a peer has packed may be as long as a body otherwise, and 256 times as long as it is packed.
             /// Its memory is charged to the peer before it is unpacked.
@@ -272,9 +272,9 @@ macro_rules! offering_setters {
             /// Names a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
             /// A native peer learns this when the connection is made. The first call of a channel then does not wait
-            /// for the HELLO of the server, and a client with a later layout knows by which rules its server calls.
-            /// Services that are not named can be called all the same. A generated client that connects by itself names
-            /// its own service.
+            /// for the HELLO of the server, and a client with a later layout knows the layout rules of its server's
+            /// calls. Services that are not named can be called all the same. A generated client that connects by
+            /// itself names its own service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
                 self.offering.call(C::LAYOUT);
                 self
@@ -284,11 +284,11 @@ macro_rules! offering_setters {
             /// streams. Default: 100, where implementations of Protocol Buffers stop as well.
             ///
             /// A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and a
-            /// call whose reply nests deeper fails with [`Internal`](crate::Code::Internal). The connection goes on.
+            /// call whose reply nests deeper fails with [`Internal`](crate::Code::Internal). The connection stays open.
             ///
-            /// Less than 1 counts as 1. More than 200 counts as 200, for which the stack of a usual thread suffices
+            /// Less than 1 counts as 1. More than 200 counts as 200: the stack of a usual thread suffices for that
             /// without optimisation too; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
-            /// end sends may nest as deep as that, since the peer says what is too deep. Of messages whose codec is
+            /// end sends may nest as deep as that, since the peer has its own limit. Of messages whose codec is
             /// protobuf, prost takes 100 levels, which is a constant of prost's.
             ///
             /// ```

@@ -27,18 +27,18 @@ pub(crate) struct Session {
     pub(crate) mounted: MountsSession,
     /// At the accepting end: its calls, once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// What the connection's attachments were when they were last looked at for its calls.
+    /// The connection's attachments at the last check for its calls.
     pub(crate) looked: u32,
     /// Replies of this batch.
     pub(crate) replies: Vec<Packet>,
     pub(crate) wake: Vec<Waker>,
-    /// Packets that answered nothing, besides those that the table of calls has counted.
+    /// Packets that answered nothing, in addition to those that the table of calls has counted.
     pub(crate) strays: u32,
     /// The verdicts on the layouts that the peer has named.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) in_place: InPlace,
-    /// This end unpacks what the peer has packed.
+    /// This end unpacks the peer's packed messages.
     pub(crate) unpacks: bool,
     /// So does the peer what this end packs.
     pub(crate) packs: bool,

@@ -1,5 +1,5 @@
-//! How unary calls that are served on a connection are observed. Most are answered in the turn in which they came. They
-//! are tallied, and counted together when the turn ends, since then all have taken the same time.
+//! Observation of the unary calls served on a connection. Most are answered in the turn of their arrival. They are
+//! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
 use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching, nanos};
@@ -8,8 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 impl Watcher {
-    /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or goes on as a task.
-    /// `is_timed` says that it belongs to no turn.
+    /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
+    /// task. `is_timed` says that it belongs to no turn.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(deadline::now);
         if self.is_told {
@@ -19,7 +19,7 @@ impl Watcher {
         }
     }
 
-    /// The place in a trace that calls of the handler inherit, if the request came with this one.
+    /// The trace context for calls of the handler, if the request had this one.
     pub(crate) fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
         if self.is_told { self.trace } else { trace }
     }

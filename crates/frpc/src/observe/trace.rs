@@ -30,7 +30,7 @@ impl TraceContext {
     /// The length in bytes of a context on the wire: the id of the trace, that of the span, and the flags.
     pub(crate) const LEN: usize = 25;
 
-    /// The bit of the flags by which the trace is recorded.
+    /// The recording bit of the flags.
     const SAMPLED: u8 = 1;
 
     /// A context that this program makes. `None` if one of the ids is zero, which means none.
@@ -58,17 +58,17 @@ impl TraceContext {
         self.span
     }
 
-    /// Whether whoever made the context records the trace.
+    /// Whether the creator of the context records the trace.
     pub fn is_sampled(&self) -> bool {
         self.flags & Self::SAMPLED != 0
     }
 
-    /// Whether the context has come from a peer, which may state what it likes.
+    /// Whether the context was sent by a peer, which may state any values.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    /// As it stands on the wire.
+    /// Its wire form.
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [self.flags; Self::LEN];
         bytes[..16].copy_from_slice(&self.trace);
@@ -76,7 +76,7 @@ impl TraceContext {
         bytes
     }
 
-    /// Reads what a peer has sent. `None` if it is no context; later versions may add to its end.
+    /// Reads a peer's bytes. `None` if they are no context; later versions may add to its end.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;

@@ -21,7 +21,7 @@ pub(crate) struct Watcher {
     pub(crate) about: About,
     /// Its number at the observer of batches.
     pub(crate) row: u32,
-    /// An observer is told of each call.
+    /// An observer is notified of each call.
     pub(crate) is_told: bool,
     /// Of the unary call that is served at the moment: its token, and the length of its request.
     pub(crate) token: Token,
@@ -65,7 +65,7 @@ impl Watching {
         Watcher { watching: self.clone(), about, row, is_told, token, request, trace, began }
     }
 
-    /// Whether somebody is told of each call.
+    /// Whether an observer is notified of each call.
     pub(crate) fn is_told(&self) -> bool {
         self.observer.is_some()
     }
@@ -134,7 +134,7 @@ impl Watching {
 }
 
 impl Watcher {
-    /// Begins a call that comes with this place in a trace.
+    /// Begins a call with this place in a trace.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> Watched {
         let token = self.watching.tell_begin(&self.about, &mut trace);
         self.begun(Begun { at: deadline::now(), token, trace }, 0)
@@ -156,7 +156,7 @@ impl Watcher {
 pub(crate) struct Begun {
     pub(crate) at: Instant,
     pub(crate) token: Token,
-    /// What it passes on: at a client with its request, at a server to the calls of its handler.
+    /// The context to pass on: at a client with its request, at a server to the calls of its handler.
     pub(crate) trace: Option<TraceContext>,
 }
 

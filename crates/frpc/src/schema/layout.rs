@@ -28,7 +28,7 @@ impl Layout {
         fingerprint: u64,
         compatible: &'static [u64],
     ) -> Self {
-        assert!(compatible.len() <= COMPATIBLE_MAX, "at most 32 earlier layouts are told");
+        assert!(compatible.len() <= COMPATIBLE_MAX, "at most 32 earlier layouts are sent");
         Self { service, operations, fingerprint, compatible }
     }
 

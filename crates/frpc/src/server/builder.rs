@@ -61,8 +61,8 @@ pub struct ServerBuilder {
 offering_setters!(ServerBuilder);
 
 impl ServerBuilder {
-    /// Runs a middleware around the calls of all services, inside of what has been added before. Calls by which clients
-    /// ask for [the connection](crate::hand_off) are included.
+    /// Runs a middleware around the calls of all services, inside of earlier ones. Calls of clients that request [the
+    /// connection](crate::hand_off) are included.
     ///
     /// Inside of it runs the middleware of a service and of a method, which the service brings:
     ///
@@ -115,15 +115,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Compresses the replies of these methods, whose names are `package.Service/Method`, and what they stream, for
-    /// clients that [take it](Self::accept_compressed); the server takes it as well then. Default: nothing is compressed.
+    /// Compresses the replies of these methods, with names like `package.Service/Method`, and their streamed messages,
+    /// for clients that [take it](Self::accept_compressed); the server takes it as well then. Default: nothing is
+    /// compressed.
     ///
     /// Messages of 1 KiB and more are packed by zstd, one by one, where that saves a sixteenth or more. Errors,
     /// hand-offs and topics are not packed, nor is anything for Go, for peers that have not said that they unpack, and for
     /// other protocols. [`bind`](Self::bind) fails if there is no such method.
     ///
-    /// **How much shorter a message gets tells of its content.** Do not name methods whose messages have a secret beside
-    /// text that somebody else has chosen: docs/compression.md.
+    /// **The compressed length of a message reveals content.** Do not name methods whose messages have a secret
+    /// together with text that another party has chosen: docs/compression.md.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, GreeterServer};
@@ -179,8 +180,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. What comes beyond is refused
-    /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
+    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
+    /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
         self
@@ -194,9 +195,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, in which a load balancer
-    /// states its client's address: that of calls, of the log and of shares of memory from then on. Default: none is
-    /// expected. **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
+    /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
+    /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     pub fn proxy_protocol(mut self) -> Self {
         self.inner = self.inner.proxy_protocol();
         self

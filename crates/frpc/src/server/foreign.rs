@@ -232,7 +232,7 @@ impl ForeignMethod {
         guard.map_or(Ok(()), |guard| guard.check(metadata))
     }
 
-    /// The names of the formats in which its messages may be written, such as `json`.
+    /// The names of the formats for its messages, such as `json`.
     pub fn formats(&self) -> Vec<&'static str> {
         self.face().formats()
     }

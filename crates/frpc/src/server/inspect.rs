@@ -1,4 +1,4 @@
-//! What can be seen of a server while it runs: what frisbee tells of its connections, and the calls on them.
+//! Introspection of a running server: frisbee's state of its connections, and the calls on them.
 
 use crate::Connection;
 use crate::codegen::OfferedService;

@@ -20,9 +20,9 @@ pub(crate) struct Caller {
     style: Style,
     /// How busy this end is.
     load: Arc<Load>,
-    /// The peer asks for that.
+    /// The peer requests reports.
     asks_for_load: bool,
-    /// Whoever looks on. In a box, since most servers have nobody.
+    /// The observation. In a box, since most servers have none.
     onlookers: Option<Box<Onlookers>>,
 }
 
@@ -77,13 +77,13 @@ impl Caller {
         self.style.form = if extended { Form::Extended } else { Form::Flat };
     }
 
-    /// Notes that the peer asks how busy this end is.
+    /// Records that the peer requests load reports.
     pub(crate) fn ask_for_load(&mut self) {
         self.asks_for_load = true;
         self.load.ask();
     }
 
-    /// Notes a call that is not ready at once, if that is asked for.
+    /// Records a call that is not ready at once, if that is requested.
     pub(crate) fn work(&self) -> Option<Working> {
         Load::enter(&self.load, self.asks_for_load)
     }

@@ -14,7 +14,7 @@ pub(crate) fn nobody_waits() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// The status of a call that its caller has given up. Every request gets an answer.
+/// The status of a call that its caller has cancelled. Every request gets an answer.
 pub(crate) fn given_up() -> Status {
     Status::cancelled("cancelled by the caller")
 }
@@ -77,7 +77,7 @@ pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
     static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::warn!(target: "frpc::connection", ?peer, strays, suppressed, "too many packets match no call; the connection is closed");
+        tracing::warn!(target: "frpc::connection", ?peer, strays, suppressed, "connection closed: too many packets match no call");
     }
     connection.abort();
 }

@@ -15,9 +15,9 @@ pub struct Format<A, B> {
     pub(crate) name: &'static str,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// As `encode`, behind bytes that are there already; nothing is written in case of an error.
+    /// As `encode`, appended to existing bytes; nothing is written in case of an error.
     pub(crate) append: Option<Append<B>>,
-    /// The format in which the fields of requests stand in the order of declaration, without their names.
+    /// The format with the fields of requests in the order of declaration, without their names.
     positional: Option<(&'static str, Decode<A>)>,
     /// The names of a request's fields.
     pub(crate) fields: &'static [&'static str],
@@ -40,7 +40,7 @@ const MEMORY_LEAST: usize = 1024 * 1024;
 /// The lists of a body of so many bytes may take more memory than a client that holds little may have.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
-/// What a server states for messages in all formats.
+/// A server's declarations for messages in all formats.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
@@ -120,8 +120,8 @@ impl Clone for FormatTerms {
 }
 
 impl<A, B> Format<A, B> {
-    /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
-    /// message takes in memory by its length, and how deep it nests. `encode` writes a response.
+    /// A format by its name, such as `json`. `decode` reads an untrusted request: it has to bound the memory of the
+    /// message by its length, and its nesting. `encode` writes a response.
     pub const fn new(
         name: &'static str,
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
@@ -130,8 +130,8 @@ impl<A, B> Format<A, B> {
         Self { name, decode, encode, append: None, positional: None, fields: &[], described: ("", &[]) }
     }
 
-    /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
-    /// nothing has been written.
+    /// Adds a way to append a response to existing bytes, which saves a copy. In case of an error nothing has been
+    /// written.
     #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }

@@ -30,7 +30,7 @@ pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
     alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, style))
 }
 
-/// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer gives up. Its `task`
+/// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`
 /// ends before the answer: the peer may request again as soon as it has the answer.
 pub(crate) async fn decide<B: Message>(
     asked: frisbee::HandOffRequest,

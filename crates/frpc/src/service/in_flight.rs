@@ -16,7 +16,7 @@ pub(crate) struct InFlight(Mutex<Noted>);
 struct Noted {
     /// The number given last.
     last: u64,
-    /// In the order in which they began.
+    /// In the order of their start.
     calls: BTreeMap<u64, Note>,
 }
 

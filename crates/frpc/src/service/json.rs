@@ -7,8 +7,8 @@ use crate::wire::protobuf::{Protobuf, memory_of};
 use bytes::Bytes;
 use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
 
-/// The format `json` of a method with these messages, and `json-positional`, in which a request is an array of its
-/// fields. Requests nest as deep as native ones may.
+/// The format `json` of a method with these messages, and `json-positional`, where a request is an array of its fields.
+/// Requests nest as deep as native ones may.
 #[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     let encode = |message: &B, terms: &FormatTerms| {
@@ -31,7 +31,7 @@ fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerm
     Ok(message)
 }
 
-/// A type that an `Any` may hold in JSON. Its content is bounded in memory as a message that comes in protobuf.
+/// A type that an `Any` may hold in JSON. Its memory is bounded like that of a message in protobuf.
 #[must_use]
 pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
     AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())

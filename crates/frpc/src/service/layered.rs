@@ -24,13 +24,13 @@ impl<S> Layered<S> {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }
 
-    /// Runs a middleware around the calls of the service, inside of what has been added before.
+    /// Runs a middleware around the calls of the service, inside of earlier ones.
     pub fn with_middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Runs a middleware around the calls of one method, named as in the schema, inside of what has been added before.
+    /// Runs a middleware around the calls of one method, named as in the schema, inside of earlier ones.
     /// [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
     pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
         let method = method.into();

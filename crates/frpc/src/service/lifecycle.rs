@@ -1,5 +1,5 @@
-//! What a service may know of its end, and how it takes part in the end of a server: for services about the server
-//! itself, such as reflection and health.
+//! A service's view of its end, and its part in the shutdown of a server: for services about the server itself, such as
+//! reflection and health.
 
 use crate::CallKind;
 use crate::codegen::BoxFuture;
@@ -15,13 +15,13 @@ pub trait Lifecycle: Send + Sync + 'static {
         let _ = services;
     }
 
-    /// Is awaited when a server has been told to stop. Until the future is ready, the server goes on as before: its
-    /// clients are not told, and it accepts connections. The future has to end by itself, within a second or so.
+    /// Is awaited when a server has been stopped. Until the future is ready, the server continues as before: its
+    /// clients are not notified, and it accepts connections. The future has to end by itself, within a second or so.
     fn stopping(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Whether the end should get calls, as far as this service can tell.
+    /// Whether the end should get calls, as far as this service knows.
     fn is_ready(&self) -> bool {
         true
     }
@@ -116,7 +116,7 @@ impl OfferedMethod {
         self.messages
     }
 
-    /// The formats in which other doors may write its messages, such as `json`.
+    /// The formats of its messages for other protocols, such as `json`.
     pub fn formats(&self) -> &[&'static str] {
         &self.formats
     }

@@ -1,4 +1,4 @@
-//! How busy an end is, for the clients that ask: how many calls it works on, and how long they take with so many.
+//! The load of an end, for the clients that request it: its calls in progress, and their duration at that number.
 //!
 //! Calls whose handlers are ready at once do not count: they are over before anybody could know of them.
 
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Numbers of calls in progress are told apart by their powers of two, up to 2^15: a connection has no more.
+/// Numbers of calls in progress are distinguished by their powers of two, up to 2^15: a connection has no more.
 const POWERS: usize = 16;
 
-/// Of the difference between what was known and what was measured, one in so many parts counts. Clients take the least of
+/// Of the difference between the estimate and a measurement, one in so many parts counts. Clients take the least of
 /// many reports, which is too often one that is too low by chance: with 8 the slowest calls of a fleet take longer.
 const SMOOTHING: i64 = 16;
 
 /// How busy an end is.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// A client has asked.
+    /// A client has requested reports.
     is_asked: AtomicBool,
     /// The calls in progress.
     in_progress: AtomicU32,
@@ -28,13 +28,13 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Notes that a client asks.
+    /// Records that a client requests reports.
     pub(crate) fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Notes a call that is not ready at once, until the result is dropped. `None` while nobody asks. `is_told` says that
-    /// its caller is one of those who do.
+    /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
+    /// `is_told` says that its caller is one of the requesters.
     pub(crate) fn enter(load: &Arc<Self>, is_told: bool) -> Option<Working> {
         if !load.is_asked.load(Ordering::Relaxed) {
             return None;
@@ -49,12 +49,12 @@ impl Load {
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
         let (before, now) = (known.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Between what was known and what was measured.
+        // Between the estimate and the measurement.
         known.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// How long a call is going to take that begins as one of so many, in microseconds, by the nearest number of which
-    /// something is known.
+    /// The expected duration of a call that begins as one of so many, in microseconds, by the nearest number with
+    /// measurements.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
         let known = |power: usize| {
@@ -88,7 +88,7 @@ pub(crate) struct Working {
 }
 
 impl Working {
-    /// Notes that the call has been answered. Returns what its caller is told, if it asks.
+    /// Records that the call has been answered. Returns the report for its caller, if requested.
     pub(crate) fn end(self) -> Option<Report> {
         let took = deadline::now().saturating_duration_since(self.begun).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
@@ -111,12 +111,12 @@ mod tests {
     #[test]
     fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
         let load = Arc::new(Load::default());
-        assert!(Load::enter(&load, true).is_none(), "nobody asks");
+        assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.ask();
         let [one, other, third] = [true, false, true].map(|is_told| Load::enter(&load, is_told).expect("they count"));
-        assert_eq!(other.end(), None, "its caller does not ask");
+        assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
-        let report = one.end().expect("its caller asks");
+        let report = one.end().expect("its caller requests reports");
         assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));
     }
 

@@ -1,4 +1,4 @@
-//! The format `proto` of methods, for generated code: messages in protobuf's encoding, whatever the native codec is.
+//! The format `proto` of methods, for generated code: messages in protobuf's encoding, with any native codec.
 
 use crate::Status;
 use crate::service::formats::Format;

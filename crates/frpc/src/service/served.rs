@@ -67,7 +67,7 @@ impl Running {
     }
 }
 
-/// A unary method, of which each connection has an instance.
+/// A unary method, with an instance for each connection.
 pub(crate) trait Unary: Send + Sync {
     fn face(&self) -> &dyn Face;
 

@@ -234,7 +234,7 @@ impl Lent {
         self.back.lock().refused = Some(status.code());
     }
 
-    /// The code with which the call was refused.
+    /// The code of the refused call.
     fn refused(&self) -> Option<Code> {
         self.back.lock().refused
     }

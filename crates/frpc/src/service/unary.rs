@@ -100,7 +100,7 @@ impl<A: Message, B> Codec<A, B> {
         match self {
             Self::Native(reading) => body::request(body, *reading),
             Self::Format(format, terms) => {
-                // Shorter bodies take little memory, whatever they contain.
+                // Shorter bodies take little memory, with any contents.
                 let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
                 let message = (format.decode)(body, terms)?;
                 Ok(Received { message, memory: body.len() + terms.take_memory() })

@@ -1,4 +1,4 @@
-//! Writing messages on a frisbee stream, and what may stand in their place: metadata, a failure, the end.
+//! Writing messages on a frisbee stream, and the other items: metadata, a failure, the end.
 
 use crate::Status;
 use crate::api::metadata::Metadata;
@@ -140,7 +140,7 @@ pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Resul
         prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
         packet.finish()
     });
-    // On a stream that has ended, nobody reads it.
+    // On a stream that has ended, it has no reader.
     sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// What is rare about a message. In one byte, so that most messages pay for a single look at it.
+/// The rare properties of a message. In one byte, so that most messages pay for a single check of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
@@ -177,14 +177,14 @@ pub(crate) fn put_message<M: Message>(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Puts what is large into a packet, which is completed by the caller.
+/// Puts large contents into a packet, which is completed by the caller.
 #[inline(never)]
 fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     std::mem::forget(packet);
 }
 
-/// Writes a message behind its prefix, packed if it is long enough, and completes the packet.
+/// Writes a message after its prefix, packed if it is long enough, and completes the packet.
 #[cold]
 #[inline(never)]
 fn put_packed<M: Message>(mut packet: PacketWriter<'_>, message: &M, form: Form) -> Result<(), PutError> {
@@ -273,7 +273,7 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
-/// Answers a call. A message may come with a report.
+/// Answers a call. A message may have a report.
 #[inline(always)]
 pub(crate) fn put_reply<M: Message>(
     outbox: &mut Outbox,
@@ -320,7 +320,7 @@ fn put_response<M: Message>(
     }
 }
 
-/// A body as it stands in packets, without a packet around it.
+/// A body in the form of packets, without a packet around it.
 pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut outbox = Outbox::default();
     outbox.set_limit(u32::MAX);
@@ -335,7 +335,7 @@ pub(crate) fn is_bare_message(body: &[u8]) -> bool {
     body.first() == Some(&Kind::U8.byte())
 }
 
-/// Reads a body behind its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Reads a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
@@ -354,7 +354,7 @@ pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: Reading, by: &Connect
     replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)
 }
 
-/// Reads a reply in which nothing is missing, copying all of it; `None` if there is no message.
+/// Reads a reply without missing fields, copying all of it; `None` if there is no message.
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
     let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
@@ -374,11 +374,11 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
 /// A request that was read.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
-    /// About what it keeps in memory, in bytes.
+    /// Its approximate memory, in bytes.
     pub(crate) memory: usize,
 }
 
-/// Reads a request behind its prefix, which is not packed.
+/// Reads an unpacked request after its prefix.
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
@@ -444,7 +444,7 @@ mod tests {
     use super::*;
     use prost_types::FieldMask;
 
-    /// The text of an error, as it stands in a packet of an operation.
+    /// The text of an error, in the form of a packet of an operation.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let style = Style { form, backward: false };
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, style));

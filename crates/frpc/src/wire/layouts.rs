@@ -1,7 +1,7 @@
 //! The layouts of services in HELLO, and whether those of two ends fit.
 //!
 //! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema
-//! grew out of the other by safe changes. The schema lock records the layouts for which this holds.
+//! grew out of the other by safe changes. The schema lock records the layouts that satisfy this.
 //!
 //! # Decisions
 //!
@@ -110,7 +110,7 @@ pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }
 
-/// Layouts for tests, and peers that tell of them.
+/// Layouts for tests, and peers that send them.
 #[cfg(test)]
 pub(crate) mod samples {
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_takes_calls_if_it_offers_a_service_and_not_if_it_only_names_those_that_it_calls() {
+    fn client_accepts_calls_only_if_it_offers_a_service() {
         let kinds = [told(OFFERED, &[&SECOND]), told(CALLED, &[&SECOND]), PeerKind::Compat];
         assert_eq!(kinds.map(|client| takes_calls(&client)), [true, false, false]);
     }

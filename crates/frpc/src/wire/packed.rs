@@ -1,9 +1,9 @@
 //! Packed messages: those that are compressed, between native peers of which both have said that they unpack.
 //!
-//! In place of a message stands `11 <number n> <one frame of zstd>`, and the frame inflates to the n bytes of a message.
-//! No message begins with `11`, so that whoever reads messages finds out where it fails, and others pay nothing. Whatever
-//! the frame says is judged before a byte is allocated. What is packed when is settled elsewhere: by the table of methods
-//! at a server, by [`Packing`] at a client.
+//! A packed message has the form `11 <number n> <one frame of zstd>`, and the frame inflates to the n bytes of a
+//! message. No message begins with `11`, so that decoders of messages detect it where they fail, and others pay
+//! nothing. All claims of the frame are checked before a byte is allocated. The choice of packed messages is made
+//! elsewhere: by the table of methods at a server, by [`Packing`] at a client.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The first byte of a packed message. Messages begin with `00`, `06` or `08`, prefixes with `10`.
 const PACKED: u8 = 0x11;
 
-/// The type of the HELLO item by which an end says that it unpacks: a byte for each of the ways.
+/// The type of the HELLO item of an end that unpacks: a byte for each of the ways.
 pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
 
 /// The way that there is: zstd.
@@ -31,7 +31,7 @@ pub(crate) const ZSTD: u8 = 1;
 /// senders leave what gets shorter by more as it is.
 const RATIO_MAX: usize = 256;
 
-/// What an end that unpacks packs by itself.
+/// The own packing of an end that unpacks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
     /// The methods whose messages it packs when it calls, by service.
@@ -76,12 +76,12 @@ pub(crate) fn unpacks(hello: &Hello) -> bool {
     hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
 }
 
-/// Whether a body, behind its prefix, is packed.
+/// Whether a body, after its prefix, is packed.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PACKED)
 }
 
-/// Packs the message that a packet has in its buffer from `start` on, with parts beside it, if that makes it shorter.
+/// Packs the message that a packet has in its buffer from `start` on, with separate parts, if that makes it shorter.
 pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::pack(packet, start, bulk);
@@ -89,7 +89,7 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let _ = (packet, start, bulk);
 }
 
-/// The body of a packet behind its prefix, which came by a connection, unpacked if it is packed. `what` it is, is for the
+/// The body of a packet after its prefix, received by a connection, unpacked if it is packed. `what` names it in the
 /// text of an error.
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection) -> Result<Bytes, Status> {
     if !is_present(&body) {
@@ -98,7 +98,7 @@ pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection) -> Result<Bytes
     unpack(&body, by).map_err(|error| error.of(what))
 }
 
-/// What a request is called in errors, for which it is answered with a code of its own.
+/// The name of a request in errors, which get a separate code.
 pub(crate) const REQUEST: &str = "request";
 
 /// Why a packed message cannot be read.
@@ -106,7 +106,7 @@ pub(crate) const REQUEST: &str = "request";
 enum Unreadable {
     /// This end has not said that it unpacks.
     NotAgreed,
-    /// What stands in its place is not one frame of that length.
+    /// The replacement is not one frame of that length.
     Malformed,
     /// The message is longer than bodies may be.
     TooLong { length: u64, limit: u32 },
@@ -121,7 +121,7 @@ enum Unreadable {
 }
 
 impl Unreadable {
-    /// The status of a call of which this could not be read.
+    /// The status of a call with this unreadable part.
     fn of(self, what: &str) -> Status {
         let text = format!("the packed {what} {self}");
         match self {
@@ -172,7 +172,7 @@ fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, Unreadable> {
 /// those of any other message.
 #[cfg(feature = "zstd")]
 fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Unreadable> {
-    /// How messages begin: nothing, and fields. An error, a prefix and what is packed are none.
+    /// How messages begin: nothing, and fields. An error, a prefix and a packed message are none.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
 
     frames::check(frame, length)?;

@@ -26,14 +26,14 @@ const PREFIX_MAX: u64 = 64 * 1024;
 /// The bytes around the details of a status: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
-/// The time for which the caller waits, in microseconds.
+/// The caller's timeout, in microseconds.
 const TIMEOUT: u8 = 1;
 /// One entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = metadata::ENTRY;
 /// gRPC's number of a status, and its details.
 const STATUS: u8 = 3;
-/// The accepting end has made the call. Empty, and the first item, so that calls of the two directions can be told
-/// apart.
+/// The accepting end has made the call. Empty, and the first item, so that calls of the two directions are
+/// distinguished.
 const BACKWARD: u8 = 4;
 /// The call has not been run. Empty.
 const REFUSED: u8 = 5;
@@ -189,7 +189,7 @@ fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     buffer.splice(begin - 1..begin, length);
 }
 
-/// Writes what stands in front of an item's value.
+/// Writes the head of an item's value.
 fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     buffer.push(kind);
     put_varint(buffer, length as u64);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_read_up_to_64_kib_and_a_key_to_the_end_of_its_item() {
+    fn prefix_reads_up_to_64_kib_and_key_to_end_of_item() {
         let prefix = |length: usize| {
             let mut bytes = vec![PREFIX];
             let mut item = Vec::new();
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_prefix_is_malformed_and_unknown_items_are_skipped() {
+    fn truncated_prefix_is_malformed_and_unknown_items_skipped() {
         let whole = encoded(&sample());
         for cut in 1..whole.len() {
             assert_eq!(take(&mut Bytes::copy_from_slice(&whole[..cut])), Err(Malformed), "cut at {cut}");

@@ -5,7 +5,7 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// The metadata by which other protocols carry a trace context.
+/// The metadata of a trace context in other protocols.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {

@@ -1,10 +1,10 @@
-//! Reports of load: what an end says with its replies to a client that chooses among several.
+//! Reports of load: an end's statement with its replies to a client that chooses among several.
 
 use crate::wire::prefix;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
-/// The type of the HELLO item of an end that asks for reports. It has no value.
+/// The type of the HELLO item of an end that requests reports. It has no value.
 pub(crate) const ASKED: u8 = Hello::FIRST_USER_ITEM + 2;
 
 /// The load of a server, as it reports it.
@@ -23,8 +23,8 @@ impl Report {
         put_varint(buffer, self.micros.into());
     }
 
-    /// Reads the value of an item, to which later versions may have added something. Numbers that are too large are those
-    /// of an end that is very busy.
+    /// Reads the value of an item, which later versions may have extended. Numbers that are too large are those of an
+    /// end that is very busy.
     pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
         let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Some(Self { in_progress: number()?, micros: number()? })

@@ -40,7 +40,7 @@ impl fmt::Debug for Delivery {
 impl Delivery {
     /// The topic it was published to.
     ///
-    /// Whoever may publish on the subjects of the durable topic may make this longer than topics of brokers are.
+    /// Any client with access to the subjects of the durable topic may make this longer than topics of brokers are.
     pub fn topic(&self) -> &str {
         self.subject.strip_prefix(&*self.shared.prefix).unwrap_or_default()
     }
@@ -60,8 +60,8 @@ impl Delivery {
         self.sequence
     }
 
-    /// How often the message has been delivered, from 1. It is above 1 if a reader got it before, who may have done with it
-    /// whatever it does, or if it was lost on its way.
+    /// How often the message has been delivered, from 1. It is above 1 if a reader got it before, and may have
+    /// processed it, or if it was lost in transit.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
@@ -73,16 +73,16 @@ impl Delivery {
 
     /// Says that the message is done with. When this returns `Ok`, NATS knows, and the message does not come again.
     ///
-    /// A NATS that is killed may forget acknowledgements of its last moments, though. So a reader for whom twice is once
-    /// too often keeps the [sequence](Self::sequence) or the [id](Self::id) beside what it has done.
+    /// A killed NATS may forget acknowledgements of its last moments, though. So a reader that must not process a
+    /// message twice keeps the [sequence](Self::sequence) or the [id](Self::id) with its results.
     ///
-    /// While NATS is away it is told again, until the time for the acknowledgement is over.
+    /// While NATS is away it is repeated, until the time for the acknowledgement is over.
     ///
     /// # Errors
     /// If NATS has not confirmed it.
     ///
     /// # Cancel safety
-    /// NATS may have been told or not.
+    /// NATS may have received it or not.
     pub async fn ack(self) -> Result<(), AckError> {
         self.tell(AckKind::Ack).await
     }
@@ -93,7 +93,7 @@ impl Delivery {
     /// If NATS has not confirmed it.
     ///
     /// # Cancel safety
-    /// NATS may have been told or not.
+    /// NATS may have received it or not.
     pub async fn nak(self, after: Duration) -> Result<(), AckError> {
         self.tell(nak(after)).await
     }
@@ -104,18 +104,18 @@ impl Delivery {
     /// If NATS has not confirmed it.
     ///
     /// # Cancel safety
-    /// NATS may have been told or not.
+    /// NATS may have received it or not.
     pub async fn term(self) -> Result<(), AckError> {
         self.tell(AckKind::Term).await
     }
 
-    /// Says that the message is being worked on: the time for its acknowledgement begins anew.
+    /// Extends the processing: the time for the acknowledgement restarts.
     ///
     /// # Errors
     /// If NATS has not confirmed it.
     ///
     /// # Cancel safety
-    /// NATS may have been told or not.
+    /// NATS may have received it or not.
     pub async fn in_progress(&mut self) -> Result<(), AckError> {
         let begun = Instant::now();
         self.tell(AckKind::Progress).await?;
@@ -128,7 +128,7 @@ impl Delivery {
         self.since.elapsed() > self.ack_timeout / 2
     }
 
-    /// Asks NATS until it has confirmed, at least once.
+    /// Sends requests until NATS has confirmed one, at least once.
     async fn tell(&self, kind: AckKind) -> Result<(), AckError> {
         let mut pause = PAUSES.0;
         loop {
@@ -137,7 +137,7 @@ impl Delivery {
                 match self.shared.client.send_request(self.reply.clone(), request).await {
                     Ok(_) => return Ok(()),
                     Err(error) if error.kind() == RequestErrorKind::NoResponders => {
-                        "nobody keeps the subscription at the moment".to_owned()
+                        "no server keeps the subscription at present".to_owned()
                     }
                     Err(error) => error::chain(&error),
                 }

@@ -1,4 +1,4 @@
-//! What goes wrong with durable topics, one type for each operation.
+//! Errors of durable topics, one type for each operation.
 
 use crate::TopicError;
 use async_nats::jetstream::Error as JetStreamError;
@@ -27,7 +27,7 @@ pub(super) fn chain(error: &dyn Error) -> String {
 pub enum OpenError {
     /// A setting is not possible, for this reason.
     Invalid(String),
-    /// It exists with other settings: each with what NATS has and what was wanted. Nothing was changed.
+    /// It exists with other settings: each with NATS's value and the requested one. Nothing was changed.
     ///
     /// Open it with its settings, or change it with the tools of NATS.
     Differs(Vec<String>),
@@ -35,7 +35,7 @@ pub enum OpenError {
     Nats(String),
 }
 
-/// JetStream has not done what it was asked for.
+/// JetStream has not done the requested operation.
 #[derive(Debug)]
 pub(super) enum Unanswered {
     /// It says why.
@@ -98,7 +98,7 @@ pub enum PublishError {
     /// NATS has refused it, or could not be reached: the message is not stored. For instance, the topic is
     /// [full](super::WhenFull::Refuse).
     NotStored(String),
-    /// NATS has not answered: nobody knows whether the message is stored. Publish it again with the same id.
+    /// NATS has not answered, so the outcome is unknown. Publish it again with the same id.
     Unknown(String),
 }
 
@@ -128,7 +128,7 @@ pub enum RecvError {
     /// So many messages were removed here before any reader of the subscription got them, since a limit of the topic was
     /// reached. The subscription continues.
     ///
-    /// Each reader that shares the subscription may be told of the same gap.
+    /// Each reader that shares the subscription may get the same gap.
     Lagged(u64),
     /// The subscription or its topic has been deleted, or the connection to NATS was closed for good. All that came before
     /// has been read.
@@ -146,7 +146,7 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// NATS has not confirmed what it was told of a message.
+/// NATS has not confirmed an acknowledgement.
 ///
 /// It may have taken it or not. If not, the message comes again.
 #[derive(Clone, PartialEq, Eq, Debug)]

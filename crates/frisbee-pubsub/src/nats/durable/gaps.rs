@@ -5,7 +5,7 @@
 //! as many sequences as first deliveries, unless messages were removed in between. Deliveries that this reader has not
 //! seen count as first ones, so a gap is never said too large.
 
-/// Where a subscription stands.
+/// The position of a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// The deliveries of the subscription.
@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) sequence: u64,
 }
 
-/// What a reader has seen of its subscription.
+/// A reader's view of its subscription.
 #[derive(Debug)]
 pub(super) struct Gaps {
     last: Place,
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_were_removed_between_two_deliveries_are_counted_once() {
+    fn messages_removed_between_deliveries_are_counted_once() {
         let mut gaps = Gaps::new(place(0, 0));
         assert_eq!(gaps.reach(place(1, 1)), 0);
         assert_eq!(gaps.reach(place(2, 12)), 10);
@@ -74,7 +74,7 @@ mod tests {
     fn deliveries_to_others_are_not_taken_for_a_gap() {
         let mut gaps = Gaps::new(place(0, 0));
         assert_eq!(gaps.reach(place(10, 10)), 0);
-        // Five of others, and four that nobody got.
+        // Five of others, and four undelivered.
         assert_eq!(gaps.reach(place(16, 20)), 4);
     }
 

@@ -1,4 +1,5 @@
-//! The task of a reader: it asks NATS for messages when the reader wants some, and notices when NATS has forgotten that.
+//! The task of a reader: it requests messages from NATS when the reader wants some, and notices when NATS has forgotten
+//! that.
 
 use super::gaps::{Gaps, Place};
 use super::subscription::info;
@@ -31,10 +32,10 @@ const TICK: Duration = Duration::from_millis(250);
 /// The header of the end of a request: the messages that will not come for it.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
-/// A request has been ended, for a reason that only its text tells.
+/// A request has been ended, for a reason given by its text alone.
 const CONFLICT: u16 = 409;
 
-/// What a reader gets.
+/// An event for a reader.
 #[derive(Debug)]
 pub(super) enum Item {
     Message(Delivery),
@@ -72,13 +73,13 @@ pub(super) struct Puller {
     gaps: Gaps,
     demand: Arc<Demand>,
     items: mpsc::Sender<Item>,
-    /// The messages that NATS was asked for and has not sent.
+    /// The messages that were requested from NATS and have not arrived.
     asked: usize,
     /// When NATS last said something.
     heard: Instant,
     /// How often the connection has been made.
     connects: u64,
-    /// Whether NATS has to be asked where the subscription stands, before anything else.
+    /// Whether the position of the subscription has to be requested first.
     is_lost: bool,
 }
 
@@ -114,7 +115,7 @@ impl Puller {
         let items = self.items.clone();
         tokio::select! {
             Gone(reason) = self.pull(inbox, subscriber) => {
-                // Without a reader nobody need know.
+                // Without a reader the error is dropped.
                 let _ = items.send(Item::Gone(reason)).await;
             }
             () = items.closed() => {}
@@ -158,9 +159,9 @@ impl Puller {
         }
     }
 
-    /// Asks where the subscription stands.
+    /// Requests the position of the subscription.
     async fn find_place(&mut self) -> Result<(), Option<Gone>> {
-        // What is asked in the moment in which the connection is lost has no answer.
+        // A request at the moment of a lost connection has no answer.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
         match found {
             Ok(found) => {
@@ -173,13 +174,13 @@ impl Puller {
             }
             Err(Unanswered::Refused(error)) if is_gone(error.error_code()) => Err(Some(Gone(error.to_string()))),
             Err(error) => {
-                tracing::debug!(%error, "NATS does not say where a subscription stands");
+                tracing::debug!(%error, "no position of a subscription from NATS");
                 Err(None)
             }
         }
     }
 
-    /// Asks for messages, if the reader waits and none are on their way to it.
+    /// Requests messages, if the reader waits and none are in transit.
     async fn ask(&mut self, inbox: &str) {
         let room = self.items.max_capacity();
         let is_wanted = self.demand.waits.load(Ordering::SeqCst) && self.items.capacity() == room;
@@ -192,7 +193,7 @@ impl Puller {
         let subject = format!("CONSUMER.MSG.NEXT.{}.{}", self.shared.stream, self.name);
         match self.shared.context.send_request(subject, request).await {
             Ok(()) => (self.asked, self.heard) = (room, Instant::now()),
-            Err(error) => tracing::debug!(%error, "NATS is not asked for messages"),
+            Err(error) => tracing::debug!(%error, "no messages are requested from NATS"),
         }
     }
 

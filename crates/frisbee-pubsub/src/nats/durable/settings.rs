@@ -1,4 +1,4 @@
-//! The settings of durable topics: what is kept, how much of it and for how long.
+//! The settings of durable topics: the kept messages, their amount and their time.
 
 use super::error::Unanswered;
 use super::{DurableTopic, OpenError, Shared};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The longest name of a stream: NATS makes a folder of it.
 const NAME_MAX: usize = 255;
 
-/// Room for the headers of a message: its id, and what NATS wants to know beside.
+/// Room for the headers of a message: its id, and those of NATS.
 const HEADERS_MAX: usize = 1024;
 
 /// With room for headers, less than the MiB that NATS takes by default.
@@ -24,7 +24,7 @@ const PAYLOAD_MAX: usize = 1_000_000;
 /// A GiB is much for messages, and little for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// NATS's own default, in which a publisher can be started anew.
+/// NATS's own default, within which a publisher can be restarted.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
 /// How long a message is published again, if ids are remembered for so long.
@@ -34,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Storage {
-    /// In files. NATS has written a message to its file when it says that it is stored; the system writes it to the disk
-    /// later. So what is stored survives the end of NATS. It survives that of the machine only on other
+    /// In files. NATS has written a message to its file when it says that it is stored; the system writes it to the
+    /// disk later. So stored messages survive the end of NATS. They survive that of the machine only on other
     /// [replicas](DurableTopicBuilder::replicas).
     #[default]
     File,
@@ -43,11 +43,11 @@ pub enum Storage {
     Memory,
 }
 
-/// What becomes of a message for which there is no room in a durable topic.
+/// The treatment of a message without room in a durable topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// The oldest messages are removed for it, whether or not they were read. Subscriptions are told how many they have
+    /// The oldest messages are removed for it, whether or not they were read. Subscriptions learn how many they have
     /// missed.
     #[default]
     DropOldest,
@@ -57,7 +57,7 @@ pub enum WhenFull {
 
 /// The settings of a [`DurableTopic`].
 ///
-/// What is the first to open it creates it. Whoever opens it later has to have the same settings.
+/// The first to open it creates it. Later ones have to have the same settings.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DurableTopicBuilder {
@@ -132,7 +132,7 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// What becomes of a message for which there is no room. The oldest are removed by default.
+    /// The treatment of a message without room. The oldest are removed by default.
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
         self
@@ -241,14 +241,14 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     match shared.context.create_stream(wanted).await {
         Ok(created) => Ok(created.cached_info().config.clone()),
         Err(refused) => match info().await {
-            // Somebody else was faster.
+            // Another client was faster.
             Ok(found) => Ok(found.config),
             Err(_) => Err(OpenError::Nats(format!("NATS does not create it: {}", super::error::chain(&refused)))),
         },
     }
 }
 
-/// Where a stream is not what was wanted.
+/// The differences between a stream and its requested settings.
 fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     let mut differences = Vec::new();
     let mut compare = |setting: &str, wanted: &dyn fmt::Debug, found: &dyn fmt::Debug| {

@@ -33,7 +33,7 @@ pub enum Replay {
     /// With the first message that is stored after the subscription is open.
     #[default]
     New,
-    /// With this sequence, from 1 on. If it has been removed, [`RecvError::Lagged`] says what is missing.
+    /// With this sequence, from 1 on. If it has been removed, [`RecvError::Lagged`] has the number of missing ones.
     Sequence(u64),
     /// With the first message that was stored at this time or later, by the clock of NATS.
     Time(SystemTime),
@@ -63,8 +63,8 @@ impl SubscriptionBuilder {
         }
     }
 
-    /// Where the subscription begins if there is none with its name: with new messages by default. One that exists goes on
-    /// where it is; to begin anew, [delete](DurableTopic::delete_subscription) it or take another name.
+    /// Where the subscription begins if there is none with its name: with new messages by default. An existing one
+    /// continues at its position; to restart, [delete](DurableTopic::delete_subscription) it or take another name.
     pub fn replay(mut self, replay: Replay) -> Self {
         self.replay = replay;
         self
@@ -84,12 +84,13 @@ impl SubscriptionBuilder {
         self
     }
 
-    /// How many messages this reader asks for in advance, up to 1024. None by default: each is on its way while the reader
-    /// waits for it.
+    /// How many messages this reader requests in advance, up to 1024. None by default: each is in transit while the
+    /// reader waits for it.
     ///
     /// Their time for an acknowledgement runs while they wait. So choose few enough to be done within half of
-    /// [`ack_timeout`](Self::ack_timeout). What has waited longer is given back to NATS, so that its next
-    /// [attempt](Delivery::attempt) is one more. Each may take [`payload_max`](DurableTopic::payload_max) bytes of memory.
+    /// [`ack_timeout`](Self::ack_timeout). A message that has waited longer is returned to NATS, so that its next
+    /// [attempt](Delivery::attempt) is one more. Each may take [`payload_max`](DurableTopic::payload_max) bytes of
+    /// memory.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.prefetch = messages;
         self
@@ -160,7 +161,7 @@ impl SubscriptionBuilder {
         Ok(pull::Config { durable_name, deliver_policy, ack_policy, ack_wait, max_ack_pending, ..Default::default() })
     }
 
-    /// What NATS has, after it was created if it had none, and where it stands.
+    /// The consumer of NATS, created if there was none, and its position.
     async fn find(&self, shared: &Shared, name: &str, wanted: &pull::Config) -> Result<(Info, Place), OpenError> {
         match info(shared, name).await {
             Ok(found) => {
@@ -178,7 +179,7 @@ impl SubscriptionBuilder {
         let found = info(shared, name).await?;
         let mut place = Place::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
-            // What has been removed from there on is missing, though NATS does not mind.
+            // Removed messages from there on are missing, though NATS does not mind.
             place.sequence = place.sequence.min(first.saturating_sub(1));
         }
         Ok((found, place))
@@ -195,7 +196,7 @@ pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, Unanswered
     shared.ask(format!("CONSUMER.INFO.{}.{name}", shared.stream)).await
 }
 
-/// Where a subscription is not what was wanted.
+/// The differences between a subscription and its requested settings.
 fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
     let found = &found.config;
     let mut differences = Vec::new();
@@ -207,20 +208,20 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
         differences.push(format!("in_flight_max is {found} and not {wanted}"));
     }
     if found.ack_policy != AckPolicy::Explicit || found.deliver_subject.is_some() || !found.filter_subject.is_empty() {
-        differences.push("somebody else has made a consumer with this name".to_owned());
+        differences.push("another client has made a consumer with this name".to_owned());
     }
     differences
 }
 
 /// A reader of a durable topic: it gets messages that are to be [acknowledged](Delivery::ack).
 ///
-/// Readers with one name share its messages. When NATS is lost, the subscription goes on once it is back: nothing that was
-/// acknowledged is lost, and what was not comes again.
+/// Readers with one name share its messages. When NATS is lost, the subscription continues once it is back: no
+/// acknowledged message is lost, and unacknowledged ones are delivered again.
 #[derive(Debug)]
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// The message behind a gap that has been said.
+    /// The message after a reported gap.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
@@ -233,7 +234,7 @@ impl Subscription {
     /// See [`RecvError`].
     ///
     /// # Cancel safety
-    /// Safe: a message is taken out only when the future is ready. One that has been asked for waits for the next call.
+    /// Safe: a message is taken out only when the future is ready. A requested one waits for the next call.
     pub async fn recv(&mut self) -> Result<Delivery, RecvError> {
         loop {
             let delivery = match self.next.take() {

@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, oneshot};
 /// always found.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
-/// Ids of requests that were given up and may still be answered. A peer need not answer, so the oldest is free again
-/// when there is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
+/// Ids of cancelled requests that may still be answered. A peer need not answer, so the oldest is free again when there
+/// is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
 const GIVEN_UP_MAX: usize = 16 * 1024;
 
 /// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep the whole
@@ -29,11 +29,11 @@ impl Number {
     }
 }
 
-/// What a packet was.
+/// The kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Replied {
     InTime,
-    /// The reply to a request that was given up.
+    /// The reply to a cancelled request.
     Late,
     /// No reply.
     Stray,
@@ -52,7 +52,7 @@ struct State {
     entries: BTreeMap<PacketId, Entry>,
     /// Those that wait for their replies.
     waiting: usize,
-    /// Those that were given up, the oldest first. Some may have been answered since.
+    /// The cancelled ones, the oldest first. Some may have been answered since.
     given_up: VecDeque<Number>,
     last: u64,
     ended: Option<CloseReason>,
@@ -61,7 +61,7 @@ struct State {
 #[derive(Debug)]
 struct Entry {
     number: Number,
-    /// `None` if the request was given up.
+    /// `None` if the request was cancelled.
     caller: Option<oneshot::Sender<Packet>>,
 }
 
@@ -102,7 +102,7 @@ impl Table {
         }
     }
 
-    /// Whether a request has not been answered and not been given up.
+    /// Whether a request has been neither answered nor cancelled.
     pub(super) fn is_waiting(&self, number: Number) -> bool {
         let state = self.state.lock();
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_never_answered_take_a_bounded_number_of_ids() {
+    fn unanswered_requests_take_bounded_ids() {
         let table = Table::new(1);
         for _ in 0..4 * 65_536 {
             let (number, _reply) = send(&table);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_short_reply_keeps_no_read_buffer_and_a_long_one_is_not_copied() {
+    async fn short_reply_is_copied_and_long_one_shares_read_buffer() {
         let table = Table::new(1);
         let buffer = Bytes::from(vec![0; 128 * 1024]);
         for (length, is_copied) in [(1, true), (4 * 1024, true), (4 * 1024 + 1, false)] {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_cancellation_does_not_end_the_next_request_with_the_same_id() {
+    fn late_cancellation_does_not_end_next_request_with_same_id() {
         let table = Table::new(1);
         let (first, _reply) = send(&table);
         assert_eq!(table.handle_reply(reply(first.id())), Replied::InTime);

@@ -1,4 +1,4 @@
-//! Requests on connections in memory, with a peer that does what the test says.
+//! Requests on connections in memory, with a peer controlled by the test.
 
 use super::*;
 use crate::{Client, Mounts, Server, memory};
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 const ASK: Operation = Operation::user(10).expect("users have 10 and up");
 const REFUSED: Operation = Operation::user(11).expect("users have 10 and up");
 
-/// What the other end has got.
+/// The packets received by the other end.
 enum Got {
     Packet(Connection, Packet),
     Cancelled(PacketId, Bytes),
@@ -44,7 +44,7 @@ async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got
     (connection, got)
 }
 
-/// What the peer gets next, within an hour of the paused clock.
+/// The next packet of the peer, within an hour of the paused clock.
 async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
     let next = timeout(Duration::from_secs(3600), got.recv()).await;
     next.expect("the peer gets something").expect("the peer is there")
@@ -106,7 +106,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
+async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     let requests = Requester::new().timeout(Duration::from_secs(3));
     let (connection, mut got) = connected(requests.clone()).await;
     let begun = tokio::time::Instant::now();
@@ -116,14 +116,14 @@ async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
         } else {
             requests.call(&connection, ASK, "?").await
         };
-        let error = error.expect_err("nobody answers");
+        let error = error.expect_err("no peer answers");
         assert_eq!((error.to_string().as_str(), error.was_sent()), ("no reply within 3s", true));
         let asked = request(&mut got).await;
         assert_eq!(cancelled(&mut got).await, (asked.1.id, Bytes::from_static(&[10])));
         answer(asked).await;
     }
     assert_eq!(begun.elapsed(), Duration::from_secs(6));
-    // The reply to this one stands behind the late ones.
+    // The reply to this one follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
     replied.expect("it is answered");
@@ -149,7 +149,7 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_waits_for_a_place_and_gets_that_of_one_that_is_dropped() {
+async fn waiting_request_gets_slot_of_dropped_one() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
@@ -169,7 +169,7 @@ async fn a_request_waits_for_a_place_and_gets_that_of_one_that_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_while_it_waits_for_a_place_sends_nothing() {
+async fn call_dropped_while_waiting_for_slot_sends_nothing() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
@@ -199,7 +199,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     connection.close_for("the test is over");
     let mut sent = 0;
     while let Some(ended) = calls.join_next().await {
-        let error = ended.expect("it does not panic").expect_err("nobody answers");
+        let error = ended.expect("it does not panic").expect_err("no peer answers");
         assert!(error.to_string().ends_with(": closed by a router: the test is over"), "{error}");
         sent += usize::from(error.was_sent());
     }

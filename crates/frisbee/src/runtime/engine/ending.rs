@@ -16,7 +16,7 @@ pub(super) enum Goodbye {
     Said,
     /// The client has said it in turn. All that it sent before has come.
     Heard,
-    /// The server has said it, and this client is to answer it behind all that its handles had sent by then.
+    /// The server has sent it, and this client answers it after all packets that its handles had sent by then.
     Due,
     /// This client has answered it.
     Answered,
@@ -49,7 +49,7 @@ impl<R: Protocol> Engine<R> {
                 return Ok(None);
             }
         }
-        // Packets that were sent before wait for the form of headers, for which the peer has its time.
+        // Earlier packets wait for the form of headers, which the peer sends within its time.
         let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
         if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
             return Ok(None);
@@ -63,7 +63,7 @@ impl<R: Protocol> Engine<R> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
     }
 
-    /// Whether the peer may read the last bytes as slowly as it likes, since it closes when it has come to the end.
+    /// Whether the peer may read the last bytes as slowly as it likes, since it closes at the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == Goodbye::Heard
     }

@@ -1,5 +1,4 @@
-//! Routing while the peer accepts too little of what it has requested: requests are deferred, and packets that cause no
-//! replies are routed.
+//! Routing while the peer reads too little: requests are deferred, and packets that cause no replies are routed.
 //!
 //! # Decisions
 //!
@@ -27,7 +26,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // The next owner of the transport gets it behind the packets that were taken out of the input.
+        // The next owner of the transport gets it after the packets that were taken out of the input.
         self.is_leaving()
             || shared.mailbox.account.is_over()
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
@@ -50,7 +49,7 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Tells the core whether the peer is listened to, which may change with the memory of the server as well.
+    /// Notifies the core whether the peer is read, which may change with the memory of the server as well.
     #[cold]
     pub(super) fn tell_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();

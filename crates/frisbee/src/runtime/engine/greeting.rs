@@ -52,7 +52,7 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// A server's handles may send before the form of headers is known. Their packets were framed in the current
-    /// form and are framed anew, before anything is routed that could make handles send more.
+    /// form and are reframed, before any routing that could make handles send more.
     #[cold]
     pub(super) fn release_held_mail(&mut self) {
         let Some(form) = self.core.sends() else { return };
@@ -68,7 +68,7 @@ impl<R: Protocol> Engine<R> {
             let sent = self.core.outbox().forward(&packet);
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
-        // With old headers the backlog is shorter than before, and no write may follow that would tell producers.
+        // With old headers the backlog is shorter than before, and no write may follow that would notify producers.
         self.tell_producers();
     }
 }

@@ -1,4 +1,4 @@
-//! Hand-off in the engine: asking, deciding, leaving.
+//! Hand-off in the engine: request, decision, end.
 
 use super::{Engine, Reading};
 use crate::budget::LineLimit;
@@ -75,7 +75,7 @@ impl<R: Protocol> Engine<R> {
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
-            // There may be an answer already, or another one that asks.
+            // There may be an answer already, or another request.
             Step::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_given_up()) {
                     self.core.give_up_hand_off(asking.operation);
@@ -89,7 +89,7 @@ impl<R: Protocol> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
-                    // The peer that asked would close it. A packet that has come in part shows that: no other may come.
+                    // The requesting peer would close it. An incomplete packet shows that: no other may follow.
                     Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
@@ -103,14 +103,14 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Answers a peer that has asked; `false` if another answer is needed, since the reply is too long.
+    /// Answers a peer's request; `false` if another answer is needed, since the reply is too long.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(now()) {
                 let peer = self.handle.peer_addr();
-                tracing::warn!(?peer, %error, suppressed, "a hand-off is refused, since the reply to it is too long");
+                tracing::warn!(?peer, %error, suppressed, "hand-off refused: reply too long");
             }
             let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
             debug_assert!(told.is_ok(), "short packets are within every limit");
@@ -178,8 +178,8 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so no waker is called and
-/// nothing is dropped here.
+/// Requests the connection from the peer, if that is the step. Called under the mailbox's lock, so no waker is called
+/// and nothing is dropped here.
 #[cold]
 pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
     let Step::Ask { before, request, asking } = step else { return Ok(()) };
@@ -203,7 +203,7 @@ mod tests {
     const HELLO: &[u8] = b"fris\x01";
 
     #[tokio::test]
-    async fn bytes_read_together_with_the_granting_answer_reach_the_new_owner() {
+    async fn bytes_read_with_granting_answer_reach_new_owner() {
         let (here, mut there) = crate::memory();
         let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
@@ -211,17 +211,17 @@ mod tests {
         let asked = packet(8, &[10]);
         let mut heard = Vec::new();
         while !heard.ends_with(&asked) {
-            heard.push(there.read_u8().await.expect("the client asks"));
+            heard.push(there.read_u8().await.expect("the client sends a request"));
         }
         there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("the client reads");
         drop(there);
-        let mut raw = asking.await.expect("nobody panics").expect("it is granted").transport;
+        let mut raw = asking.await.expect("no task panics").expect("it is granted").transport;
         let mut read = Vec::new();
         raw.read_to_end(&mut read).await.expect("it has ended in good order");
         assert_eq!(read, b"raw");
     }
 
-    /// Leaves each connection behind the first packet.
+    /// Leaves each connection after the first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {

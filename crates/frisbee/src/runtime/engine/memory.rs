@@ -1,4 +1,4 @@
-//! The share of a connection in its server's memory, and the treatment of packets for which there is none.
+//! The share of a connection in its server's memory, and the treatment of packets without memory.
 
 use super::Engine;
 use super::streams::NO_ROOM;
@@ -8,8 +8,7 @@ use crate::stream::RESOURCE_EXHAUSTED;
 use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
-/// What a body may grow by although its connection holds its share, if that is of replies, in bytes: what one read
-/// brings.
+/// The growth of a body beyond its connection's share, if that consists of replies, in bytes: one read adds it.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Protocol> Engine<R> {
@@ -37,8 +36,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Gives back the charge of a body that is complete. Whoever keeps it is charged for it anew, and asks for room first:
-    /// with this it would have to be there twice.
+    /// Releases the charge of a complete body. Its keeper is charged for it again, and checks for room first: with this
+    /// it would have to be there twice.
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
@@ -54,8 +53,8 @@ impl<R: Protocol> Engine<R> {
             return Ok(());
         }
         if packet.operation == Operation::HAND_OFF {
-            // The peer that asked would wait for half a minute.
-            let reason = CloseReason::Router("no memory for what goes along with a request for the connection".into());
+            // The requesting peer would wait for half a minute.
+            let reason = CloseReason::Router("no memory for the body of a hand-off request".into());
             Order::put(Order::Flush(reason), &mut self.order);
         }
         if packet.operation.is_reserved() {
@@ -71,7 +70,7 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream of which messages were discarded, or refuses one whose opening was, if the packet `may_open` one.
+    /// Ends a stream with discarded messages, or refuses a discarded opening, if the packet `may_open` one.
     fn shed_of_stream(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();

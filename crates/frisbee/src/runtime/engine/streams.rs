@@ -8,13 +8,13 @@ use frisbee_core::{BatchSize, StreamSignal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Why a stream is reset of which more came than there is memory or credit for.
+/// Why a stream is reset that received more than its memory or credit allows.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Protocol> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
-        // Messages of one stream often come in a row. Invariant: `last` receives messages only while it is in the
+        // Messages of one stream are often consecutive. Invariant: `last` receives messages only while it is in the
         // table. A stream that is over there returns the body, and the table decides; so a later stream with its id
         // gets its own.
         let body = match &self.streams.last {
@@ -33,7 +33,7 @@ impl<R: Protocol> Engine<R> {
                 stream.handle_close();
                 StreamSignal::Nothing
             } else {
-                // A message behind the end of its direction is dropped.
+                // A message after the end of its direction is dropped.
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
             self.streams.last = Some(stream);
@@ -64,7 +64,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Whether a packet of a stream that is not open opens it. Must be called in the order in which packets come.
+    /// Whether a packet of a stream that is not open opens it. Must be called in the order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // A close or a message that crossed this end's close opens none. A Go client takes its ids from several
         // counters, and may use one again at once.
@@ -101,7 +101,7 @@ impl<R: Protocol> Engine<R> {
         self.router.stream(session, body, stream)
     }
 
-    /// Forgets the last stream if it is over, and tells the peer the reason.
+    /// Forgets the last stream if it is over, and sends the peer the reason.
     fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
         if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);

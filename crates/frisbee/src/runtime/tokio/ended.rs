@@ -22,8 +22,8 @@ impl<T> Ended<T> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Hands over the transport, if it has a next owner, and goes on with it if that owner lives in this task. `raw`
-    /// makes it of the transport and what has been read of it, within the runtime of that owner.
+    /// Hands over the transport, if it has a next owner, and continues with it if that owner lives in this task. `raw`
+    /// makes it of the transport and its read bytes, within the runtime of that owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
         F: Future<Output = io::Result<RawTransport>>,
@@ -38,7 +38,7 @@ impl<T> Ended<T> {
                 None => self.reason,
             },
             Err(error) => {
-                tracing::warn!(%error, "a connection that was to be handed off is closed");
+                tracing::warn!(%error, "hand-off failed: connection closed");
                 self.reason
             }
         }

@@ -73,7 +73,7 @@ impl Driven {
         assert!(polled.is_pending());
     }
 
-    /// How many packets have reached the peer since this was last asked.
+    /// How many packets have reached the peer since the last call.
     fn reached(&mut self) -> usize {
         let mut buffer = [0; 4096];
         let mut read = ReadBuf::new(&mut buffer);
@@ -95,9 +95,9 @@ impl Driven {
 }
 
 #[tokio::test]
-async fn a_packet_of_one_caller_is_written_at_once_and_those_of_several_in_one_write() {
+async fn single_packet_is_written_at_once_and_several_in_one_write() {
     let mut driven = Driven::new();
-    assert_eq!(driven.sent_when_came(0).await, [0, 1], "nobody has been woken, and others may be about to send");
+    assert_eq!(driven.sent_when_came(0).await, [0, 1], "no task was woken, and others may be about to send");
     assert_eq!(driven.sent_when_came(2).await, [0, 1]);
     assert_eq!(driven.sent_when_came(1).await, [1, 0]);
     assert_eq!(driven.sent_when_came(0).await, [0, 1], "the one has sent");
@@ -113,7 +113,7 @@ async fn nothing_is_routed_behind_the_order_to_end_at_once() {
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
-/// A transport that takes what it is given and has a peer that takes nothing, as a socket of a ring may.
+/// A transport that accepts writes and has a peer that reads nothing, as a socket of a ring may.
 struct Stuck;
 
 impl AsyncRead for Stuck {
@@ -137,7 +137,7 @@ impl AsyncWrite for Stuck {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_and_ends_in_time() {
+async fn transport_that_cannot_flush_is_not_handed_over() {
     for raw in [true, false] {
         let (running, handle) = drive(Stuck, Sink::default());
         handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
@@ -152,7 +152,7 @@ async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_
         });
         let is_over = running.await.done().is_ok();
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
-        assert!(!taken.await.expect("it does not panic"), "nobody gets it");
+        assert!(!taken.await.expect("it does not panic"), "it is not handed over");
     }
 }
 
@@ -191,7 +191,7 @@ impl AsyncWrite for Reset {
 }
 
 #[tokio::test]
-async fn the_last_words_of_a_server_are_read_although_writing_to_it_fails() {
+async fn final_packets_of_server_are_read_after_write_failure() {
     let (packets, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"HTTP/1.1 400 Bad Request");
     for (unread, kind, routed) in [
         (&[][..], CloseKind::Transport, 0),
@@ -207,7 +207,7 @@ async fn the_last_words_of_a_server_are_read_although_writing_to_it_fails() {
     }
 }
 
-/// A transport that loses bytes: a read fails, and later ones go on behind the hole.
+/// A transport that loses bytes: a read fails, and later ones continue after the hole.
 struct Holed {
     reads: Vec<io::Result<&'static [u8]>>,
     write_fails: bool,

@@ -1,4 +1,4 @@
-//! How well a server works, by calls of which the ends are stated.
+//! The estimate of a server, by calls with given ends.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
 }
 
 #[test]
-fn a_call_that_waits_counts_by_its_age_and_an_old_measure_less_and_less() {
+fn pending_call_counts_by_age_and_old_measure_decays() {
     let (estimate, at) = server();
     let made = estimate.clock.made();
     estimate.begin(made);
@@ -45,7 +45,7 @@ fn a_call_that_waits_counts_by_its_age_and_an_old_measure_less_and_less() {
 }
 
 #[test]
-fn a_server_that_refuses_gets_a_trial_at_growing_intervals_until_it_has_answered() {
+fn refusing_server_is_probed_at_growing_intervals() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
     let (mut now, mut last) = (8, 0);
@@ -78,11 +78,11 @@ fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
     estimate.end(Duration::from_millis(2_000), TimedEnd::Late, at(2_500));
     assert!(estimate.is_doubted() && cost(&estimate, at(2_500)) == EXCLUDED);
     estimate.assess(at(2_500), true, 1, FleetState { is_panic: true, ..FleetState::default() });
-    assert!(estimate.cost() < EXCLUDED, "too many are ejected, so nobody is");
+    assert!(estimate.cost() < EXCLUDED, "too many are ejected, so none is");
 }
 
 #[test]
-fn a_server_that_comes_to_others_has_calls_in_a_growing_part_of_the_time() {
+fn new_server_gets_calls_in_growing_share() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
     estimate.connect();
@@ -126,7 +126,7 @@ fn a_report_that_promises_too_much_gains_little() {
 }
 
 #[test]
-fn the_cost_of_a_server_that_reports_is_that_of_each_call_beside_those_of_others() {
+fn reporting_server_cost_is_per_concurrent_call() {
     let (estimate, at) = server();
     estimate.set_place(Some(0));
     estimate.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
@@ -176,7 +176,7 @@ fn a_smaller_weight_costs_more() {
 }
 
 #[test]
-fn each_failure_raises_the_aversion_by_a_part_of_the_rest_and_it_halves_by_and_by() {
+fn failure_penalty_rises_by_part_of_rest_and_decays() {
     let (estimate, at) = server();
     let mut state = *estimate.state.lock();
     let now = at(1);
@@ -189,7 +189,7 @@ fn each_failure_raises_the_aversion_by_a_part_of_the_rest_and_it_halves_by_and_b
 }
 
 #[test]
-fn a_failure_excludes_a_server_for_about_the_stated_time_and_one_that_was_under_way_no_longer() {
+fn failure_excludes_server_for_stated_time_once() {
     let (estimate, at) = server();
     let fresh = *estimate.state.lock();
     let mut pauses = Vec::new();
@@ -210,7 +210,7 @@ fn a_failure_excludes_a_server_for_about_the_stated_time_and_one_that_was_under_
 }
 
 #[test]
-fn a_server_is_coming_for_five_seconds_after_each_of_its_connections() {
+fn server_is_warming_up_for_five_seconds_per_connection() {
     let (estimate, at) = server();
     assert!(!estimate.is_coming(at(1)), "it has never come");
     at(10);
@@ -221,11 +221,11 @@ fn a_server_is_coming_for_five_seconds_after_each_of_its_connections() {
     );
     // Those that come all together are as good as each other.
     estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
-    assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "it comes to nobody");
+    assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
 }
 
 #[test]
-fn the_first_call_to_a_server_makes_it_expensive_until_it_is_measured() {
+fn first_call_makes_server_expensive_until_measured() {
     let (estimate, at) = server();
     assert_eq!(cost(&estimate, at(1)), TRIAL);
     estimate.begin_trial();
@@ -245,7 +245,7 @@ fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
 }
 
 #[test]
-fn the_trial_of_an_ejected_server_excludes_it_again_if_its_deadline_passes_however_short() {
+fn failed_probe_of_ejected_server_excludes_it_again() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(500), TimedEnd::Answered, at(500));
     estimate.refuse();
@@ -260,7 +260,7 @@ fn the_trial_of_an_ejected_server_excludes_it_again_if_its_deadline_passes_howev
 }
 
 #[test]
-fn connections_that_come_and_go_and_servers_that_show_are_seen_before_the_next_call() {
+fn fleet_changes_are_seen_before_next_call() {
     let (estimate, at) = server();
     at(1);
     let seen = |what: &dyn Fn(), is_change: bool| {

@@ -1,6 +1,6 @@
 //! Boxes for metadata and extensions that are used again. Each message that has some needs one, and most of them end on
-//! the thread on which another one begins: taking a box from the thread and giving it back costs half as many
-//! instructions as asking the allocator.
+//! the thread where another one begins: taking a box from the thread and returning it costs half as many instructions
+//! as the allocator.
 
 use super::Extras;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ const KEPT_MAX: usize = 64;
 
 thread_local! {
     /// Boxes without contents.
-    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    #[expect(clippy::vec_box, reason = "the boxes are kept")]
     static KEPT: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -32,7 +32,7 @@ pub(super) fn keep(mut extras: Box<Extras>) {
     keep_emptied(extras);
 }
 
-/// Empties a box of what has memory of its own, and keeps it.
+/// Empties a box that owns memory, and keeps it.
 #[cold]
 #[inline(never)]
 fn keep_emptied(mut extras: Box<Extras>) {

@@ -1,9 +1,9 @@
-//! How the entries of metadata lie in memory: as they stand on the wire, one behind the other, in place as long as they are
-//! few. So they are sent by one copy, and those of a peer are copied as they came.
+//! The memory layout of metadata entries: their wire form, in a row, in place as long as they are few. So they are sent
+//! by one copy, and those of a peer are copied as they came.
 
 use frisbee::tlv::{put_varint, take_varint};
 
-/// The bytes that need no memory of their own: enough for a `traceparent` and a short entry beside it.
+/// The bytes without a separate allocation: enough for a `traceparent` and another short entry.
 const IN_PLACE: usize = 84;
 
 /// The type of an entry among the items of a prefix.
@@ -19,7 +19,7 @@ const SHORT_HEAD: usize = 3;
 /// The lengths from which on one takes several bytes.
 const LONG: usize = 0x80;
 
-/// Entries, each with a head, a key and a value, in the order in which they were set.
+/// Entries, each with a head, a key and a value, in the order of insertion.
 #[derive(Clone)]
 pub(super) struct Entries {
     /// All of them while they fit: `in_place[..length]`.
@@ -116,7 +116,7 @@ impl Entries {
         }
     }
 
-    /// Takes the marks off entries that stand at the end of a buffer.
+    /// Takes the marks off entries at the end of a buffer.
     #[cold]
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
@@ -155,7 +155,7 @@ impl Entries {
         true
     }
 
-    /// Adds an entry behind the others. The lengths are within the limits of metadata.
+    /// Appends an entry. The lengths are within the limits of metadata.
     #[cold]
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
@@ -244,7 +244,7 @@ impl Default for Entries {
 impl Eq for Entries {}
 
 impl PartialEq for Entries {
-    /// What is sensitive does not matter.
+    /// Sensitive bytes do not matter.
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.iter().zip(other.iter());
         self.count == other.count && pairs.all(|(one, two)| (one.key, one.value) == (two.key, two.value))

@@ -1,8 +1,8 @@
-//! Calls within their middleware: what runs inside of what, and in which memory.
+//! Calls within their middleware: the nesting, and its memory.
 //!
-//! Such a call takes a box for each middleware and one for itself. The outermost box is kept for the next call by whoever
-//! makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and returns
-//! with the reply.
+//! Such a call takes a box for each middleware and one for itself. The outermost box is kept for the next call by the
+//! end that makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and
+//! returns with the reply.
 //!
 //! # Decisions
 //!
@@ -30,7 +30,7 @@ const KEPT_MAX: usize = 16;
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn Erased>>,
-    /// Those for which there is no better place.
+    /// Boxes without a better place.
     kept: Mutex<Vec<Pin<Box<Place>>>>,
 }
 
@@ -47,7 +47,7 @@ impl Rest {
     }
 }
 
-/// What is inside of a middleware: the next middleware, or the call itself.
+/// The inside of a middleware: the next middleware, or the call itself.
 pub(super) struct Running {
     /// `None` if the next middleware has it, and at the end.
     last: Option<Box<Last>>,
@@ -177,7 +177,7 @@ impl<B: 'static> Around<Result<Response<B>, Status>> {
         match reply.and_then(Option::take) {
             Some(message) => {
                 let response = Response::together(message, of.extras.take());
-                // The call has taken what was here before.
+                // The call has taken the previous contents.
                 std::mem::forget(self.outermost.as_mut().project().last.replace(of));
                 Ok(response)
             }
@@ -207,8 +207,9 @@ impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
     }
 }
 
-/// A call within its middleware in memory of the chain, which gets it back when this is dropped after the call has ended.
-/// What is kept is not told apart by methods: that of another one serves as well, but for the box of the call itself.
+/// A call within its middleware in memory of the chain, which gets it back when this is dropped after the call has
+/// ended. Kept boxes are not distinguished by methods: that of another one serves as well, except for the box of the
+/// call itself.
 pub(crate) struct Lent<T> {
     around: Option<Around<T>>,
     chain: Arc<Chain>,
@@ -293,7 +294,7 @@ impl Chain {
 
     /// The memory of a call that has ended within this chain.
     fn kept<T>(&self) -> Option<Around<T>> {
-        // Nobody waits for memory, which can be had elsewhere.
+        // No caller waits for memory, which can be allocated instead.
         let outermost = self.kept.try_lock()?.pop()?;
         Some(Around { outermost, result: PhantomData })
     }

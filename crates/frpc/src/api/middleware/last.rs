@@ -1,4 +1,4 @@
-//! The call inside of all middleware, and the box in which it is made, which serves one call after the other.
+//! The call inside of all middleware, and its box, which serves one call after the other.
 
 use super::Parts;
 use super::chain::Rest;
@@ -14,17 +14,17 @@ use std::task::{Context, Poll, ready};
 /// Places of inner middleware that are kept with a call: more than chains have.
 const PLACES_MAX: usize = 32;
 
-/// The call inside of all middleware, and what is kept with it between two calls. It travels through the chain with the
-/// call, and returns with the reply.
+/// The call inside of all middleware, and the state kept with it between two calls. It travels through the chain with
+/// the call, and returns with the reply.
 pub(super) struct Last {
     pub(super) call: Pin<Box<dyn Makes>>,
-    /// What the middleware sees, unless it has it.
+    /// The middleware's view, unless it has it.
     pub(super) parts: Option<Box<Parts>>,
     /// The call has not begun.
     pub(super) is_coming: bool,
     /// The call is made by this end.
     pub(super) is_own: bool,
-    /// What is inside of the middleware that has the call, if that is more than the call itself.
+    /// The inside of the middleware that has the call, if that is more than the call itself.
     pub(super) rest: Option<Rest>,
     /// Whether the call has run, or may have, for its outermost middleware, which may drop the call.
     pub(super) has_run: Arc<AtomicBool>,
@@ -52,7 +52,7 @@ impl Last {
 /// The call inside of all middleware.
 pub(super) trait Makes: Send {
     /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
-    /// reply stays here, and what is beside it in `extras`.
+    /// reply stays here, and its other parts in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,

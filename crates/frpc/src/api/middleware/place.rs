@@ -1,4 +1,4 @@
-//! The boxes in which the futures of middleware run, each of which serves one call after the other.
+//! The boxes of the futures of middleware. Each serves one call after the other.
 
 use super::last::Last;
 use super::{Call, CallResponse, Middleware, Next};
@@ -27,7 +27,7 @@ impl<M: Middleware> Erased for M {
 pub(super) type Place = Kept<dyn Runs>;
 
 pin_project_lite::pin_project! {
-    /// What runs a middleware, and what is kept with it if that is the outermost.
+    /// The runner of a middleware, and the state kept with it if that is the outermost.
     pub(super) struct Kept<P: ?Sized> {
         // The call inside of all middleware, before it begins and after it has ended.
         pub(super) last: Option<Box<Last>>,
@@ -79,7 +79,7 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
 {
-    // In one function, of which the future's code is a part.
+    // In one function, with the future's code as a part.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,

@@ -1,4 +1,4 @@
-//! What is counted of observed calls, as pure state.
+//! Counting of observed calls, as pure state.
 
 use super::super::Body;
 use super::*;
@@ -93,7 +93,7 @@ impl Observed {
         ticket
     }
 
-    /// A turn, so much later, in which these calls are answered by these bodies.
+    /// A turn, so much later, with these replies to these calls.
     fn answer(&mut self, later: Duration, answered: &[(Ticket, Operation, &'static [u8])]) -> Option<LateReplies> {
         self.now += later;
         let packet = |&(ticket, operation, body): &(Ticket, Operation, _)| Packet {
@@ -120,7 +120,7 @@ impl Observed {
 }
 
 #[test]
-fn messages_that_come_in_one_turn_are_counted_by_method_with_the_time_since_their_calls() {
+fn replies_of_one_turn_are_counted_by_method_with_latency() {
     let mut observed = Observed::new();
     let early = observed.send(&ADD);
     observed.answer(Duration::from_millis(10), &[]);
@@ -136,7 +136,7 @@ fn messages_that_come_in_one_turn_are_counted_by_method_with_the_time_since_thei
 }
 
 #[test]
-fn a_call_that_is_given_up_or_fails_behind_its_reply_is_counted_once_by_its_end() {
+fn cancelled_or_failed_call_is_counted_once_by_its_end() {
     let mut observed = Observed::new();
     let tickets = [observed.send(&ADD), observed.send(&ADD), observed.send(&ADD)];
     observed.answer(Duration::from_millis(1), &tickets.map(|ticket| (ticket, ADD.operation, MESSAGE)));
@@ -150,7 +150,7 @@ fn a_call_that_is_given_up_or_fails_behind_its_reply_is_counted_once_by_its_end(
 }
 
 #[test]
-fn a_reply_that_is_no_bare_message_is_counted_when_its_caller_has_read_it() {
+fn non_bare_reply_is_counted_when_read_by_caller() {
     let mut observed = Observed::new();
     let [failed, answered] = [observed.send(&ADD), observed.send(&ADD)];
     let behind_prefix: &[u8] = &[0x10, 3, 99, 1, 7, 8, 0];
@@ -168,7 +168,7 @@ fn a_reply_that_is_no_bare_message_is_counted_when_its_caller_has_read_it() {
 }
 
 #[test]
-fn a_call_that_nobody_observes_is_not_counted_though_one_in_its_slot_was() {
+fn unobserved_call_is_not_counted_in_reused_slot() {
     let mut observed = Observed::new();
     let first = observed.send(&ADD);
     observed.answer(Duration::from_millis(1), &[(first, ADD.operation, MESSAGE)]);
@@ -182,7 +182,7 @@ fn a_call_that_nobody_observes_is_not_counted_though_one_in_its_slot_was() {
 }
 
 #[test]
-fn late_replies_of_a_turn_are_counted_when_the_lock_of_the_calls_is_free() {
+fn late_replies_are_counted_after_lock_release() {
     let mut observed = Observed::new();
     let ticket = observed.send(&ADD);
     observed.calls.give_up(ticket, |_, _| {});

@@ -70,7 +70,7 @@ async fn pauses_grow_to_their_limit_and_are_drawn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_of_another_protocol_are_left_in_peace_for_half_of_the_longest_pause_or_more() {
+async fn other_protocol_is_redialled_after_half_longest_pause() {
     let now = Instant::now();
     let pauses: Vec<_> = (0..200).map(|_| Failures::default().fail(now, true)).collect();
     assert!(pauses.iter().all(|pause| (PAUSE_MAX / 2..=PAUSE_MAX).contains(pause)), "{pauses:?}");
@@ -79,7 +79,7 @@ async fn servers_of_another_protocol_are_left_in_peace_for_half_of_the_longest_p
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does() {
+async fn attempts_continue_only_while_a_caller_waits() {
     let failing = Arc::default();
     let making = making(&failing);
     assert!(making.trouble().is_none());
@@ -90,7 +90,7 @@ async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does()
         assert!(failing.attempts() > before + 10);
         let after = failing.attempts();
         tokio::time::sleep(Duration::from_secs(60)).await;
-        assert!(failing.attempts() <= after + 1, "{} attempts for nobody", failing.attempts() - after);
+        assert!(failing.attempts() <= after + 1, "{} attempts without a caller", failing.attempts() - after);
     }
     assert!(making.trouble().is_some());
     assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
@@ -98,7 +98,7 @@ async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_fails_when_the_next_pause_ends_behind_its_patience_and_not_before() {
+async fn caller_fails_when_next_pause_exceeds_its_patience() {
     let failing = Arc::default();
     let making = making(&failing);
     let begun = Instant::now();
@@ -117,7 +117,7 @@ async fn a_caller_fails_when_the_next_pause_ends_behind_its_patience_and_not_bef
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up_the_end() {
+async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     let failing = Arc::new(Failing { panics: true, ..Failing::default() });
     let status = making(&failing).connection(now()).await.err().expect("there is no connection");
     assert!(status.message().contains("connecting panicked"), "{status}");

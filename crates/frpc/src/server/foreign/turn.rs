@@ -19,8 +19,8 @@ use std::time::Instant;
 use tokio::runtime::EnterGuard;
 
 impl ForeignMethods {
-    /// Begins a turn, in which calls are begun on one thread, one behind the other, at `now`. Within it the current
-    /// runtime is that of handlers. A client has one turn at a time: a second one waits for its end.
+    /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
+    /// that of handlers. A client has one turn at a time: a second one waits for its end.
     #[doc(hidden)]
     pub fn turn(&self, now: Instant) -> ForeignTurn<'_> {
         let foreign = &*self.caller;
@@ -30,7 +30,7 @@ impl ForeignMethods {
     }
 }
 
-/// Calls that are begun one behind the other.
+/// Calls that are begun one after the other.
 #[doc(hidden)]
 pub struct ForeignTurn<'a> {
     foreign: &'a ForeignCaller,
@@ -45,7 +45,7 @@ impl Drop for ForeignTurn<'_> {
         let connection = &self.foreign.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // The log tells of single methods that hold up their thread.
+        // The log names single methods that block their thread.
         self.in_place.end_turn(self.began, clock, || connection.turn_max());
     }
 }
@@ -102,9 +102,9 @@ impl fmt::Debug for ForeignTask {
 }
 
 impl ForeignPlace {
-    /// Calls the method. If its handler is ready at once, the response is appended to `out`, to which nothing is added
-    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the
-    /// server. A response for which the client has no memory becomes an error.
+    /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
+    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server. A
+    /// response without memory for its client becomes an error.
     pub fn call<D>(
         &mut self,
         turn: &mut ForeignTurn<'_>,

@@ -205,7 +205,7 @@ pub(super) fn put_reply<B: Message>(
     }
 }
 
-/// Whether middleware has denied a call without continuing it. Its other failures may come of something that it has done.
+/// Whether middleware has denied a call without continuing it. Its other failures may be caused by its own actions.
 fn is_denial(status: &Status) -> bool {
     !status.may_have_run() && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
 }

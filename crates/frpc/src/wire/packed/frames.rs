@@ -8,11 +8,11 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// The shortest message that is packed, in bytes. What is shorter fits into the packets of the network as it is, and
-/// saves less than the work on it costs.
+/// The shortest message that is packed, in bytes. Shorter ones fit into the packets of the network anyway, and save
+/// less than the work on them costs.
 const LEAST: usize = 1024;
 
-/// What a message has to save at least, as a part of its length: with less the work at both ends is in vain.
+/// The least saving of a message, as a part of its length: with less the work at both ends is in vain.
 const SAVED_PART: usize = 16;
 
 /// The level: the one that takes the least time and still gives most of the gain.
@@ -24,7 +24,7 @@ const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// The longest message whose copy a thread keeps the memory of.
 const KEPT: usize = 64 * 1024;
 
-/// What a thread packs with: some hundred kilobytes, which are not made anew for each message.
+/// The packing state of a thread: some hundred kilobytes, which are not rebuilt for each message.
 struct Packer {
     compressor: Compressor<'static>,
     whole: Vec<u8>,
@@ -59,7 +59,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     });
 }
 
-/// What is kept in a place, made if there is none.
+/// The contents of a slot, made if there is none.
 fn kept<T>(place: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
     if place.is_none() {
         *place = make();
@@ -105,8 +105,8 @@ impl Packer {
     }
 }
 
-/// Whether what a peer has sent is one frame of a message of so many bytes: no dictionary, nothing to be skipped, and
-/// nothing behind it.
+/// Whether the peer's bytes are one frame of a message of so many bytes: no dictionary, no skippable part, and no bytes
+/// after it.
 pub(super) fn check(frame: &[u8], length: usize) -> Result<(), Unreadable> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
@@ -143,8 +143,8 @@ mod tests {
         text
     }
 
-    /// The body of a packet with `front` before a message, of which the part from 100 to 2000 stands beside the buffer if
-    /// it is `split`.
+    /// The body of a packet with `front` before a message. The part from 100 to 2000 is outside the buffer if it is
+    /// `split`.
     fn packed(front: &[u8], message: &[u8], split: bool) -> Bytes {
         crate::wire::body::alone(|outbox: &mut Outbox| {
             let mut packet = outbox.packet(PacketId(0), Operation::FIRST_USER);
@@ -165,7 +165,7 @@ mod tests {
         })
     }
 
-    /// What stands behind the length.
+    /// The bytes after the length.
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_with_any_byte_changed_is_refused_or_has_the_stated_length() {
+    fn corrupted_frame_is_refused_or_has_stated_length() {
         let message = text(2048);
         let body = packed(b"", &message, false);
         let (length, frame) = frame_of(&body);

@@ -32,12 +32,12 @@ pub struct Field {
 enum Values {
     /// A value without further memory.
     Plain,
-    /// Numbers, one behind the other if they are packed.
+    /// Numbers, consecutive if they are packed.
     Varints,
     /// As `Varints`, of so many bytes each.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// The entries of a map, and what is in its values if they are messages.
+    /// The entries of a map, and the contents of its values if they are messages.
     Entries(Option<fn(u32) -> Field>),
 }
 
@@ -78,7 +78,7 @@ impl Field {
     /// A `HashMap<K, V>`.
     #[must_use]
     pub const fn map<K, V>() -> Self {
-        /// What the smallest table has.
+        /// The size of the smallest table.
         const PLACES: usize = 4;
         /// A byte for each place and a group of them.
         const CONTROL: usize = 20;
@@ -89,7 +89,7 @@ impl Field {
     /// A `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
-        /// What a node has.
+        /// The size of a node.
         const PLACES: usize = 11;
         let each = size_of::<(K, V)>();
         Self { first: PLACES * each, each, values: Values::Entries(None) }
@@ -115,7 +115,7 @@ pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> 
     Ok(walk.memory)
 }
 
-/// A message of which nothing is kept but the sum.
+/// A message. Only its sum is kept.
 struct Walk {
     fields: Fields,
     /// Which lists, maps and boxes have begun. Those whose numbers are 64 apart share a bit: only room goes uncounted.
@@ -185,7 +185,7 @@ impl Message for Walk {
         self.count(number, field, elements);
         let (wire_type, fields) = match field.values {
             Values::Messages(within) => (wire_type, Fields::Message(within)),
-            // Prost reads an entry whatever it is said to be.
+            // Prost reads an entry with any wire type.
             Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
             // With a context of its own: passed over is less than what decoding takes, and must not end before it.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),

@@ -1,9 +1,9 @@
 //! prost, as its derives find it in messages with [`Utf8Bytes`](polyglot::Utf8Bytes): with readers and writers of strings
 //! and bytes for this type too.
 //!
-//! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`, of which
-//! this is one. A field of `Utf8Bytes` is declared as bytes, or as a string where it is optional, so that its getter
-//! returns a `str`. On the wire both are the same.
+//! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`. This is
+//! one. A field of `Utf8Bytes` is declared as bytes, or as a string where it is optional, so that its
+//! getter returns a `str`. On the wire both are the same.
 
 pub use prost::*;
 

@@ -111,7 +111,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
 }
 
 #[test]
-fn a_call_that_fails_leaves_the_outermost_box_and_the_next_one_is_as_any_other() {
+fn failed_call_leaves_outermost_box_reusable() {
     let chain = chain_of(2);
     let fail = async |request: Request<u32>| match request.into_inner() {
         0 => Err(Status::aborted("zero")),
@@ -193,7 +193,7 @@ impl Middleware for Exchanges {
 }
 
 #[test]
-fn a_response_of_another_type_is_an_error_and_its_box_is_not_kept() {
+fn response_of_wrong_type_is_an_error_and_drops_its_box() {
     let exchanges = Exchanges::default();
     let take = exchanges.clone();
     let mut leave = Chain::default();
@@ -225,7 +225,7 @@ fn a_response_of_another_type_is_an_error_and_its_box_is_not_kept() {
 }
 
 #[test]
-fn a_call_begins_when_the_future_of_the_rest_is_polled_and_not_before() {
+fn call_begins_when_rest_of_chain_is_polled() {
     let begun = Arc::new(Shared::new(0));
     let counts = begun.clone();
     let seen = begun.clone();
@@ -249,7 +249,7 @@ fn a_call_begins_when_the_future_of_the_rest_is_polled_and_not_before() {
 }
 
 #[test]
-fn metadata_and_extensions_of_a_request_reach_the_handler_through_each_middleware() {
+fn metadata_and_extensions_pass_through_middleware() {
     let mut chain = Chain::default();
     for name in ["outer", "inner"] {
         chain.push(move |mut call: Call, next: Next| {
