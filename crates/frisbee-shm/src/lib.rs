@@ -37,7 +37,7 @@
 //! * Bytes are copied out once, and only the copy is decoded. Positions are kept in private memory; those of the peer are
 //!   checked against the size of the ring each time, and impossible ones end the connection with an error.
 //! * No system call blocks, for any use of the shared descriptors by a peer. A peer that rings its bell for nothing
-//! repeatedly is disconnected.
+//!   repeatedly is disconnected.
 //! * Memory is shared with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!
 //! It can see and change the contents of the rings, which it sends and receives anyway, and nothing else: each

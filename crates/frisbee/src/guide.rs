@@ -172,7 +172,7 @@ pub mod runtimes {
     //! * A server has by default one thread for each core, each with its own runtime, so that busy
     //!   connections do not starve their neighbours. A client is driven by the runtime that connects.
     //! * Handlers run on the thread of their connection, but their spawned tasks, timers and sockets belong to the
-    //! runtime in which the server was started.
+    //!   runtime in which the server was started.
     //! * With the feature `uring`, threads with an io_uring drive connections where it works and is cheaper. The variable
     //!   `FRISBEE_IO_BACKEND` has the last word.
 }

@@ -6,7 +6,7 @@
 //! * **A set is a whole.** Each answer replaces the set before. An endpoint that stays is not touched: its connection continues,
 //!   and a new weight, zone or metadata counts from the next call.
 //! * **An answer without endpoints, or without a valid one, changes nothing**, and neither does an error. The last good
-//! set stays until then. Errors are logged, at most once a minute, and the resolver is queried again after
+//!   set stays until then. Errors are logged, at most once a minute, and the resolver is queried again after
 //!   growing pauses.
 //! * **A missing endpoint is removed after half a second.** If it returns before, as in
 //!   answers that flap, nothing has happened.

@@ -112,7 +112,7 @@ pub mod streams {
     //! ```
     //!
     //! * A sender waits when its receiver does not read: `stream_credit` of [`Config`](crate::Config) bounds messages in
-    //! flight. [`try_send`](crate::ResponseSender::try_send) does not wait and returns the message.
+    //!   flight. [`try_send`](crate::ResponseSender::try_send) does not wait and returns the message.
     //! * Dropping a stream at the client cancels the call. A handler learns that by an error of `send` or by
     //!   [`closed`](crate::ResponseSender::closed).
     //! * `Ok(None)` of [`message`](crate::Streaming::message) is the orderly end, and an error is the status of the call.
@@ -143,7 +143,7 @@ pub mod errors {
     //! * frpc itself fails calls with `Unavailable` when there is no connection or it is lost, `DeadlineExceeded`,
     //!   `Cancelled`, and `ResourceExhausted` when a limit is reached.
     //! * [`Status::may_have_run`](crate::Status::may_have_run) says whether the handler may have been called. If not, the
-    //! call can be repeated with any side effects. Methods that the schema declares idempotent are retried by the
+    //!   call can be repeated with any side effects. Methods that the schema declares idempotent are retried by the
     //!   channel.
     //! * What cannot be served or connected is an [`Error`](crate::Error), which `main` may return.
 }

@@ -39,7 +39,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   first; [`try_call`](Self::try_call) fails.
 /// * **Giving up**, by dropping the future or by the timeout, frees the place and tells a native peer, whose router
 ///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
-/// of the connection have been cancelled.
+///   of the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets
 ///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
 ///   slowly ([`Routed::Useless`]).
