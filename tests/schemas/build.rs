@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything in `proto/` that is compiled with default options, in one crate.
-const SCHEMAS: [&str; 11] = [
+const SCHEMAS: [&str; 12] = [
     "again",
     "enums",
     "imports",
@@ -14,6 +14,7 @@ const SCHEMAS: [&str; 11] = [
     "names",
     "nested",
     "recursive",
+    "reports",
     "scalars",
     "services",
     "wellknown",

@@ -96,6 +96,7 @@ fn enums_nested_and_recursive_types_survive() {
     survive!(pool(&["enums"], "proto"), "enums", all::enums, Outer);
     survive!(pool(&["nested"], "proto"), "nested", all::nested, A);
     survive!(pool(&["recursive"], "proto"), "recursive", all::recursive, List Tree Ping Pong Term Sum);
+    survive!(pool(&["reports"], "proto"), "reports", all::reports, Outer Typed Cased Response Dynamic);
 }
 
 #[test]
