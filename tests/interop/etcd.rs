@@ -52,7 +52,7 @@ impl Shop {
 
 /// The addresses that the channel knows, sorted.
 fn known(channel: &Channel) -> Vec<String> {
-    let fleet = FleetView::of(&channel).expect("it follows a resolver");
+    let fleet = FleetView::of(channel).expect("it follows a resolver");
     let mut known: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     known.sort();
     known

@@ -126,7 +126,7 @@ impl Faulty {
             }
             (Defect::LostAtSeam, Some(last)) => drop(packets.remove(last)),
             (Defect::Reordered, Some(last)) if last > 0 && is_replayed(&packets[last - 1]) => {
-                packets.swap(last - 1, last)
+                packets.swap(last - 1, last);
             }
             (Defect::SameEpoch, _) => {
                 for packet in &mut packets {

@@ -98,7 +98,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
 
 /// The addresses of the fleet, sorted.
 fn fleet(channel: &Channel) -> Vec<String> {
-    let fleet = FleetView::of(&channel).expect("it follows a resolver");
+    let fleet = FleetView::of(channel).expect("it follows a resolver");
     let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
     names.sort();
     names

@@ -162,7 +162,7 @@ impl Protocol for ClientRouter {
                     && let Some(pattern) = self.0.begins(id.0) =>
             {
                 put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
-                self.0.follow(id.0, |follow| follow.handle_plain());
+                self.0.follow(id.0, super::resume::Follow::handle_plain);
             }
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();

@@ -66,7 +66,7 @@ pub mod services {
     //! * A client is a cheap clone, and all clones share one connection, which carries any number of calls. A connection
     //!   that is lost is replaced when the next call needs it. [`Channel`](crate::Channel) has the settings.
     //! * Several services are added one after the other; protocols of your own are
-    //! [mounted](crate::ServerBuilder::mount) next to them.
+    //!   [mounted](crate::ServerBuilder::mount) next to them.
 }
 
 pub mod streams {
@@ -172,7 +172,7 @@ pub mod deadlines {
     //! ```
     //!
     //! * A timeout that is set travels with the call: the server drops the handler when it passes. In a handler,
-    //! [`Request::timeout`](crate::Request::timeout) is the rest of it. The default of 30 s is not sent.
+    //!   [`Request::timeout`](crate::Request::timeout) is the rest of it. The default of 30 s is not sent.
     //! * Dropping the future of a call cancels it, at the server as well.
     //! * Calls with streams may take that long to be opened; the streams last as long as they like unless the request has
     //!   a timeout.

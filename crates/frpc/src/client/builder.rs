@@ -449,7 +449,7 @@ impl ChannelBuilder {
             observer: watching.clone(),
         });
         if let Some(watching) = &watching {
-            watching.channel(ChannelServers::new(Arc::downgrade(&inner)));
+            watching.channel(&ChannelServers::new(Arc::downgrade(&inner)));
         }
         let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
         Channel { inner, layers: layers.present() }

@@ -51,7 +51,7 @@ impl Watching {
     }
 
     /// Reports a channel that was created.
-    pub(crate) fn channel(&self, servers: ChannelServers) {
+    pub(crate) fn channel(&self, servers: &ChannelServers) {
         self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
 

@@ -82,7 +82,7 @@ where
     let (origin, reading) = (opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, receiver, lent, options| async move {
-        let reply = handler(requests(receiver, lent, reading, origin, options)).await?;
+        let reply = handler(requests(receiver, lent, reading, origin, *options)).await?;
         send_metadata(&sender, reply.metadata())?;
         send::<B>(&sender, reply.into_inner(), flags).await
     });
@@ -98,7 +98,7 @@ where
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, receiver, lent, options| async move {
-        let reply = handler(requests(receiver, lent.clone(), reading, origin, options)).await?;
+        let reply = handler(requests(receiver, lent.clone(), reading, origin, *options)).await?;
         respond(&sender, &connection, reply, &lent, flags).await
     });
 }
@@ -199,7 +199,7 @@ fn requests<A: Message>(
     lent: Arc<Lent>,
     reading: Reading,
     origin: Origin,
-    options: Box<Prefix>,
+    options: Prefix,
 ) -> Request<Streaming<A>> {
     let messages = Streaming::of_server(receiver, lent, reading);
     Request::together(messages, options.timeout, origin, options.extras)
