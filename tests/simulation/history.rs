@@ -137,7 +137,7 @@ impl Faulty {
                             packet.body = body.into();
                         }
                         POSITION => {
-                            packet.body = restated(&packet.body, |_, _, offset| (0x0101_0101_0101_0101, offset))
+                            packet.body = restated(&packet.body, |_, _, offset| (0x0101_0101_0101_0101, offset));
                         }
                         _ => {}
                     }

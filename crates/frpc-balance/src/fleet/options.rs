@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn servers_of_the_own_zone_come_first() {
-        let terms = FleetOptions { subset: Some(3), zone: Some("a".to_owned()), ..FleetOptions::default() };
+        let terms = FleetOptions { subset: Some(3), zone: Some("a".to_owned()) };
         let endpoint = |number: usize| {
             let zone = if number < 2 { "a" } else { "b" };
             Arc::new(Endpoint::new(format!("{number}")).with_zone(zone))

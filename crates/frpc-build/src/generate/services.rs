@@ -85,7 +85,9 @@ fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let operations = layout.operations().iter().map(|operation| Literal::u16_unsuffixed(*operation));
     // Written as in the schema lock.
     let number = |fingerprint: &Fingerprint| -> Literal {
-        format!("0x{fingerprint}").parse().expect("sixteen hexadecimal digits after 0x are a number")
+        let digits = fingerprint.to_string();
+        let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
+        format!("0x{}", groups.join("_")).parse().expect("sixteen hexadecimal digits after 0x are a number")
     };
     let fingerprint = number(&layout.fingerprint());
     let compatible = layout.compatible().iter().map(number);

@@ -62,7 +62,7 @@ pub mod rootless {
 static ROOT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "Root",
     &[10],
-    0x306d79eb97e47cdf,
+    0x306d_79eb_97e4_7cdf,
     &[],
 );
 

@@ -222,7 +222,7 @@ pub mod fields {
 static ECHO_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.echo",
     &[10, 11, 12, 13, 14],
-    0x63b276a9a9184f2f,
+    0x63b2_76a9_a918_4f2f,
     &[],
 );
 
@@ -442,7 +442,7 @@ impl ::frpc::codegen::Client for EchoClient_ {
 static S_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S",
     &[15],
-    0x1dab8dd8e0f6a24c,
+    0x1dab_8dd8_e0f6_a24c,
     &[],
 );
 
@@ -558,7 +558,7 @@ impl ::frpc::codegen::Client for SClient {
 static S_A_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S_A",
     &[16],
-    0x4cb13b652bf5112d,
+    0x4cb1_3b65_2bf5_112d,
     &[],
 );
 
@@ -674,7 +674,7 @@ impl ::frpc::codegen::Client for SAClient {
 static SELF_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.self",
     &[17],
-    0x55fca07ac123217a,
+    0x55fc_a07a_c123_217a,
     &[],
 );
 

@@ -188,7 +188,7 @@ pub mod comments {
 static DOCUMENTED_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "comments.Documented",
     &[10, 11],
-    0x1cab2c05e7d35f43,
+    0x1cab_2c05_e7d3_5f43,
     &[],
 );
 

@@ -866,7 +866,7 @@ impl Color {
 static INTEROP_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "interop.Interop",
     &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23],
-    0x8e63de67098e17c3,
+    0x8e63_de67_098e_17c3,
     &[],
 );
 

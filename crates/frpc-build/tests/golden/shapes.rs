@@ -446,7 +446,7 @@ impl Level {
 static FIRST_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.First",
     &[10, 11],
-    0x66d91ebea791bf06,
+    0x66d9_1ebe_a791_bf06,
     &[],
 );
 
@@ -594,7 +594,7 @@ impl ::frpc::codegen::Client for FirstClient {
 static SECOND_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Second",
     &[12, 13],
-    0x348bca7123cf1ea3,
+    0x348b_ca71_23cf_1ea3,
     &[],
 );
 
@@ -749,7 +749,7 @@ impl ::frpc::codegen::Client for SecondClient {
 static SILENT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Silent",
     &[],
-    0x592726ffb04862aa,
+    0x5927_26ff_b048_62aa,
     &[],
 );
 

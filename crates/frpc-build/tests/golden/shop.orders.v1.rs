@@ -201,7 +201,7 @@ pub mod order {
 static ITEMS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Items",
     &[100],
-    0x76c3c45876df7689,
+    0x76c3_c458_76df_7689,
     &[],
 );
 
@@ -323,7 +323,7 @@ impl ::frpc::codegen::Client for ItemsClient {
 static ORDERS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Orders",
     &[10],
-    0xa8eecfd2ff453dde,
+    0xa8ee_cfd2_ff45_3dde,
     &[],
 );
 

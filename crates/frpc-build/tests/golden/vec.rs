@@ -2261,7 +2261,7 @@ impl Alias {
 static VEC_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vec.VecDummy",
     &[10],
-    0xd139189c40fa8418,
+    0xd139_189c_40fa_8418,
     &[],
 );
 

@@ -51,7 +51,7 @@ impl ::frpc::polyglot::Fields for VOptional {
 static VEC_OPT_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vecopt.VecOptDummy",
     &[10],
-    0xdebc0234a80e685b,
+    0xdebc_0234_a80e_685b,
     &[],
 );
 

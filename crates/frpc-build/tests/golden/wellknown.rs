@@ -182,7 +182,7 @@ pub mod event {
 static EVENTS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "wellknown.Events",
     &[10, 11],
-    0x1257a834fbc9ae48,
+    0x1257_a834_fbc9_ae48,
     &[],
 );
 
