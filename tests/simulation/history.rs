@@ -268,12 +268,7 @@ async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration)
 }
 
 /// Subscribes, at some time, and checks all that comes until the last messages.
-async fn check(
-    world: World,
-    node: &'static str,
-    pattern: &'static str,
-    published: Arc<Mutex<Published>>,
-) {
+async fn check(world: World, node: &'static str, pattern: &'static str, published: Arc<Mutex<Published>>) {
     let pause = world.draw(|rng| rng.u64(..2000));
     sleep(Duration::from_millis(pause)).await;
     let mut subscription: Subscription = loop {
