@@ -40,6 +40,13 @@ pub struct Position {
 
 impl Message {
     /// The topic it was published to.
+    ///
+    /// ```
+    /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{}: {} bytes", message.topic(), message.payload().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn topic(&self) -> &str {
         &self.topic.name
     }
@@ -51,11 +58,26 @@ impl Message {
     }
 
     /// The payload. It shares the memory of the bytes that were read with it.
+    ///
+    /// ```
+    /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{}: {} bytes", message.topic(), message.payload().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
 
     /// As [`payload`](Self::payload), by value.
+    ///
+    /// ```
+    /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
+    /// let payload = message.into_payload();
+    /// # let _ = payload;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_payload(self) -> Bytes {
         self.payload
     }

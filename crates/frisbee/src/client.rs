@@ -93,6 +93,16 @@ impl Client {
     }
 
     /// A builder with the default settings.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Client, Requester};
+    ///
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// # let _ = connection;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             config: ClientConfig::default(),
@@ -114,12 +124,24 @@ impl Client {
 
 impl ClientBuilder {
     /// Sets the limits and times of the connection.
+    ///
+    /// ```
+    /// use frisbee::{Client, Config};
+    ///
+    /// let builder = Client::builder().config(Config::default());
+    /// ```
     pub fn config(mut self, config: Config) -> Self {
         self.config.common = config;
         self
     }
 
     /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    ///
+    /// ```
+    /// use frisbee::{Client, HeaderForm};
+    ///
+    /// let builder = Client::builder().header_form(HeaderForm::Current);
+    /// ```
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.config.header_form = form;
         self
@@ -127,18 +149,38 @@ impl ClientBuilder {
 
     /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
     /// server answers a PING at once.
+    ///
+    /// ```
+    /// use frisbee::Client;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Client::builder().peer_kind_timeout(Duration::from_secs(1));
+    /// ```
     pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
         self.config.peer_kind_timeout = timeout;
         self
     }
 
     /// Sets how long connecting may take, name resolution included. Default: 10 s.
+    ///
+    /// ```
+    /// use frisbee::Client;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Client::builder().connect_timeout(Duration::from_secs(3));
+    /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
     /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
+    ///
+    /// ```
+    /// use frisbee::Client;
+    ///
+    /// let builder = Client::builder().memory_max(64 << 20);
+    /// ```
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -158,6 +200,12 @@ impl ClientBuilder {
     ///
     /// The threads start with the first client that sets this number, and are bound to the processors of its thread. A
     /// process that forks has none of them.
+    ///
+    /// ```
+    /// use frisbee::{Client, Workers};
+    ///
+    /// let builder = Client::builder().workers(Workers::PerCore);
+    /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
         self
@@ -168,6 +216,12 @@ impl ClientBuilder {
     ///
     /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. Sent and received bytes
     /// then cross threads, which measures dearer unless very many calls are in flight.
+    ///
+    /// ```
+    /// use frisbee::{Client, IoBackend};
+    ///
+    /// let builder = Client::builder().io_backend(IoBackend::Auto);
+    /// ```
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.io_backend = backend;
         self
@@ -176,6 +230,13 @@ impl ClientBuilder {
     /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
     /// all. Through shared memory the server then wakes it with no system call. See
     /// [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
+    ///
+    /// ```
+    /// use frisbee::Client;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Client::builder().busy_poll(Duration::from_micros(50));
+    /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.busy_poll = time;
         self
@@ -231,6 +292,16 @@ impl ClientBuilder {
     /// The connection lives until it is [closed](Connection::close): the result is a handle, and dropping it closes
     /// nothing.
     ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Client, Requester};
+    ///
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// # let _ = connection;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required and does not work,
     /// or the router reports a [defect](Protocol::check).
@@ -265,6 +336,17 @@ impl ClientBuilder {
     ///
     /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their
     /// workers; what wraps one stays with the current runtime, which then has to find time for it.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Client, Requester};
+    ///
+    /// let (here, there) = frisbee::memory();
+    /// let connection = Client::builder().connect_io(here, Requester::new()).await?;
+    /// # let _ = (connection, there);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the TLS handshake does not succeed within the time for connecting, or the router reports a

@@ -179,6 +179,16 @@ impl Connection {
     /// A packet received on another connection is sent unchanged: a large body is shared with its read buffer and not
     /// copied. Proxies forward in this way; see also [`Outbox::forward`].
     ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Operation, Packet, PacketId};
+    ///
+    /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
+    /// connection.send(&Packet::new(PacketId(1), GREET, "hello")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If the connection has ended or the body is too long.
     ///
@@ -272,6 +282,18 @@ impl Connection {
     /// Waits until the kind of the peer is known, which on a new connection takes a round trip, until the peer accepts
     /// a further stream, and while this end [requests a hand-off](Self::hand_off).
     ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::bytes::Bytes;
+    ///
+    /// let mut stream = connection.open_stream(&Bytes::from_static(b"subscribe")).await?;
+    /// while let Some(message) = stream.recv().await {
+    ///     println!("{} bytes", message.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
     ///
@@ -296,6 +318,15 @@ impl Connection {
     }
 
     /// The kind of the peer, once it is known. A server knows it at the first packet, a client after a round trip.
+    ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// if connection.peer_known().await?.hello().is_none() {
+    ///     println!("the peer has no extensions");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the connection has ended before.

@@ -86,6 +86,15 @@ impl TakeOver {
     /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
     /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
     /// the server does not wait for it.
+    ///
+    /// ```
+    /// use frisbee::TakeOver;
+    ///
+    /// let echo = TakeOver::new(async |raw| {
+    ///     let (mut read, mut write) = tokio::io::split(raw);
+    ///     tokio::io::copy(&mut read, &mut write).await.ok();
+    /// });
+    /// ```
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -146,6 +155,13 @@ impl HandOffRequest {
     }
 
     /// The requested operation.
+    ///
+    /// ```
+    /// # async fn example(request: frisbee::HandOffRequest) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{:?}", request.operation());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn operation(&self) -> Operation {
         self.operation
     }
@@ -178,6 +194,13 @@ impl HandOffRequest {
     }
 
     /// Does not agree; the connection continues.
+    ///
+    /// ```
+    /// # async fn example(request: frisbee::HandOffRequest) -> Result<(), Box<dyn std::error::Error>> {
+    /// request.refuse("log in first");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }

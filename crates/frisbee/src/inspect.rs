@@ -114,11 +114,25 @@ impl Inspector {
     }
 
     /// The counts of the server.
+    ///
+    /// ```
+    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections", inspector.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> Stats {
         Stats::new(self.budget.clone())
     }
 
     /// How many bytes the server may hold for its peers: [`ServerBuilder::memory_max`](crate::ServerBuilder::memory_max).
+    ///
+    /// ```
+    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("at most {} bytes", inspector.memory_max());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn memory_max(&self) -> usize {
         self.budget.total()
     }
@@ -128,6 +142,13 @@ impl Inspector {
     /// continue until one is empty.
     ///
     /// The list is locked during the call, so new connections wait: request some hundred at a time.
+    ///
+    /// ```
+    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections on the first page", inspector.connections(None, 100).len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let mut after = after;
         loop {
@@ -148,11 +169,25 @@ impl Inspector {
     }
 
     /// The ends of the last connections, the latest first. 64 are kept.
+    ///
+    /// ```
+    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} recent ends", inspector.last_closed().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn last_closed(&self) -> Vec<LastClose> {
         self.budget.counts.last_closed()
     }
 
     /// The workers of the server once it serves. None if it has no threads of its own, or these have rings.
+    ///
+    /// ```
+    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} workers", inspector.workers().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(|watch| (watch.0)()).collect()

@@ -145,6 +145,16 @@ pub struct ServerBuilder {
 
 impl Server<()> {
     /// A builder with the default settings.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Handlers, Server};
+    ///
+    /// let server = Server::builder().bind("127.0.0.1:8080", Handlers::new()).await?;
+    /// server.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             config: ServerConfig::default(),
@@ -170,18 +180,37 @@ impl Server<()> {
 
 impl ServerBuilder {
     /// Sets the limits and times of connections.
+    ///
+    /// ```
+    /// use frisbee::{Config, Server};
+    ///
+    /// let builder = Server::builder().config(Config::default());
+    /// ```
     pub fn config(mut self, config: Config) -> Self {
         self.config.common = config;
         self
     }
 
     /// Sets how long a client may take to send its first header. Default: 10 s.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
+    /// ```
     pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
         self.config.first_header_timeout = timeout;
         self
     }
 
     /// Sets the threads that drive connections. Default: [`Workers::PerCore`].
+    ///
+    /// ```
+    /// use frisbee::{Server, Workers};
+    ///
+    /// let builder = Server::builder().workers(Workers::PerCore);
+    /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
         self
@@ -199,6 +228,13 @@ impl ServerBuilder {
     /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
     /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
     /// to do, and slows down everything else that wants it. Clients that share memory make no system call to wake it then.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
+    /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.busy_poll = time;
         self
@@ -221,6 +257,12 @@ impl ServerBuilder {
     /// overdraw the memory by a request. A reply that does not fit is replaced by `ResourceExhausted`; other packets to
     /// such a connection fail with [`SendError::TooLong`](crate::SendError::TooLong) or wait. Memory of handlers
     /// themselves is not counted.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    ///
+    /// let builder = Server::builder().memory_max(1 << 30);
+    /// ```
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -238,6 +280,13 @@ impl ServerBuilder {
     }
 
     /// Sets how long a shutdown lets connections finish. Default: 20 s.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
+    /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown_timeout = timeout;
         self
@@ -383,6 +432,16 @@ impl ServerBuilder {
 
     /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Handlers, Server};
+    ///
+    /// let server = Server::builder().bind("127.0.0.1:0", Handlers::new()).await?;
+    /// println!("listening on {}", server.local_addr());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Protocol::check) with itself.
     ///
@@ -420,6 +479,15 @@ impl ServerBuilder {
 
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
     /// they are brought in, and handlers run in the current one.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Handlers, Server};
+    ///
+    /// let acceptor = Server::builder().build(Handlers::new())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the router finds something [wrong](Protocol::check) with itself.
@@ -459,6 +527,13 @@ impl<R: Protocol> Server<R> {
     }
 
     /// The counts of the server's connections, which may be read at any time.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections", server.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> Stats {
         self.bound.stats()
     }
@@ -469,6 +544,13 @@ impl<R: Protocol> Server<R> {
     }
 
     /// Serves until the future is dropped.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// server.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
@@ -482,6 +564,15 @@ impl<R: Protocol> Server<R> {
 
     /// Serves until `shutdown` is ready, then accepts no more, lets connections finish their work in progress and
     /// closes each when it is idle.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`serve`](Self::serve).

@@ -97,6 +97,14 @@ pub(crate) struct Rule {
 
 impl Access {
     /// Rules that admit no caller, and identify none.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().users().allow(["greet.Greeter/Greet"], Who::user(1000));
+    /// let server = Server::builder().access(access);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -113,6 +121,12 @@ impl Access {
     }
 
     /// Knows callers on Unix sockets by the user and group of their process when it connected, which the kernel states.
+    ///
+    /// ```
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().users().allow(["jobs.Queue/Push"], Who::group(100));
+    /// ```
     #[cfg(unix)]
     pub fn users(self) -> Self {
         self.change(|rules| rules.by_user = true)
@@ -132,6 +146,12 @@ impl Access {
     /// each. [`bind`](frpc::ServerBuilder::bind) fails if there is no such method.
     ///
     /// Rules name methods and not services, so that a later method is closed until it is considered.
+    ///
+    /// ```
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().users().allow(["shop.Orders/List", "shop.Orders/Get"], Who::known());
+    /// ```
     pub fn allow<M: Into<String>>(self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
         self.change(|rules| {
             let new = rules.add(who);
@@ -153,6 +173,12 @@ impl Access {
     /// Lets peers use the operations of mounted routers, such as those of a broker. They are known by their connection:
     /// by its certificate, its user, or [by signing in](Principal::sign_in). Packets of others are refused, and counted as
     /// waste.
+    ///
+    /// ```
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().users().allow_mounted(1000..=1099, Who::user(1000));
+    /// ```
     pub fn allow_mounted(self, operations: impl RangeBounds<u16>, who: Who) -> Self {
         let first = match operations.start_bound() {
             Bound::Included(first) => *first,
@@ -172,6 +198,12 @@ impl Access {
     }
 
     /// Lets peers open streams that name no operation, for the [fallback](frpc::ServerBuilder::fallback).
+    ///
+    /// ```
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().users().allow_fallback(Who::known());
+    /// ```
     pub fn allow_fallback(self, who: Who) -> Self {
         self.change(|rules| rules.fallback = Some(rules.add(who)))
     }
@@ -183,6 +215,12 @@ impl Access {
     /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are
     /// not counted. The memory for limits is bounded: when 65 536 callers have used some of their allowance, further
     /// ones share a limit.
+    ///
+    /// ```
+    /// use frpc_access::{Access, Rate, Who};
+    ///
+    /// let access = Access::new().limit(Who::anybody(), Rate::per_second(100).burst(20));
+    /// ```
     pub fn limit(self, who: Who, rate: Rate) -> Self {
         self.change(|rules| rules.limits.push(Limit { who, rate, is_of_methods: false }))
     }

@@ -94,12 +94,27 @@ struct Row {
 
 impl Counters {
     /// Creates counters that have counted nothing.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use frpc_telemetry::Counters;
+    ///
+    /// let counters = Counters::new();
+    /// let server = Server::builder().batch_observer(counters);
+    /// ```
     pub fn new() -> Self {
         shards::forget_dead();
         Self::default()
     }
 
     /// The counts until now. Concurrently ending calls may be missing.
+    ///
+    /// ```
+    /// use frpc_telemetry::Counters;
+    ///
+    /// let snapshot = Counters::new().snapshot();
+    /// assert!(snapshot.calls.is_empty());
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
         let sums = shards.sums();

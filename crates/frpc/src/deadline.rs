@@ -131,6 +131,13 @@ pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> Within<F> {
 impl TraceContext {
     /// The context of the call whose handler is being polled on this thread. `None` outside of handlers, such as in
     /// tasks that they spawn, and if the call has none.
+    ///
+    /// ```
+    /// use frpc::observe::TraceContext;
+    ///
+    /// // Outside of a handler there is none.
+    /// assert_eq!(TraceContext::current(), None);
+    /// ```
     pub fn current() -> Option<Self> {
         trace()
     }

@@ -30,11 +30,26 @@ pub struct Server {
 
 impl Server {
     /// The address of the listening socket, with the port that the system chose for port 0.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = frpc::Server::builder().bind("127.0.0.1:0").await?;
+    /// println!("listening on {}", server.local_addr());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 
     /// The counts of the server's connections, for use at any time.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections", server.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
@@ -49,6 +64,13 @@ impl Server {
     ///
     /// Pending handlers continue in the runtime of this call.
     ///
+    /// ```
+    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// server.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If threads cannot be started. Failures to accept are retried.
     ///
@@ -60,6 +82,15 @@ impl Server {
 
     /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
     /// closes each connection when it is idle.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
@@ -89,6 +120,13 @@ pub struct UnixServer {
 #[cfg(unix)]
 impl UnixServer {
     /// The counts of the server's connections, for use at any time.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections", server.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
@@ -100,11 +138,25 @@ impl UnixServer {
     }
 
     /// The path of the socket.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("listening on {}", server.local_path().display());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
     }
 
     /// Serves until the future is dropped, as [`Server::serve`] does.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
+    /// server.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Server::serve`].
@@ -116,6 +168,15 @@ impl UnixServer {
     }
 
     /// Serves until `shutdown` is ready, as [`Server::serve_with_shutdown`] does.
+    ///
+    /// ```
+    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Server::serve`].
@@ -149,6 +210,13 @@ pub struct Acceptor {
 
 impl Acceptor {
     /// The counts of the server's connections, for use at any time.
+    ///
+    /// ```
+    /// # async fn example(acceptor: frpc::Acceptor) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections", acceptor.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
@@ -160,6 +228,17 @@ impl Acceptor {
     }
 
     /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let acceptor = frpc::Server::builder().build()?;
+    /// let (here, there) = frpc::memory();
+    /// tokio::spawn(async move { acceptor.serve_connection(there).await });
+    /// let channel = frpc::Channel::connect_io(here).await?;
+    /// # let _ = channel;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -174,6 +253,13 @@ impl Acceptor {
     }
 
     /// Takes no further connections, lets the open ones finish their calls, and closes each when it is idle.
+    ///
+    /// ```
+    /// # async fn example(acceptor: frpc::Acceptor) -> Result<(), Box<dyn std::error::Error>> {
+    /// acceptor.shutdown().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long

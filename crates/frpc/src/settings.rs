@@ -50,11 +50,21 @@ impl ServerBuilder {
     }
 
     /// The settings in effect.
+    ///
+    /// ```
+    /// println!("{:?}", frpc::Server::builder().describe());
+    /// ```
     pub fn describe(&self) -> ServerSettings {
         self.inner.describe()
     }
 
     /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().log_settings(true);
+    /// ```
     pub fn log_settings(mut self, log: bool) -> Self {
         self.log_settings = log;
         self
@@ -87,6 +97,10 @@ impl ChannelBuilder {
     }
 
     /// The settings in effect.
+    ///
+    /// ```
+    /// println!("{:?}", frpc::Channel::builder().describe());
+    /// ```
     pub fn describe(&self) -> ChannelSettings {
         ChannelSettings {
             client: self.client.describe(),
@@ -98,6 +112,12 @@ impl ChannelBuilder {
     }
 
     /// Sets whether all settings are logged when the channel is made, at the level INFO. Default: no.
+    ///
+    /// ```
+    /// use frpc::Channel;
+    ///
+    /// let builder = Channel::builder().log_settings(true);
+    /// ```
     pub fn log_settings(mut self, log: bool) -> Self {
         self.log_settings = log;
         self

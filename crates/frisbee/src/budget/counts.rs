@@ -160,22 +160,54 @@ impl Stats {
     }
 
     /// Connections that were ever driven.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections so far", server.stats().opened());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn opened(&self) -> u64 {
         self.0.counts.opened.load(Ordering::Relaxed)
     }
 
     /// Connections that are open.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections now", server.stats().open());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open(&self) -> u64 {
         let closed = self.closed().map(|(_, count)| count).sum();
         self.opened().saturating_sub(closed)
     }
 
     /// How many connections have ended for each kind of reason.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// for (kind, count) in server.stats().closed() {
+    ///     println!("{kind:?}: {count}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
         CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
     }
 
     /// How many connections have ended for reasons of this kind.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::CloseKind;
+    ///
+    /// println!("{} idle", server.stats().closed_by(CloseKind::IdleTimeout));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn closed_by(&self, kind: CloseKind) -> u64 {
         self.0.counts.closed.get(kind as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
@@ -193,11 +225,25 @@ impl Stats {
     /// The bytes received from peers: of connections of frames, and of those that are
     /// [foreign](crate::ServerBuilder::foreign) as far as their handlers read them by
     /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} bytes received", server.stats().bytes_read());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bytes_read(&self) -> u64 {
         self.0.counts.traffic(Traffic::Read)
     }
 
     /// The bytes that have been written to peers, as [`bytes_read`](Self::bytes_read).
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} bytes sent", server.stats().bytes_written());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bytes_written(&self) -> u64 {
         self.0.counts.traffic(Traffic::Written)
     }
@@ -208,6 +254,13 @@ impl Stats {
     }
 
     /// Streams that are open, or still have a handle.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} streams", server.stats().streams());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn streams(&self) -> u64 {
         // In this order, so that none has ended that is not counted as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
@@ -230,11 +283,27 @@ impl Stats {
     /// The bytes that are held for peers at the moment, and charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
     /// and subscriptions.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let stats = server.stats();
+    /// println!("{} of {} bytes", stats.memory_held(), stats.memory_max());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn memory_held(&self) -> usize {
         self.0.held()
     }
 
     /// How many bytes may be held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let stats = server.stats();
+    /// println!("{} of {} bytes", stats.memory_held(), stats.memory_max());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn memory_max(&self) -> usize {
         self.0.total()
     }

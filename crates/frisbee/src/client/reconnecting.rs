@@ -59,6 +59,17 @@ impl ClientBuilder {
     /// Connects in the background, and again whenever the connection is lost. The router serves all connections.
     /// Addresses are those of [`connect`](Self::connect). Between failed attempts it pauses for up to 5 s.
     ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Client, Requester};
+    ///
+    /// let client = Client::builder().connect_lazy("127.0.0.1:8080", Requester::new())?;
+    /// let connection = client.connection().await;
+    /// # let _ = connection;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If the address is malformed, or the router reports a [defect](Protocol::check).
     ///
@@ -80,6 +91,14 @@ impl ClientBuilder {
 impl ReconnectingClient {
     /// The open connection. Waits until there is one, without a limit; use [`tokio::time::timeout`] for that.
     ///
+    /// ```
+    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// let connection = client.connection().await;
+    /// # let _ = connection;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn connection(&self) -> Connection {
@@ -96,11 +115,29 @@ impl ReconnectingClient {
     }
 
     /// The open connection, if there is one at present.
+    ///
+    /// ```
+    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// if client.current().is_none() {
+    ///     println!("not connected: {:?}", client.last_error());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn current(&self) -> Option<Connection> {
         self.state.borrow().open().cloned()
     }
 
     /// The error of the last attempt to connect, unless one has succeeded since.
+    ///
+    /// ```
+    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(error) = client.last_error() {
+    ///     println!("{error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn last_error(&self) -> Option<Arc<Error>> {
         self.state.borrow().last_error.clone()
     }

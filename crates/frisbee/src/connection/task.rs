@@ -53,6 +53,14 @@ pub struct AbortHandle {
 impl AbortHandle {
     /// Aborts the task; `false` if it has finished. Its future is dropped soon, or after its current poll. A graceful
     /// shutdown does not wait for it any more.
+    ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// let work = connection.spawn(async { std::future::pending().await });
+    /// work.abort();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.taken.is_some_and(|taken| shared.work.abort_one(taken));
@@ -64,6 +72,14 @@ impl AbortHandle {
     }
 
     /// Whether the task has finished, panicked or been aborted.
+    ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// let work = connection.spawn(async {});
+    /// println!("{}", work.is_finished());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.taken.is_none_or(|taken| !self.connection.0.work.is_running(taken))
     }

@@ -131,6 +131,13 @@ impl HandlerTable {
 
 impl Handlers {
     /// An empty table.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Handlers, Operation, Packet};
+    ///
+    /// const ECHO: Operation = Operation::user(10).expect("users have 10 and up");
+    /// let router = Handlers::new().on(ECHO, async |_connection: Connection, packet: Packet| Some(packet));
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -156,6 +163,14 @@ impl Handlers {
 
     /// The table, to be read and changed while it serves. A client with 8-byte headers is recognised by the operations
     /// that were there when the server was bound.
+    ///
+    /// ```
+    /// use frisbee::Handlers;
+    ///
+    /// let handlers = Handlers::new();
+    /// let table = handlers.table();
+    /// assert!(table.operations().is_empty());
+    /// ```
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }

@@ -49,6 +49,12 @@ struct Mount {
 
 impl Mounts {
     /// No routers yet.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Mounts};
+    ///
+    /// let router = Mounts::new().mount(10..=99, Handlers::new()).fallback(Handlers::new());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -56,6 +62,13 @@ impl Mounts {
     /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
     ///
     /// [`check`](Protocol::check) reports an invalid range, and so do binding and connecting.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Mounts, Operation};
+    ///
+    /// let router = Mounts::new().mount(10..=99, Handlers::new());
+    /// assert!(router.contains(Operation::user(42).unwrap()));
+    /// ```
     pub fn mount<R: Protocol>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
@@ -83,6 +96,12 @@ impl Mounts {
     }
 
     /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Mounts};
+    ///
+    /// assert!(Mounts::new().fallback(Handlers::new()).has_fallback());
+    /// ```
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
@@ -90,6 +109,12 @@ impl Mounts {
     }
 
     /// Whether there is neither a router nor a fallback.
+    ///
+    /// ```
+    /// use frisbee::Mounts;
+    ///
+    /// assert!(Mounts::new().is_empty());
+    /// ```
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mounts.is_empty() && self.fallback.is_none()

@@ -125,11 +125,31 @@ impl Default for Requester {
 
 impl Requester {
     /// A requester with the defaults.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::{Client, Operation, Requester};
+    ///
+    /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
+    /// let requests = Requester::new();
+    /// let connection = Client::builder().connect("127.0.0.1:8080", requests.clone()).await?;
+    /// let reply = requests.call(&connection, GREET, "hello").await?;
+    /// println!("{} bytes", reply.body.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Self {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
     /// Sets how long a request of this clone may take, the wait for a place included. Default: 30 s.
+    ///
+    /// ```
+    /// use frisbee::Requester;
+    /// use std::time::Duration;
+    ///
+    /// let requests = Requester::new().timeout(Duration::from_secs(1));
+    /// ```
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -141,6 +161,12 @@ impl Requester {
     ///
     /// A request is in flight until its reply has been taken or the request has been cancelled. A peer may allow fewer;
     /// the protocol decides how it says so.
+    ///
+    /// ```
+    /// use frisbee::Requester;
+    ///
+    /// let requests = Requester::new().in_flight_max(100);
+    /// ```
     #[must_use]
     pub fn in_flight_max(mut self, count: usize) -> Self {
         self.in_flight_max = count.clamp(1, table::IN_FLIGHT_MOST);
@@ -149,6 +175,17 @@ impl Requester {
 
     /// Sends a request, once there is a place for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
     /// be written, and waits for the reply.
+    ///
+    /// ```
+    /// # async fn example(connection: frisbee::Connection, requests: frisbee::Requester) -> Result<(), Box<dyn std::error::Error>> {
+    /// use frisbee::Operation;
+    ///
+    /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
+    /// let reply = requests.call(&connection, GREET, "hello").await?;
+    /// println!("{} bytes", reply.body.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the connection has ended or ends before the reply, the timeout passes, the body is too long, or no clone of
@@ -219,11 +256,23 @@ impl Requester {
     }
 
     /// How many replies to cancelled requests have arrived, on all connections.
+    ///
+    /// ```
+    /// use frisbee::Requester;
+    ///
+    /// assert_eq!(Requester::new().late_replies(), 0);
+    /// ```
     pub fn late_replies(&self) -> u64 {
         self.counts.late.load(Ordering::Relaxed)
     }
 
     /// How many packets have come that answer no request, on all connections.
+    ///
+    /// ```
+    /// use frisbee::Requester;
+    ///
+    /// assert_eq!(Requester::new().stray_replies(), 0);
+    /// ```
     pub fn stray_replies(&self) -> u64 {
         self.counts.strays.load(Ordering::Relaxed)
     }

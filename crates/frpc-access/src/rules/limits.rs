@@ -37,17 +37,36 @@ pub struct Rate {
 
 impl Rate {
     /// So many calls a second, and as many at once. 0 counts as 1.
+    ///
+    /// ```
+    /// use frpc_access::Rate;
+    ///
+    /// let rate = Rate::per_second(50);
+    /// ```
     pub fn per_second(calls: u32) -> Self {
         let calls = calls.max(1);
         Self { interval: Duration::from_secs(1) / calls, burst: calls }
     }
 
     /// One call in each period, and one at once. A period of zero counts as a nanosecond.
+    ///
+    /// ```
+    /// use frpc_access::Rate;
+    /// use std::time::Duration;
+    ///
+    /// let rate = Rate::one_in(Duration::from_secs(60));
+    /// ```
     pub fn one_in(period: Duration) -> Self {
         Self { interval: period.max(Duration::from_nanos(1)), burst: 1 }
     }
 
     /// Sets how many calls may be made at once after a pause. 0 counts as 1.
+    ///
+    /// ```
+    /// use frpc_access::Rate;
+    ///
+    /// let rate = Rate::per_second(10).burst(30);
+    /// ```
     pub fn burst(self, calls: u32) -> Self {
         Self { burst: calls.max(1), ..self }
     }

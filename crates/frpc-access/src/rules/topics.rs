@@ -34,17 +34,35 @@ pub struct TopicRules {
 
 impl TopicRules {
     /// Rules that allow nothing.
+    ///
+    /// ```
+    /// use frpc_access::{TopicRules, Who};
+    ///
+    /// let rules = TopicRules::new().publish(["orders.*"], Who::role("shop")).subscribe(["orders.>"], Who::known());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Lets callers publish to all topics that match one of these patterns.
+    ///
+    /// ```
+    /// use frpc_access::{TopicRules, Who};
+    ///
+    /// let rules = TopicRules::new().publish(["weather.*"], Who::role("station"));
+    /// ```
     pub fn publish<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>, who: Who) -> Self {
         self.publish.push((patterns.into_iter().map(Into::into).collect(), who));
         self
     }
 
     /// Lets callers subscribe to these patterns, and to all that match no other topics.
+    ///
+    /// ```
+    /// use frpc_access::{TopicRules, Who};
+    ///
+    /// let rules = TopicRules::new().subscribe(["weather.>"], Who::anybody());
+    /// ```
     pub fn subscribe<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>, who: Who) -> Self {
         self.subscribe.push((patterns.into_iter().map(Into::into).collect(), who));
         self

@@ -37,24 +37,48 @@ enum Condition {
 
 impl Who {
     /// All callers, known or not.
+    ///
+    /// ```
+    /// use frpc_access::{Access, Who};
+    ///
+    /// let access = Access::new().allow(["grpc.health.v1.Health/Check"], Who::anybody());
+    /// ```
     #[must_use]
     pub fn anybody() -> Self {
         Self(Condition::Anybody)
     }
 
     /// Every principal.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::known();
+    /// ```
     #[must_use]
     pub fn known() -> Self {
         Self(Condition::Known)
     }
 
     /// Those with a role: by their token, or as the program has added it.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::role("admin").or(Who::role("operator"));
+    /// ```
     #[must_use]
     pub fn role(role: impl Into<String>) -> Self {
         Self(Condition::Role(role.into()))
     }
 
     /// The workload whose certificate has this SPIFFE ID.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::spiffe("spiffe://example.org/orders");
+    /// ```
     #[must_use]
     pub fn spiffe(id: impl Into<String>) -> Self {
         Self(Condition::Spiffe(id.into()))
@@ -62,6 +86,12 @@ impl Who {
 
     /// Workloads whose SPIFFE ID is below this one: `spiffe://example.org` is a whole trust domain, and
     /// `spiffe://example.org/shop` contains `spiffe://example.org/shop/till`, not `spiffe://example.org/shopping`.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::spiffe_below("spiffe://example.org/shop");
+    /// ```
     #[must_use]
     pub fn spiffe_below(id: impl Into<String>) -> Self {
         let mut below = id.into();
@@ -73,18 +103,36 @@ impl Who {
 
     /// Those whose certificate has this name of a host as a subject alternative name. A certificate for `*.example.org`
     /// has that name and no other.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::host("worker.example.org");
+    /// ```
     #[must_use]
     pub fn host(name: impl Into<String>) -> Self {
         Self(Condition::Host(name.into()))
     }
 
     /// Those whose certificate has this common name, for authorities that issue no alternative names.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::common_name("monitor");
+    /// ```
     #[must_use]
     pub fn common_name(name: impl Into<String>) -> Self {
         Self(Condition::CommonName(name.into()))
     }
 
     /// The processes of a user of this machine, on a Unix socket.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::user(1000);
+    /// ```
     #[cfg(unix)]
     #[must_use]
     pub fn user(uid: u32) -> Self {
@@ -92,6 +140,12 @@ impl Who {
     }
 
     /// The processes with this effective group, on a Unix socket. Further groups of a process do not count.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::group(100);
+    /// ```
     #[cfg(unix)]
     #[must_use]
     pub fn group(gid: u32) -> Self {
@@ -100,18 +154,36 @@ impl Who {
 
     /// Principals accepted by a function. It is called once for each connection and each token and not at each call, so
     /// its result must not change.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::when(|principal| principal.name().starts_with("test-"));
+    /// ```
     #[must_use]
     pub fn when(says: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
         Self(Condition::When(Arc::new(says)))
     }
 
     /// The union of both conditions.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::user(0).or(Who::group(100));
+    /// ```
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(Condition::Either(Box::new([self, other])))
     }
 
     /// Those of these that are also among the others.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::role("admin").and(Who::when(|principal| principal.name() != "guest"));
+    /// ```
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(Condition::Both(Box::new([self, other])))

@@ -58,9 +58,10 @@ pub struct FleetBuilder {
 type Server = (Links, Arc<ServerEstimate>);
 
 impl FleetBuilder {
-    /// Sets where this client stands. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
-    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers that
-    /// cannot work are those without a connection and those that are ejected. Default: none, and zones do not matter.
+    /// Sets the zone of this client. Servers whose [zone](Endpoint::with_zone) is the same get all its calls as long as
+    /// 70 % of their weight can work, and otherwise as many as these can serve; the rest goes to other zones. Servers
+    /// that cannot work are those without a connection and those that are ejected. Default: none, and zones do not
+    /// matter.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -79,8 +80,8 @@ impl FleetBuilder {
         self
     }
 
-    /// Sets the most servers to which the channel connects, at least 1, of those that a [resolver](crate::resolve) states.
-    /// With a thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
+    /// Sets the most servers of the channel, at least 1, of those that a [resolver](crate::resolve) states. With a
+    /// thousand clients and a thousand servers there would be a million connections otherwise. Which ones these are
     /// follows from chance, in proportion to their weights, so that each server has as many clients as its weight says;
     /// servers of the client's own [zone](Self::zone) come first. A server that joins or leaves changes at most one of
     /// them. Default: all.

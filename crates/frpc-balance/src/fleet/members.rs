@@ -94,7 +94,7 @@ impl Stated {
 }
 
 impl Member {
-    /// A server to which a task keeps a connection.
+    /// A server with a task that keeps a connection.
     pub(crate) fn kept(links: Links, stated: Stated, urgency: &Arc<Urgency>, pauses: Pauses, runtime: &Handle) -> Self {
         links.set_server_name(stated.get().server_name());
         let links = Arc::new(links);

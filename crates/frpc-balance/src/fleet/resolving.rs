@@ -86,7 +86,7 @@ impl Drop for Resolving {
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
-    /// What is wrong with an endpoint, if anything is.
+    /// The error of an endpoint, if there is one.
     pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,

@@ -45,6 +45,12 @@ pub enum Code {
 
 impl Code {
     /// The code with a gRPC number; unknown numbers are [`Code::Unknown`].
+    ///
+    /// ```
+    /// use frpc::Code;
+    ///
+    /// assert_eq!(Code::from_i32(5), Code::NotFound);
+    /// ```
     pub const fn from_i32(number: i32) -> Self {
         match number {
             0 => Self::Ok,
@@ -95,6 +101,12 @@ impl Code {
     }
 
     /// The meaning of the code, in a few words.
+    ///
+    /// ```
+    /// use frpc::Code;
+    ///
+    /// println!("{}", Code::NotFound.description());
+    /// ```
     pub const fn description(self) -> &'static str {
         match self {
             Self::Ok => "no failure",

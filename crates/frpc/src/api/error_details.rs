@@ -41,6 +41,14 @@ impl Status {
     /// Appends a detail. [Details](Self::with_details) that are no `google.rpc.Status` are replaced.
     ///
     /// Together with the metadata, details have to fit into 64 KiB; longer ones are not sent.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::error_details::ErrorInfo;
+    ///
+    /// let status = Status::failed_precondition("the shop is closed").with_detail(&ErrorInfo::new("CLOSED", "shop.example"));
+    /// assert_eq!(status.detail::<ErrorInfo>().unwrap().reason, "CLOSED");
+    /// ```
     pub fn with_detail<D: Message + Name>(self, detail: &D) -> Self {
         let details = RpcStatus::decode(self.details()).map_or_else(|_| Vec::new(), |status| status.details);
         let mut status = RpcStatus { code: self.code() as i32, message: self.message().to_owned(), details };
@@ -49,12 +57,32 @@ impl Status {
     }
 
     /// The first detail of a type; `None` if there is none, or it cannot be read.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::error_details::RetryInfo;
+    /// use std::time::Duration;
+    ///
+    /// let status = Status::unavailable("try later").with_detail(&RetryInfo::new(Duration::from_secs(2)));
+    /// let retry: RetryInfo = status.detail().unwrap();
+    /// assert_eq!(retry.delay(), Some(Duration::from_secs(2)));
+    /// ```
     pub fn detail<D: Message + Name + Default>(&self) -> Option<D> {
         self.all_details().next()
     }
 
     /// All details of a type, such as one [`LocalizedMessage`] for each language. Those that cannot be read are left
     /// out.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::error_details::ErrorInfo;
+    ///
+    /// let status = Status::aborted("two reasons")
+    ///     .with_detail(&ErrorInfo::new("ONE", "example"))
+    ///     .with_detail(&ErrorInfo::new("TWO", "example"));
+    /// assert_eq!(status.all_details::<ErrorInfo>().count(), 2);
+    /// ```
     pub fn all_details<D: Message + Name + Default>(&self) -> impl Iterator<Item = D> + use<D> {
         let details = RpcStatus::decode(self.details()).map_or_else(|_| Vec::new(), |status| status.details);
         details.into_iter().filter(|any| is_of::<D>(&any.type_url)).filter_map(|any| D::decode(&any.value[..]).ok())
@@ -233,6 +261,13 @@ pub struct HelpLink {
 
 impl ErrorInfo {
     /// A reason within a domain, without further values.
+    ///
+    /// ```
+    /// use frpc::error_details::ErrorInfo;
+    ///
+    /// let info = ErrorInfo::new("OUT_OF_STOCK", "shop.example");
+    /// assert_eq!(info.domain, "shop.example");
+    /// ```
     pub fn new(reason: impl Into<String>, domain: impl Into<String>) -> Self {
         Self { reason: reason.into(), domain: domain.into(), metadata: HashMap::new() }
     }
@@ -240,11 +275,25 @@ impl ErrorInfo {
 
 impl RetryInfo {
     /// The client may try again after `delay`. A delay beyond the range of protobuf's durations is left out.
+    ///
+    /// ```
+    /// use frpc::error_details::RetryInfo;
+    /// use std::time::Duration;
+    ///
+    /// let retry = RetryInfo::new(Duration::from_millis(500));
+    /// ```
     pub fn new(delay: Duration) -> Self {
         Self { retry_delay: delay.try_into().ok() }
     }
 
     /// How long the client waits at least; `None` if that is missing or negative.
+    ///
+    /// ```
+    /// use frpc::error_details::RetryInfo;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(RetryInfo::new(Duration::from_secs(1)).delay(), Some(Duration::from_secs(1)));
+    /// ```
     pub fn delay(&self) -> Option<Duration> {
         self.retry_delay.and_then(|delay| delay.try_into().ok())
     }
@@ -252,6 +301,14 @@ impl RetryInfo {
 
 impl BadRequest {
     /// The fields that are wrong, each with a description.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::error_details::BadRequest;
+    ///
+    /// let faults = BadRequest::new([("email", "is empty"), ("age", "is negative")]);
+    /// let status = Status::invalid_argument("the form has errors").with_detail(&faults);
+    /// ```
     pub fn new<F: Into<String>, D: Into<String>>(fields: impl IntoIterator<Item = (F, D)>) -> Self {
         let violation =
             |(field, description): (F, D)| FieldViolation { field: field.into(), description: description.into() };

@@ -246,16 +246,39 @@ impl About {
 
 impl Call {
     /// The name of the service, with its package in front.
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{}/{}", call.service(), call.method());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn service(&self) -> &'static str {
         self.parts.title.name.service()
     }
 
     /// The name of the method within its service.
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{}/{}", call.service(), call.method());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn method(&self) -> &'static str {
         self.parts.title.name.method()
     }
 
     /// Which directions stream.
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// if call.kind() == frpc::CallKind::Unary {
+    ///     println!("{} has one request and one response", call.method());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn kind(&self) -> CallKind {
         self.parts.title.traits.kind
     }
@@ -271,12 +294,28 @@ impl Call {
     }
 
     /// The timeout of the call; see [`Request::timeout`](crate::Request::timeout).
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{:?} are left", call.timeout());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn timeout(&self) -> Option<Duration> {
         self.parts.timeout
     }
 
     /// At the calling end: sets the timeout; see [`Request::set_timeout`](crate::Request::set_timeout). It bounds the
     /// middleware inside of this one and the call, and does not extend the time of the call.
+    ///
+    /// ```
+    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// call.set_timeout(Duration::from_secs(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }
@@ -299,22 +338,52 @@ impl Call {
     }
 
     /// The metadata of the request.
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// let tenant = call.metadata().get("tenant");
+    /// # let _ = tenant;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn metadata(&self) -> &Metadata {
         Extras::metadata(self.parts.extras.as_deref())
     }
 
     /// The metadata, to be changed.
+    ///
+    /// ```
+    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// call.metadata_mut().insert("tenant", "blue")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn metadata_mut(&mut self) -> &mut Metadata {
         Extras::metadata_mut(&mut self.parts.extras)
     }
 
     /// The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves,
     /// the handler finds there what middleware puts in.
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// let user: Option<&u64> = call.extensions().get();
+    /// # let _ = user;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn extensions(&self) -> &Extensions {
         Extras::extensions(self.parts.extras.as_deref())
     }
 
     /// The extensions, to be changed; see [`extensions`](Self::extensions).
+    ///
+    /// ```
+    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// call.extensions_mut().insert(42_u64);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         Extras::extensions_mut(&mut self.parts.extras)
     }
@@ -340,21 +409,51 @@ pub struct CallResponse {
 
 impl CallResponse {
     /// The metadata of the reply. At a client, the metadata of a stream has not arrived yet.
+    ///
+    /// ```
+    /// # async fn example(response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
+    /// let version = response.metadata().get("version");
+    /// # let _ = version;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn metadata(&self) -> &Metadata {
         Extras::metadata(self.of.extras.as_deref())
     }
 
     /// The metadata, to be changed.
+    ///
+    /// ```
+    /// # async fn example(mut response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
+    /// response.metadata_mut().insert("version", "3")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn metadata_mut(&mut self) -> &mut Metadata {
         Extras::metadata_mut(&mut self.of.extras)
     }
 
     /// The extensions of the reply, as [`Response::extensions`](crate::Response::extensions).
+    ///
+    /// ```
+    /// # async fn example(response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
+    /// let cached: Option<&bool> = response.extensions().get();
+    /// # let _ = cached;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn extensions(&self) -> &Extensions {
         Extras::extensions(self.of.extras.as_deref())
     }
 
     /// The extensions, to be changed; see [`extensions`](Self::extensions).
+    ///
+    /// ```
+    /// # async fn example(mut response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
+    /// response.extensions_mut().insert(true);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         Extras::extensions_mut(&mut self.of.extras)
     }
@@ -368,6 +467,15 @@ pub struct Next {
 
 impl Next {
     /// Continues the call. It proceeds when the future is polled, in any task.
+    ///
+    /// ```
+    /// use frpc::{Call, CallResponse, Next, Status};
+    ///
+    /// async fn retried(call: Call, next: Next) -> Result<CallResponse, Status> {
+    ///     println!("{} begins", call.method());
+    ///     next.run(call).await
+    /// }
+    /// ```
     ///
     /// # Errors
     /// The status of the call.

@@ -63,6 +63,13 @@ pub struct CertificateNames {
 
 impl Principal {
     /// A principal with a name, which should be unique among those with the same kind of proof.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// let principal = Principal::new("ada", Proof::Token { issuer: "example".into() });
+    /// assert_eq!(principal.name(), "ada");
+    /// ```
     #[must_use]
     pub fn new(name: impl Into<String>, proof: Proof) -> Self {
         let (name, extensions) = (name.into(), Extensions::new());
@@ -70,6 +77,13 @@ impl Principal {
     }
 
     /// Adds a role, by which [rules](crate::Authorize) admit several principals.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// let principal = Principal::new("ada", Proof::Token { issuer: "example".into() }).with_role("admin");
+    /// assert!(principal.has_role("admin"));
+    /// ```
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
         self.facts().roles.push(role.into());
@@ -193,6 +207,15 @@ fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<P
 impl<T> Request<T> {
     /// In a handler: whom the call comes from, if that is known; see [`Authorize`](crate::Authorize). A token that came
     /// with the call takes precedence over the connection.
+    ///
+    /// ```
+    /// use frpc::{Request, Status};
+    ///
+    /// fn caller<M>(request: &Request<M>) -> Result<String, Status> {
+    ///     let principal = request.principal().ok_or_else(|| Status::unauthenticated("sign in first"))?;
+    ///     Ok(principal.name().to_owned())
+    /// }
+    /// ```
     pub fn principal(&self) -> Option<Principal> {
         let (extras, origin) = self.about_caller();
         of_call(extras, origin.transport())
@@ -201,6 +224,15 @@ impl<T> Request<T> {
 
 impl Call {
     /// At the serving end: the caller; see [`Request::principal`].
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(principal) = call.principal() {
+    ///     println!("{} calls {}", principal.name(), call.method());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn principal(&self) -> Option<Principal> {
         let (extras, origin) = self.about_caller();
         of_call(extras, origin.transport())

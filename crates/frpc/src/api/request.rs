@@ -77,6 +77,13 @@ impl Origin {
 
 impl<T> Request<T> {
     /// Creates a request from a message.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// let request = Request::new(42);
+    /// assert_eq!(request.into_inner(), 42);
+    /// ```
     #[inline]
     pub fn new(message: T) -> Self {
         Self { message, timeout: None, origin: Origin::Here, extras: Held::default() }
@@ -103,24 +110,50 @@ impl<T> Request<T> {
     }
 
     /// A reference to the message.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert_eq!(*Request::new(42).get_ref(), 42);
+    /// ```
     #[inline]
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
     /// A mutable reference to the message.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// let mut request = Request::new(1);
+    /// *request.get_mut() += 1;
+    /// assert_eq!(request.into_inner(), 2);
+    /// ```
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
     /// The message, by value.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert_eq!(Request::new("hello").into_inner(), "hello");
+    /// ```
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
     /// Replaces the message.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert_eq!(Request::new(2).map(|n| n * 2).into_inner(), 4);
+    /// ```
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
@@ -131,17 +164,38 @@ impl<T> Request<T> {
     /// This end enforces it, even if the peer does not: the call fails with
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server gets the timeout, ends the handler in
     /// time, and limits the calls that the handler makes to the same deadline.
+    ///
+    /// ```
+    /// use frpc::Request;
+    /// use std::time::Duration;
+    ///
+    /// let mut request = Request::new(());
+    /// request.set_timeout(Duration::from_millis(200));
+    /// assert_eq!(request.timeout(), Some(Duration::from_millis(200)));
+    /// ```
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
     /// The timeout of the call, if there is one. In a handler it is the time that the caller still waited when the
     /// request was read.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert_eq!(Request::new(()).timeout(), None);
+    /// ```
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
     /// In a handler: the address of the peer, if its transport has one.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert_eq!(Request::new(()).remote_addr(), None);
+    /// ```
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         match &self.origin {
             Origin::Here => None,
@@ -159,6 +213,14 @@ impl<T> Request<T> {
 
     /// In a handler: the request for a hand-off of the connection; see [`hand_off`](crate::hand_off). `None` for an
     /// ordinary call.
+    ///
+    /// ```
+    /// use frpc::{Request, Status};
+    ///
+    /// fn requests_connection<M>(request: &Request<M>) -> bool {
+    ///     request.hand_off().is_some()
+    /// }
+    /// ```
     pub fn hand_off(&self) -> Option<&HandOff> {
         match &self.origin {
             Origin::Asked(asked) => Some(&asked.1),
@@ -168,6 +230,12 @@ impl<T> Request<T> {
 
     /// In a handler: the connection of the request; `None` if it came by another protocol. Handlers, streams and
     /// mounted routers of a connection share its [attachments](Connection::attachments).
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert!(Request::new(()).connection().is_none());
+    /// ```
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }

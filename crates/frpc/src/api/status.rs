@@ -33,6 +33,13 @@ struct StatusInner {
 
 impl Status {
     /// Creates a status from a code and a message.
+    ///
+    /// ```
+    /// use frpc::{Code, Status};
+    ///
+    /// let status = Status::new(Code::NotFound, "no such user");
+    /// assert_eq!(status.message(), "no such user");
+    /// ```
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into().into_boxed_str();
         Self(Box::new(StatusInner {
@@ -47,33 +54,74 @@ impl Status {
     /// Sets the details. Their format is up to the programs; [`with_detail`](Self::with_detail) adds details in the
     /// format of gRPC. Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
     /// logged for debugging.
+    ///
+    /// ```
+    /// use frpc::Status;
+    ///
+    /// let status = Status::aborted("conflict").with_details(vec![1, 2]);
+    /// assert_eq!(status.details(), [1, 2]);
+    /// ```
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
     }
 
     /// Sets the metadata.
+    ///
+    /// ```
+    /// use frpc::{Metadata, Status};
+    ///
+    /// let mut metadata = Metadata::new();
+    /// metadata.insert("retry", "no")?;
+    /// let status = Status::aborted("conflict").with_metadata(metadata);
+    /// assert_eq!(status.metadata().unwrap().get("retry"), Some("no"));
+    /// # Ok::<(), frpc::MetadataError>(())
+    /// ```
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
         self.0.metadata = metadata;
         self
     }
 
     /// The code.
+    ///
+    /// ```
+    /// use frpc::{Code, Status};
+    ///
+    /// assert_eq!(Status::unavailable("later").code(), Code::Unavailable);
+    /// ```
     pub fn code(&self) -> Code {
         self.0.code
     }
 
     /// The message.
+    ///
+    /// ```
+    /// use frpc::Status;
+    ///
+    /// assert_eq!(Status::internal("disk full").message(), "disk full");
+    /// ```
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// The details, which are empty if there are none.
+    ///
+    /// ```
+    /// use frpc::Status;
+    ///
+    /// assert!(Status::internal("disk full").details().is_empty());
+    /// ```
     pub fn details(&self) -> &[u8] {
         &self.0.details
     }
 
     /// The metadata, if there is any.
+    ///
+    /// ```
+    /// use frpc::Status;
+    ///
+    /// assert!(Status::internal("disk full").metadata().is_none());
+    /// ```
     pub fn metadata(&self) -> Option<&Metadata> {
         Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }
@@ -83,6 +131,15 @@ impl Status {
     /// The call has not run if it was not sent, or if a native server refused it before middleware and handler:
     /// there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or there
     /// is no room. After any other failure that the server reports, the call may have run.
+    ///
+    /// ```
+    /// use frpc::Status;
+    ///
+    /// /// Whether a call without idempotence may be repeated.
+    /// fn is_safe_to_repeat(status: &Status) -> bool {
+    ///     !status.may_have_run()
+    /// }
+    /// ```
     pub fn may_have_run(&self) -> bool {
         !self.0.not_run
     }

@@ -95,11 +95,32 @@ fn lost(reason: &CloseReason) -> Status {
 
 impl<M> ResponseStream<M> {
     /// Replies with the items of a stream. The first error fails the call.
+    ///
+    /// ```
+    /// use frpc::{ResponseStream, iter};
+    ///
+    /// let numbers: ResponseStream<u32> = ResponseStream::new(iter((1..=3).map(Ok)));
+    /// ```
     pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
 
     /// Creates a stream and its sender, with room for `capacity` messages, at least one.
+    ///
+    /// ```
+    /// use frpc::{Response, ResponseStream, Status};
+    ///
+    /// async fn count() -> Result<Response<ResponseStream<u32>>, Status> {
+    ///     let (sender, stream) = ResponseStream::channel(16);
+    ///     tokio::spawn(async move {
+    ///         for number in 1..=3 {
+    ///             sender.send(Ok(number)).await?;
+    ///         }
+    ///         Ok::<(), Status>(())
+    ///     });
+    ///     Ok(Response::new(stream))
+    /// }
+    /// ```
     pub fn channel(capacity: usize) -> (ResponseSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let carrier = Arc::default();
@@ -117,6 +138,14 @@ impl<M> ResponseStream<M> {
 impl<M> ResponseSender<M> {
     /// Sends a message, or an error that fails the call, once there is room.
     ///
+    /// ```
+    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// sender.send(Ok(1)).await?;
+    /// sender.send(Err(frpc::Status::aborted("no more"))).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// With [`Cancelled`](crate::Code::Cancelled) if the caller is no longer there or does not wait any more, and with
     /// [`Unavailable`](crate::Code::Unavailable) if the connection to it was lost.
@@ -128,6 +157,15 @@ impl<M> ResponseSender<M> {
     }
 
     /// Sends a message, or an error that fails the call, if there is room, and does not wait otherwise.
+    ///
+    /// ```
+    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Err(error) = sender.try_send(Ok(1)) {
+    ///     println!("{error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the receiver is gone, with the status of
@@ -145,6 +183,14 @@ impl<M> ResponseSender<M> {
 
     /// Waits until the caller no longer receives.
     ///
+    /// ```
+    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// sender.closed().await;
+    /// println!("the client has cancelled the call");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
@@ -154,6 +200,13 @@ impl<M> ResponseSender<M> {
 
 impl<M> RequestStream<M> {
     /// Creates a stream and its sender, with room for `capacity` messages, at least one.
+    ///
+    /// ```
+    /// use frpc::RequestStream;
+    ///
+    /// let (sender, numbers) = RequestStream::<u32>::channel(16);
+    /// // `numbers` is the argument of a streaming call.
+    /// ```
     pub fn channel(capacity: usize) -> (RequestSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let carrier = Arc::default();
@@ -175,6 +228,13 @@ where
 impl<M> RequestSender<M> {
     /// Sends a message once there is room.
     ///
+    /// ```
+    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// sender.send(1).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, and with
     /// [`Unavailable`](crate::Code::Unavailable) if its connection was lost.
@@ -186,6 +246,15 @@ impl<M> RequestSender<M> {
     }
 
     /// Sends a message if there is room, and does not wait otherwise.
+    ///
+    /// ```
+    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Err(error) = sender.try_send(1) {
+    ///     println!("{error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the call is over, with the status of
@@ -199,6 +268,14 @@ impl<M> RequestSender<M> {
     }
 
     /// Waits until the call has ended, or the server receives no more requests.
+    ///
+    /// ```
+    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// sender.closed().await;
+    /// println!("the server has ended the call");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.

@@ -35,7 +35,7 @@ pub(crate) struct CallTable {
     answered: AtomicBool,
     /// Observes the server, if it is one of a fleet.
     server: Option<Arc<dyn ServerObserver>>,
-    /// The place in which a channel holds the link.
+    /// A channel's place for the link.
     place: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_turn_of_a_fleets_connection_measures_its_first_call() {
+    fn first_turn_of_fleet_connection_measures_first_call() {
         let (events, table) = of_fleet();
         let begun = std::time::Instant::now();
         let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");

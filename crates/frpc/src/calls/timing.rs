@@ -179,7 +179,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_deadline_that_comes_in_the_turn_in_which_the_timed_call_ends_is_not_missed() {
+    fn deadline_in_turn_of_timed_call_end_is_not_missed() {
         let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
@@ -207,7 +207,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_timed_call_whose_deadline_passes_and_one_that_is_given_up_are_measured_too() {
+    fn timed_out_and_cancelled_timed_calls_are_measured() {
         let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         begin(&mut calls, start, 30);

@@ -29,6 +29,14 @@ impl Channel {
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
     /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory.
     ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let channel = frpc::Channel::connect("127.0.0.1:8080").await?;
+    /// # let _ = channel;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If no address of the name accepts the connection within 10 s.
     ///
@@ -54,6 +62,16 @@ impl Channel {
     }
 
     /// The default settings.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    ///
+    /// let channel = frpc::Channel::builder().timeout(Duration::from_secs(2)).connect("127.0.0.1:8080").await?;
+    /// # let _ = channel;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder::new()
     }
@@ -122,6 +140,12 @@ impl ChannelBuilder {
     /// Runs a middleware around the calls that the channel makes, inside of earlier ones, as
     /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own
     /// middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
+    ///
+    /// ```
+    /// use frpc::{Call, Channel, Next};
+    ///
+    /// let builder = Channel::builder().middleware(async |call: Call, next: Next| next.run(call).await);
+    /// ```
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
@@ -131,6 +155,13 @@ impl ChannelBuilder {
     ///
     /// For a streaming call the timeout bounds the opening until the first message can be sent, and the wait for a
     /// single reply after the last message. The streams themselves have no time limit unless the request has a timeout.
+    ///
+    /// ```
+    /// use frpc::Channel;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Channel::builder().timeout(Duration::from_secs(2));
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self.is_told = true;
@@ -171,6 +202,14 @@ impl ChannelBuilder {
     ///
     /// A call does not wait where something has answered that speaks another protocol: it fails at once and says which,
     /// and the port is not dialled again for 1 to 2 s.
+    ///
+    /// ```
+    /// use frpc::Channel;
+    /// use std::time::Duration;
+    ///
+    /// // Calls fail at once while there is no connection.
+    /// let builder = Channel::builder().reconnect_patience(Duration::ZERO);
+    /// ```
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -285,6 +324,14 @@ impl ChannelBuilder {
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
     /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory, and continues over the
     /// socket if it does not.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let channel = frpc::Channel::builder().connect("127.0.0.1:8080").await?;
+    /// # let _ = channel;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.

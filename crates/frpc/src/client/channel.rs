@@ -125,6 +125,14 @@ impl Channel {
     ///
     /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
     /// calls fail.
+    ///
+    /// ```
+    /// # async fn example(connection: frpc::Connection) -> Result<(), Box<dyn std::error::Error>> {
+    /// let channel = frpc::Channel::from_connection(&connection);
+    /// # let _ = channel;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_connection(connection: &Connection) -> Self {
         let watching = attached::watching(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, watching.as_ref())));
@@ -163,6 +171,16 @@ impl Channel {
 
     /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its
     /// clones do not change.
+    ///
+    /// ```
+    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
+    /// use frpc::{Call, Next};
+    ///
+    /// let observed = channel.with_middleware(async |call: Call, next: Next| next.run(call).await);
+    /// # let _ = observed;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
         let mut chain = self.chain().map(|chain| Chain::clone(&chain)).unwrap_or_default();
         chain.push(middleware);
@@ -176,6 +194,14 @@ impl Channel {
     /// The future is ready when the channel is [closed](Self::close), or when the connection of a channel [made from
     /// one](Self::from_connection) has ended. Of a channel to several servers it is never ready.
     ///
+    /// ```
+    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
+    /// // In a task, so that the connection is remade even without calls.
+    /// tokio::spawn(async move { channel.stay_connected().await });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     /// Safe: dropping the future ends the effect.
     pub async fn stay_connected(&self) {
@@ -188,12 +214,28 @@ impl Channel {
     /// one](Self::from_connection) stays open, since the channel does not own it.
     ///
     /// Closing a [`Connection`] of the channel is different: the next call makes a new one.
+    ///
+    /// ```
+    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
+    /// channel.close();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn close(&self) {
         self.inner.picker.close();
     }
 
     /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
     /// might use.
+    ///
+    /// ```
+    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(connection) = channel.connection() {
+    ///     println!("connected to {:?}", connection.peer_addr());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connection(&self) -> Option<Connection> {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
@@ -293,6 +335,14 @@ pub(crate) fn is_in_task() -> bool {
 
 impl<T> Request<T> {
     /// In a handler: a channel to the caller, over the connection of the request; see [`Channel::from_connection`].
+    ///
+    /// ```
+    /// use frpc::{Request, Status};
+    ///
+    /// fn client_of<M>(request: &Request<M>) -> Result<frpc::Channel, Status> {
+    ///     request.channel().ok_or_else(|| Status::failed_precondition("the client accepts no calls"))
+    /// }
+    /// ```
     pub fn channel(&self) -> Option<Channel> {
         self.connection().map(Channel::from_connection)
     }

@@ -211,6 +211,13 @@ macro_rules! offering_setters {
             /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening)
             /// one. Services have the operations from 10 on, as many as they have methods, and calls of a channel must
             /// not have operations of a mounted router.
+            ///
+            /// ```
+            /// use frpc::Server;
+            /// use frpc::frisbee::Handlers;
+            ///
+            /// let builder = Server::builder().mount(1000..=1099, Handlers::new());
+            /// ```
             pub fn mount<R: frisbee::Protocol>(
                 mut self,
                 operations: impl std::ops::RangeBounds<u16>,
@@ -222,6 +229,13 @@ macro_rules! offering_setters {
 
             /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
             /// a late message of a stream that has ended, if the peer is plain.
+            ///
+            /// ```
+            /// use frpc::Server;
+            /// use frpc::frisbee::Handlers;
+            ///
+            /// let builder = Server::builder().fallback(Handlers::new());
+            /// ```
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 self.offering.fallback(router);
                 self
@@ -232,6 +246,12 @@ macro_rules! offering_setters {
             ///
             /// From there the peer can be [called](crate::Channel::from_connection), and values can be put into the
             /// [attachments](frisbee::Connection::attachments) of the connection.
+            ///
+            /// ```
+            /// use frpc::Server;
+            ///
+            /// let builder = Server::builder().on_connect(|connection| println!("{:?}", connection.peer_addr()));
+            /// ```
             pub fn on_connect(mut self, connected: impl Fn(&frisbee::Connection) + Send + Sync + 'static) -> Self {
                 self.offering.on_connect(connected);
                 self

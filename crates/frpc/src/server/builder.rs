@@ -15,6 +15,14 @@ use tokio::net::ToSocketAddrs;
 
 impl Server {
     /// The default settings.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = frpc::Server::builder().bind("127.0.0.1:8080").await?;
+    /// server.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
@@ -95,6 +103,12 @@ impl ServerBuilder {
     /// Sets where handlers run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary method
     /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
     /// server use [`middleware`](Self::middleware) and the feature `tower`.
+    ///
+    /// ```
+    /// use frpc::{Policy, Server};
+    ///
+    /// let builder = Server::builder().policy(Policy::Concurrent);
+    /// ```
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
         self
@@ -102,6 +116,12 @@ impl ServerBuilder {
 
     /// Sets where the handlers of one method run. Its name is `package.Service/Method`. [`Policy::AtMost`] is for unary
     /// methods only.
+    ///
+    /// ```
+    /// use frpc::{Policy, Server};
+    ///
+    /// let builder = Server::builder().method_policy("greet.Greeter/Greet", Policy::Concurrent);
+    /// ```
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
         self.offering.methods.policies.insert(method.into(), policy);
         self
@@ -110,6 +130,12 @@ impl ServerBuilder {
     /// Lets callers of a unary method request a hand-off of the connection; the handler decides each time. The name of
     /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
     /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().method_hand_off("shell.Shell/Open");
+    /// ```
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
         self.offering.methods.hand_offs.insert(method.into());
         self
@@ -150,12 +176,24 @@ impl ServerBuilder {
     }
 
     /// Sets which threads drive connections. Default: one thread for each core.
+    ///
+    /// ```
+    /// use frpc::{Server, Workers};
+    ///
+    /// let builder = Server::builder().workers(Workers::PerCore);
+    /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
         self.inner = self.inner.workers(workers);
         self
     }
 
     /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
+    ///
+    /// ```
+    /// use frpc::{IoBackend, Server};
+    ///
+    /// let builder = Server::builder().io_backend(IoBackend::Auto);
+    /// ```
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.inner = self.inner.io_backend(backend);
         self
@@ -163,18 +201,38 @@ impl ServerBuilder {
 
     /// Sets how long each connection keeps its thread awake after an event. Default: not at all. See
     /// [`frisbee::ServerBuilder::busy_poll`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
+    /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.inner = self.inner.busy_poll(time);
         self
     }
 
     /// Sets the limits and times of connections.
+    ///
+    /// ```
+    /// use frpc::{Config, Server};
+    ///
+    /// let builder = Server::builder().config(Config::default());
+    /// ```
     pub fn config(mut self, config: frisbee::Config) -> Self {
         self.inner = self.inner.config(config);
         self
     }
 
     /// Sets how long a client may take to send its first header. Default: 10 s.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
+    /// ```
     pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.first_header_timeout(timeout);
         self
@@ -182,6 +240,12 @@ impl ServerBuilder {
 
     /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
     /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().memory_max(1 << 30);
+    /// ```
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
         self
@@ -190,6 +254,12 @@ impl ServerBuilder {
     /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
     /// handshake. Default: 4096. When one more comes, the oldest is closed; see
     /// [`frisbee::ServerBuilder::silent_max`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().silent_max(1_000);
+    /// ```
     pub fn silent_max(mut self, count: usize) -> Self {
         self.inner = self.inner.silent_max(count);
         self
@@ -198,6 +268,12 @@ impl ServerBuilder {
     /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
     /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
     /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().proxy_protocol();
+    /// ```
     pub fn proxy_protocol(mut self) -> Self {
         self.inner = self.inner.proxy_protocol();
         self
@@ -220,6 +296,13 @@ impl ServerBuilder {
     }
 
     /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
+    /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.shutdown_timeout(timeout);
         self
@@ -230,12 +313,26 @@ impl ServerBuilder {
     ///
     /// Noted are calls whose handlers wait, or stream. A handler that is ready at once costs nothing more; one that waits
     /// costs an allocation and an entry in a table of its connection.
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().inspectable();
+    /// ```
     pub fn inspectable(mut self) -> Self {
         self.offering.is_inspectable = true;
         self
     }
 
     /// Binds a listening socket.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = frpc::Server::builder().bind("127.0.0.1:0").await?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
@@ -249,6 +346,14 @@ impl ServerBuilder {
     }
 
     /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = frpc::Server::builder().bind_unix("/run/shop.sock").await?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`bind`](Self::bind), and if another server listens there.
@@ -298,6 +403,13 @@ impl ServerBuilder {
     }
 
     /// Creates a server without a socket, for connections that the program brings.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let acceptor = frpc::Server::builder().build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`bind`](Self::bind).

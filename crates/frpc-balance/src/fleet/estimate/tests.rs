@@ -318,7 +318,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
     };
     estimate.event(ServerEvent::Timed(at(1)));
     estimate.event(ServerEvent::NotMeasured);
-    assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
+    assert_eq!(cost(2), TRIAL, "it is to get a measuring call");
     estimate.event(ServerEvent::Timed(at(2)));
     let took = Duration::from_millis(8);
     estimate.event(ServerEvent::Measured { took, end: TimedEnd::Answered, at: at(10) });
@@ -334,5 +334,5 @@ fn report_of_a_server_in_its_place_is_chosen_by() {
     assert!(!clock.has_reports());
     estimate.event(ServerEvent::Reported { report: Report { in_progress: 3, micros: 400 }, own: 2 });
     assert!(clock.has_reports());
-    assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "beside two that are not answered yet");
+    assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "with two that are not answered yet");
 }
