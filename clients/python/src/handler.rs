@@ -633,7 +633,10 @@ impl futures_core::Stream for Unfolded {
     }
 }
 
-/// Ends a future of asyncio from a thread of the server.
-pub(crate) fn announce(sender: &Sender, future: Py<PyAny>) {
-    sender.leave(Box::new(move |py| settle(future.bind(py), Ok(py.None().into_bound(py)))));
+/// Ends a future of asyncio from a thread of the server, with an exception if the server failed.
+pub(crate) fn announce(sender: &Sender, future: Py<PyAny>, outcome: Result<(), String>) {
+    sender.leave(Box::new(move |py| {
+        let outcome = outcome.map_err(PyRuntimeError::new_err);
+        settle(future.bind(py), outcome.map(|()| py.None().into_bound(py)))
+    }));
 }

@@ -34,8 +34,8 @@ pub(crate) struct Server {
     runtime: Mutex<Option<Runtime>>,
     address: String,
     stop: Mutex<Option<oneshot::Sender<()>>>,
-    /// Whether it has ended.
-    ended: watch::Receiver<bool>,
+    /// Its outcome, once it has ended: the text of an error, if it could not serve.
+    ended: watch::Receiver<Option<Result<(), String>>>,
     /// The broker of its topics, if it has any.
     broker: Option<Broker>,
     made: fork::Generation,
@@ -180,7 +180,7 @@ impl Server {
             );
         }
         let (stop, stopped) = oneshot::channel::<()>();
-        let (ending, ended) = watch::channel(false);
+        let (ending, ended) = watch::channel(None);
         let until = async {
             // A server that was dropped stops as well.
             let _ = stopped.await;
@@ -191,8 +191,8 @@ impl Server {
                     Some(path) => {
                         let server = builder.bind_unix(path).await?;
                         tokio::spawn(async move {
-                            let _ = server.serve_with_shutdown(until).await;
-                            let _ = ending.send(true);
+                            let served = server.serve_with_shutdown(until).await;
+                            ending.send_replace(Some(served.map_err(|error| error.to_string())));
                         });
                         address.clone()
                     }
@@ -200,8 +200,8 @@ impl Server {
                         let server = builder.bind(&*address).await?;
                         let bound = server.local_addr().to_string();
                         tokio::spawn(async move {
-                            let _ = server.serve_with_shutdown(until).await;
-                            let _ = ending.send(true);
+                            let served = server.serve_with_shutdown(until).await;
+                            ending.send_replace(Some(served.map_err(|error| error.to_string())));
                         });
                         bound
                     }
@@ -242,18 +242,13 @@ impl Server {
             (Some(inbox), Some(future)) => {
                 let sender = inbox.sender();
                 handle.spawn(async move {
-                    let _ = ended.wait_for(|ended| *ended).await;
-                    announce(&sender, future);
+                    announce(&sender, future, outcome(&mut ended).await);
                 });
             }
             _ => {
-                let ended = async move {
-                    // An error says that the task has ended.
-                    let _ = ended.wait_for(|ended| *ended).await;
-                };
-                let waited = Waiter::Other(&handle).wait(py, ended);
+                let waited = Waiter::Other(&handle).wait(py, async move { outcome(&mut ended).await });
                 py.detach(|| self.end());
-                waited?;
+                waited?.map_err(PyRuntimeError::new_err)?;
             }
         }
         Ok(())
@@ -264,6 +259,14 @@ impl Server {
         self.made.check()?;
         py.detach(|| self.end());
         Ok(())
+    }
+}
+
+/// Waits for the end of a server.
+async fn outcome(ended: &mut watch::Receiver<Option<Result<(), String>>>) -> Result<(), String> {
+    match ended.wait_for(Option::is_some).await {
+        Ok(outcome) => outcome.clone().unwrap_or(Ok(())),
+        Err(_) => Err("the server has ended with its threads".to_owned()),
     }
 }
 

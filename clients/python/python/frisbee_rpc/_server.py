@@ -268,13 +268,16 @@ class Server:
             pool.close()
 
     def stop(self) -> None:
-        """Shuts the server down, and returns when the calls in flight have ended."""
+        """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if it could
+        not serve."""
         native, self._native = self._native, None
-        if native is not None:
-            native.stop()
-        self._close_processes()
-        if self._stopped is not None:
-            self._stopped()
+        try:
+            if native is not None:
+                native.stop()
+        finally:
+            self._close_processes()
+            if self._stopped is not None:
+                self._stopped()
 
     def __enter__(self) -> Server:
         return self
@@ -300,9 +303,13 @@ class Server:
             if native is not None:
                 ended = loop.create_future()
                 native.stop(inbox_of(loop), ended)
-                await ended
-                native.close()
-            self._close_processes()
+                try:
+                    await ended
+                finally:
+                    native.close()
+                    self._close_processes()
+            else:
+                self._close_processes()
 
     def run(self, address: str = DEFAULT_ADDRESS) -> None:
         """Serves until Ctrl-C, SIGTERM, or :meth:`stop` in another thread. Calls in flight have the time to end that
