@@ -191,5 +191,5 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     while stats.open() > 0 || stats.opened() < 2 {
         tokio::task::yield_now().await;
     }
-    assert_eq!([stats.opened(), stats.closed_by(CloseKind::Transport)], [2, 2]);
+    assert_eq!([stats.opened(), stats.closed_by(CloseKind::TlsHandshake)], [2, 2]);
 }

@@ -332,6 +332,11 @@ async fn frisbee() -> Outcome {
     Ok(())
 }
 
+async fn frisbee_pubsub() -> Outcome {
+    statements!("frisbee-pubsub-1");
+    Ok(())
+}
+
 mod frpc_build_readme {
     super::items!("frpc-build-1");
 }

@@ -628,7 +628,7 @@ mod tests {
         let wrong = wrong_with("unix+shm:/run/service.sock");
         if cfg!(all(feature = "shm", target_os = "linux")) {
             assert_eq!(wrong, None);
-            assert!(wrong_with("unix+shm:").is_some_and(|wrong| wrong.contains("there is none")));
+            assert!(wrong_with("unix+shm:").is_some_and(|wrong| wrong.contains("is missing")));
         } else {
             let missing = if cfg!(target_os = "linux") { "feature shm" } else { "Linux alone" };
             assert!(wrong.is_some_and(|wrong| wrong.contains(missing)), "{wrong:?}");
