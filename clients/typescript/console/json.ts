@@ -1,7 +1,7 @@
 /**
  * Messages and their JSON, as proto3 maps them: 64 bits are text, bytes base64, enums names. Instants, durations,
  * masks, wrappers and free-form values have separate forms. `Any` stays a message of two fields, since its content is
- * encoded as protobuf. /
+ * encoded as protobuf. */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { oneofProperty, property, type Fields } from "./dynamic.js";

@@ -54,7 +54,7 @@ interface Call extends InFlight {
   /** What the server is told, in milliseconds. */
   readonly told: number | undefined;
   /**
-   * Puts it on a connection, and returns whether there was room. Fails by its exception. /
+   * Puts it on a connection, and returns whether there was room. Fails by its exception. */
   readonly start: (call: Call, link: Link) => boolean;
   readonly resolve: (reply: never) => void;
   readonly reject: (status: Status) => void;

@@ -50,7 +50,7 @@ export interface Type<T> {
 }
 
 /**
- * The input of a message: every field may be left out, and is its default then. Lists may be read-only. /
+ * The input of a message: every field may be left out, and is its default then. Lists may be read-only. */
 export type Init<T> = T extends Uint8Array | string | number | bigint | boolean | undefined
   ? T
   : T extends ReadonlyMap<infer K, infer V>
@@ -85,7 +85,7 @@ export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
 
 /**
  * Reads a message in either form. Its last `missing` fields may be absent. A nil gives the default message. Bytes after
- * it are ignored: a newer schema may put fields there. /
+ * it are ignored: a newer schema may put fields there. */
 export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
   from.depth = DEPTH_MAX;
   from.memory = Math.max(MEMORY_MAX, left(from) * MEMORY_TIMES);

@@ -1,5 +1,5 @@
 /**
- * Received and unread items, as an async iterable. `stream.ts` and `topics.ts` define the items. /
+ * Received and unread items, as an async iterable. `stream.ts` and `topics.ts` define the items. */
 
 import { Status } from "./status.js";
 
@@ -15,7 +15,7 @@ export interface Inbox<Item, T> {
 
 /**
  * Makes a queue. `taken` makes an item a value, or `undefined` if it has none, and readers get its exception. `leave`
- * is called when the reader is gone, and may be called again. /
+ * is called when the reader is gone, and may be called again. */
 export function inbox<Item, T>(taken: (item: Item) => T | undefined, leave: () => void): Inbox<Item, T> {
   const items: Item[] = [];
   let last: Status | boolean = false;

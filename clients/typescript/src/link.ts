@@ -103,7 +103,7 @@ export interface Link {
   refuse(id: number, status: Status): void;
   /**
    * How the server's layout of a service fits: `undefined` if the server needs this end's first, since it is another
-   * one that HELLO has not named. Throws a `Status` if the service cannot be called. /
+   * one that HELLO has not named. Throws a `Status` if the service cannot be called. */
   fits(service: AnyService): Fit | undefined;
   /** Sends the request of a call. Returns whether there was room for it. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;

@@ -1,5 +1,5 @@
 /**
- * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. /
+ * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
 import { expect, left, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";

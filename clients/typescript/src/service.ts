@@ -1,5 +1,5 @@
 /**
- * Services and methods as generated code states them, and the layouts that two ends exchange. /
+ * Services and methods as generated code states them, and the layouts that two ends exchange. */
 
 import { left, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";

@@ -42,7 +42,7 @@ export const enum Is {
 
 /**
  * The metadata of a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`, and
- * printable ASCII under any other. /
+ * printable ASCII under any other. */
 export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 
 /** What a status has besides its code and text. */

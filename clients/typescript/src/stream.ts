@@ -39,7 +39,7 @@ export interface Stream<A = never, B = unknown> {
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
-   * source fails the call. /
+   * source fails the call. */
   pump(source: Source<Init<A>>): Promise<void>;
   /** Ends the direction of this end. */
   finish(): void;

@@ -1,7 +1,7 @@
 /**
  * The code that the console copies compiles: TypeScript by the types of this package's tests, Rust by the test `copied`
  * in `tests/typescript`. Both compile the committed code, and this compares that with the console's output for a
- * server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it. /
+ * server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * The matrix in a browser, Deno or Bun: with the WebSocket of the place, and servers that `yard.ts` starts for it.
  *
- * A browser runs one selected test. Elsewhere all run, and each has a line of JSON. /
+ * A browser runs one selected test. Elsewhere all run, and each has a line of JSON. */
 
 import { connect } from "frisbee-rpc";
 import { calls } from "../matrix/calls.js";
