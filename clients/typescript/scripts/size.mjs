@@ -11,8 +11,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 9_680, esbuild: 10_160 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_400, esbuild: 8_810 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_400, esbuild: 10_940 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_400, esbuild: 8_830 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {
