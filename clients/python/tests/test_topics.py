@@ -168,5 +168,5 @@ def test_a_subscription_starts_in_the_history_and_resumes_there() -> None:
         with topics.subscribe("orders.north", start=seen[6].position) as rest:
             assert next(rest).value == b"7"
         with pytest.raises(ValueError):
-            topics.subscribe("orders.north", start="yesterday")  # type: ignore[arg-type]
+            topics.subscribe("orders.north", start="yesterday")  # type: ignore[call-overload]
         topics.close()
