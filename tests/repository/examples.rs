@@ -32,7 +32,7 @@ const MOST_NAMED: [(&str, &str); 45] = [
     ("frisbee", "memory"),
     ("frisbee-core", "HeaderForm"),
     ("frisbee", "Policy"),
-    ("frisbee", "Broker"),
+    ("frisbee-pubsub", "Broker"),
     ("frpc", "ServerBuilder"),
     ("frisbee", "ServerBuilder"),
     ("polyglot", "Encoder"),

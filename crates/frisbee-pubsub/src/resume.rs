@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn resumed_subscription_states_what_is_missing() {
+    fn resumed_subscription_states_missing_messages() {
         let mut complete = lost("a.b", 5);
         assert_eq!(complete.request(), b"\x02\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x05");
         assert_eq!(complete.handle_answer(COVERED), Gap::None);

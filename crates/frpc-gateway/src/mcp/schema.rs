@@ -137,7 +137,7 @@ mod tests {
     ];
 
     #[test]
-    fn schema_of_a_tool_has_what_it_refers_to_and_nothing_else() {
+    fn schema_of_a_tool_has_its_references_alone() {
         let Root { json, is_wrapped } = root("a.Node", SCHEMAS);
         let expected = r##"{"type":"object","properties":{"next":{"$ref":"#/$defs/a.Node"},"kind":{"allOf":[{"$ref":"#/$defs/a.Kind"}],"description":"see \"$ref\":\"#/components/schemas/x"}},"additionalProperties":false,"description":"A node.","$defs":{"a.Kind":{"type":"string","enum":["A"]},"a.Node":"##;
         assert!(!is_wrapped && json.starts_with(expected), "{json}");

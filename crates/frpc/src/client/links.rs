@@ -41,11 +41,13 @@ impl Links {
         }
     }
 
-    /// Makes the first connection, in one attempt, which goes on if the future is dropped. To be called before anything
-    /// else.
+    /// Makes the first connection in one attempt. Call it before anything else.
     ///
     /// # Errors
     /// If the attempt fails.
+    ///
+    /// # Cancel safety
+    /// The attempt continues if the future is dropped.
     pub async fn dial(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.dial_first().await,
@@ -69,6 +71,9 @@ impl Links {
     ///
     /// # Errors
     /// If there is none in time, or can be none any more.
+    ///
+    /// # Cancel safety
+    /// The attempt continues if the future is dropped, for other callers.
     pub async fn connect(&self, wait: Wait) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
@@ -119,6 +124,9 @@ impl Links {
 
     /// Makes a connection if there is none, and waits until it takes no new calls. Returns `false` if no connection can
     /// be made any more.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing: it can be called again.
     pub async fn keep_one(&self) -> bool {
         let link = match (self.current(), &self.making) {
             (Some(link), _) => link,
