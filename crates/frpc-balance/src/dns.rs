@@ -2,6 +2,7 @@
 //!
 //! ```no_run
 //! use frpc::Channel;
+//! use frpc_balance::Balance as _;
 //! use frpc_balance::dns::DnsResolver;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,6 +8,7 @@
 //! use frpc::codegen::Service;
 //! use frpc_balance::resolve::Endpoint;
 //! use frpc::{Channel, Server};
+//! use frpc_balance::Balance as _;
 //! use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
 //!
 //! # async fn example(greeter: impl Service) -> Result<(), Box<dyn std::error::Error>> {

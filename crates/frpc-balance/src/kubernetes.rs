@@ -3,6 +3,7 @@
 //!
 //! ```no_run
 //! use frpc::Channel;
+//! use frpc_balance::Balance as _;
 //! use frpc_balance::kubernetes::KubernetesResolver;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {

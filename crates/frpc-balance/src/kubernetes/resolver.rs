@@ -46,6 +46,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use frpc_balance::Balance as _;
 /// use frpc_balance::kubernetes::KubernetesResolver;
 ///
 /// let client = kube::Client::try_default().await?;
