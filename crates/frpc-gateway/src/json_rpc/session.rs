@@ -14,6 +14,7 @@ use super::mail::{CallNumber, Letter, Mail};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use crate::charge::check_room;
+#[cfg(feature = "http")]
 use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
