@@ -1,0 +1,177 @@
+//! The settings of a broker.
+
+use super::{Broker, BrokerBuilder, BrokerShared, Permit, Slow, TopicUse};
+use crate::Operations;
+use crate::bus::{Backplane, Bus, WhenAway};
+use crate::history::{Histories, History};
+use crate::queue::Bounds;
+use crate::topics::check_pattern;
+use frisbee::Connection;
+use parking_lot::RwLock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+
+impl BrokerBuilder {
+    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`].
+    ///
+    /// # Panics
+    /// If they are not all between 10 and 65 535.
+    pub fn first_operation(mut self, first: u16) -> Self {
+        self.operations = Operations::starting_at(first);
+        self
+    }
+
+    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may
+    /// exceed it. Default: 16 MiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn queue_max(mut self, bytes: usize) -> Self {
+        self.queue_max = bytes;
+        self
+    }
+
+    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its
+    /// own bound. Default: 1 GiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.memory_max = bytes;
+        self
+    }
+
+    /// Sets the treatment of a subscriber whose queue is full. Default: [`Slow::DropOldest`].
+    pub fn slow(mut self, slow: Slow) -> Self {
+        self.slow = slow;
+        self
+    }
+
+    /// Sets how many subscriptions a connection may have. Default: 1024; a gateway that subscribes for others needs
+    /// more. More than 65 535 are never possible.
+    pub fn per_connection_max(mut self, count: usize) -> Self {
+        self.per_connection_max = count;
+        self
+    }
+
+    /// Sets how many subscriptions all connections together may have, and with it how many different beginnings of
+    /// patterns: four times as many. Default: 1 048 576.
+    pub fn total_max(mut self, count: usize) -> Self {
+        self.total_max = count;
+        self
+    }
+
+    /// Joins the broker with others: a message at one of them reaches the subscribers of all. Default: none.
+    ///
+    /// A backplane is for one broker. docs/bus.md lists the promises.
+    pub fn backplane(mut self, backplane: impl Backplane) -> Self {
+        self.backplane = Some(Arc::new(backplane));
+        self
+    }
+
+    /// Sets what becomes of messages that are published while the backplane is away. Default:
+    /// [`WhenAway::StayLocal`].
+    pub fn when_away(mut self, when_away: WhenAway) -> Self {
+        self.when_away = when_away;
+        self
+    }
+
+    /// Sets a function that permits a connection to publish to a topic, and to subscribe to a pattern. Default: each
+    /// may do everything.
+    ///
+    /// A denied use is refused, and counted as waste. The function is called for each subscription, and for a message
+    /// if its topic is not that of the connection's message before, or the connection's
+    /// [attachments](Connection::attachments) have changed since. It must not block. Subscriptions stay as long as they
+    /// are held, even if it would deny them later.
+    ///
+    /// ```
+    /// use frisbee_pubsub::{Broker, TopicUse, covers};
+    ///
+    /// /// The topics of a connection, which `on_connect` has attached.
+    /// struct Own(String);
+    ///
+    /// let broker = Broker::builder().permit(|connection, wish| match wish {
+    ///     TopicUse::Publish(topic) => connection.attachments().get::<Own>().is_some_and(|own| covers(&own.0, topic)),
+    ///     TopicUse::Subscribe(pattern) => covers("news.>", pattern),
+    ///     _ => false,
+    /// });
+    /// # broker.build();
+    /// ```
+    pub fn permit(mut self, may: impl Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.permit = Some(Permit(Arc::new(may)));
+        self
+    }
+
+    /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
+    /// Of several patterns that match a topic the first one decides. Default: none.
+    ///
+    /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
+    /// [memory](frisbee::ServerBuilder::memory_max) of the server that it was first used by.
+    ///
+    /// ```
+    /// use frisbee_pubsub::{Broker, History};
+    /// use std::time::Duration;
+    ///
+    /// let broker = Broker::builder()
+    ///     .history("prices.>", History::last(1))
+    ///     .history("orders.>", History::last(100).for_time(Duration::from_secs(60)))
+    ///     .build();
+    /// assert_eq!(broker.history_memory(), 0);
+    /// ```
+    ///
+    /// # Panics
+    /// If the pattern is invalid.
+    pub fn history(mut self, pattern: &str, history: History) -> Self {
+        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        self.history.push((pattern.into(), history));
+        self
+    }
+
+    /// Sets the memory of all histories together, in bytes. A topic whose next message would exceed it, or that comes while
+    /// the server is short of memory, keeps its last message only, or none. Default: 64 MiB.
+    pub fn history_memory_max(mut self, bytes: usize) -> Self {
+        self.history_memory_max = bytes;
+        self
+    }
+
+    /// Sets the number of topics with a history. A further topic removes the history of one that has not been used for
+    /// long; subscribers with wildcards that reconnect later are then notified that messages may be missing. Default:
+    /// 16 384.
+    pub fn history_topics_max(mut self, count: usize) -> Self {
+        self.history_topics_max = count;
+        self
+    }
+
+    /// The broker.
+    ///
+    /// # Panics
+    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history):
+    /// a broker would keep its own messages only, so its offsets could not be those of the bus.
+    pub fn build(mut self) -> Broker {
+        assert!(self.backplane.is_none() || self.history.is_empty(), "a broker with a backplane has no history");
+        let rules = std::mem::take(&mut self.history);
+        let histories = Histories::new(rules, self.history_memory_max, self.history_topics_max);
+        let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
+        let Self { queue_max, memory_max, slow, .. } = self;
+        let shared = Arc::new(BrokerShared {
+            bounds: Arc::new(Bounds {
+                queue_max,
+                memory_max,
+                slow,
+                waiting: AtomicUsize::new(0),
+                lost: AtomicU64::new(0),
+            }),
+            published: AtomicU64::new(0),
+            subscriptions: RwLock::default(),
+            version: AtomicU64::new(0),
+            next_member: AtomicUsize::new(0),
+            next_connection: AtomicU64::new(0),
+            operations: self.operations,
+            settings: self,
+            bus,
+            histories,
+        });
+        if let Some(bus) = &shared.bus {
+            bus.attach(&shared);
+        }
+        Broker(shared)
+    }
+}

@@ -1,0 +1,249 @@
+//! The state of a client: which subscriptions there are, and which callers wait.
+
+use super::{ClientShared, ClientState, Entered, INBOX_MAX, Own, PubSubError, request};
+use crate::inbox::{Entry, Inbox, Notice, Subscription};
+use crate::reconnect::Again;
+use crate::resume::{Follow, Gap, Stream};
+use crate::{Kind, Operations, put};
+use frisbee::{CloseReason, Connection, PacketId, SendError};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::oneshot;
+
+impl ClientShared {
+    pub(crate) fn new(first_operation: u16) -> Self {
+        Self {
+            operations: Operations::starting_at(first_operation),
+            inbox_max: INBOX_MAX,
+            connection: Mutex::default(),
+            is_kept: AtomicBool::new(false),
+            version: AtomicU64::new(0),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// Takes note of a connection, and says whether it is the one to use.
+    pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
+        let mut current = self.connection.lock();
+        if is_next || current.is_none() {
+            *current = Some(connection.clone());
+        }
+        current.as_ref().is_some_and(|current| current.is_same(connection))
+    }
+
+    /// The connection, if it is not this one any more.
+    #[cold]
+    pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
+        self.connection.lock().clone().filter(|current| !current.is_same(than))
+    }
+
+    /// The subscriptions of the connection that was lost, to be made again.
+    pub(crate) fn again(&self) -> Vec<Again> {
+        let ClientState { inboxes, asked, .. } = &mut *self.inner.lock();
+        let lost = inboxes.iter_mut().filter(|(_, entered)| entered.is_lost);
+        let again = |(id, entered): (&u16, &mut Entered)| {
+            let (answer, answered) = oneshot::channel();
+            asked.insert(*id, answer);
+            entered.is_lost = false;
+            let Entered { inbox, pattern, group, follow, .. } = entered;
+            let (kind, body) = request(pattern, group, follow.as_deref());
+            Again { id: *id, kind, body, inbox: inbox.clone(), answered }
+        };
+        lost.map(again).collect()
+    }
+
+    /// Notes that all subscriptions are to be made again.
+    pub(crate) fn lose_all(&self) {
+        self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_lost = true);
+    }
+
+    /// A subscription of a client that stays connected.
+    #[cfg(test)]
+    pub(crate) fn kept_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
+        self.is_kept.store(true, Ordering::Relaxed);
+        self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed")
+    }
+
+    /// Makes a slot for a subscription, before the broker is called, so that the first message finds it.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
+        answer: oneshot::Sender<Result<(), String>>,
+        own: Option<Arc<Own>>,
+    ) -> Result<Subscription, PubSubError> {
+        let mut inner = self.inner.lock();
+        if let Some(reason) = &inner.closed {
+            return Err(SendError::Closed(reason.clone()).into());
+        }
+        let first = inner.last_id;
+        let id = (1..=u16::MAX).map(|step| first.wrapping_add(step));
+        let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(PubSubError::TooMany)?;
+        let inbox = Arc::<Inbox>::default();
+        inner.last_id = id;
+        let entered =
+            Entered { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false, follow };
+        inner.inboxes.insert(id, entered);
+        inner.asked.insert(id, answer);
+        if group.is_empty() {
+            inner.by_pattern.insert(pattern, id, inbox.clone());
+        }
+        self.version.fetch_add(1, Ordering::Release);
+        drop(inner);
+        let (pattern, group) = (pattern.into(), group.into());
+        let shared = self.clone();
+        Ok(Subscription { shared, _own: own, id, inbox, pattern, group, taken: VecDeque::new() })
+    }
+
+    pub(crate) fn leave(&self, subscription: &Subscription) {
+        let mut inner = self.inner.lock();
+        inner.inboxes.remove(&subscription.id);
+        inner.asked.remove(&subscription.id);
+        if subscription.group.is_empty() {
+            inner.by_pattern.remove(&subscription.pattern, &subscription.id);
+        }
+        self.version.fetch_add(1, Ordering::Release);
+        let closed = inner.closed.is_some();
+        drop(inner);
+        let connection = self.connection.lock().clone();
+        if let Some(connection) = connection.filter(|_| !closed) {
+            let operation = self.operations.of(Kind::Unsubscribe);
+            // If the connection has ended, so has the subscription.
+            let _ = connection.send_now(|outbox| put(outbox, PacketId(subscription.id), operation, &[]));
+        }
+    }
+
+    pub(crate) fn close_reason(&self) -> CloseReason {
+        self.inner.lock().lost.clone().unwrap_or(CloseReason::Local)
+    }
+
+    /// The inbox of a subscription.
+    pub(crate) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
+        self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
+    }
+
+    /// The inboxes of the subscriptions outside groups that match a topic.
+    pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
+        let mut inboxes = Vec::new();
+        let inner = self.inner.lock();
+        let is_started =
+            |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
+        inner.by_pattern.for_each_match(topic, |id, inbox| {
+            // One that has not begun gets these messages from the history.
+            if is_started(id) {
+                inboxes.push(inbox.clone());
+            }
+        });
+        inboxes
+    }
+
+    /// Handles the result of subscribing. The caller may have gone.
+    pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
+        let asked = self.inner.lock().asked.remove(&id);
+        if let Some(asked) = asked {
+            let _ = asked.send(answer);
+        }
+    }
+
+    /// Handles the answer to the oldest SYNC.
+    pub(crate) fn handle_sync(&self) {
+        let mut inner = self.inner.lock();
+        let (sync, refused) = (inner.syncs.pop_front(), inner.refused.take());
+        drop(inner);
+        if let Some(sync) = sync {
+            let _ = sync.send(refused.map_or(Ok(()), Err));
+        }
+    }
+
+    /// Handles the report that a message was not taken.
+    pub(crate) fn handle_refusal(&self, text: &str) {
+        self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
+    }
+
+    /// Handles the report that so many messages were lost: for a subscription or, with id 0, for the connection.
+    pub(crate) fn handle_lag(&self, id: u16, count: u64) {
+        let inner = self.inner.lock();
+        let inboxes: Vec<_> = match id {
+            // Positions state what is missing of topics with a history.
+            0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
+            _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
+        };
+        drop(inner);
+        inboxes
+            .iter()
+            .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
+    }
+
+    /// Handles the positions at the end of the connection.
+    pub(crate) fn handle_stream(&self, stream: Stream, is_lossy: bool) {
+        self.inner.lock().stream = (stream, is_lossy);
+    }
+
+    /// Lets a subscription with a history handle something, and adds a notice of the gap to its inbox. `None` if there is
+    /// no such subscription.
+    pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> Gap) -> Option<()> {
+        let mut inner = self.inner.lock();
+        let Entered { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
+        let gap = handle(follow.as_mut()?);
+        let inbox = inbox.clone();
+        self.version.fetch_add(1, Ordering::Release);
+        drop(inner);
+        self.note(&[inbox], gap);
+        Some(())
+    }
+
+    /// The pattern of a subscription with a history whose answer has not come.
+    pub(crate) fn begins(&self, id: u16) -> Option<Box<str>> {
+        let inner = self.inner.lock();
+        let entered = inner.inboxes.get(&id)?;
+        let follow = entered.follow.as_ref()?;
+        (!follow.is_started()).then(|| entered.pattern.clone())
+    }
+
+    /// Notes that messages are missing from a topic, at this place of the stream.
+    pub(crate) fn handle_gap(&self, topic: &str, gap: Gap) {
+        let mut inboxes = Vec::new();
+        let inner = self.inner.lock();
+        inner.by_pattern.for_each_match(topic, |id, inbox| {
+            if inner.inboxes.get(id).is_some_and(Entered::is_exact) {
+                inboxes.push(inbox.clone());
+            }
+        });
+        drop(inner);
+        self.note(&inboxes, gap);
+    }
+
+    pub(crate) fn note(&self, inboxes: &[Arc<Inbox>], gap: Gap) {
+        let notice = match gap {
+            Gap::None => return,
+            Gap::Messages(count) => Notice::Lagged(count),
+            Gap::Unknown => Notice::Reconnected,
+        };
+        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
+    }
+
+    /// Handles the end of the connection, and informs all callers that wait.
+    pub(crate) fn handle_close(&self, reason: &CloseReason) {
+        let ends = !self.is_kept.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
+        let mut inner = self.inner.lock();
+        let (asked, syncs) = (std::mem::take(&mut inner.asked), std::mem::take(&mut inner.syncs));
+        inner.lost = Some(reason.clone());
+        let mut inboxes = Vec::new();
+        let ClientState { inboxes: entered, stream: (stream, is_lossy), .. } = &mut *inner;
+        for entered in entered.values_mut() {
+            entered.is_lost = true;
+            if let Some(follow) = &mut entered.follow {
+                follow.handle_loss(stream, *is_lossy);
+            }
+        }
+        inner.stream = Default::default();
+        if ends {
+            inner.closed = Some(reason.clone());
+            inboxes.extend(inner.inboxes.values().map(|entered| entered.inbox.clone()));
+        }
+        drop(inner);
+        drop((asked, syncs));
+        inboxes.iter().for_each(|inbox| inbox.close(reason));
+    }
+}
