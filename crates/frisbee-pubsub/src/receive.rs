@@ -156,15 +156,14 @@ impl Protocol for ClientRouter {
                 self.0.handle_answer(id.0, answer);
             }
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
-            // A broker that knows no history.
-            Some(Kind::Refused)
-                if packet.body.first() == Some(&(Reason::Operation as u8))
-                    && let Some(pattern) = self.0.begins(id.0) =>
-            {
-                put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
-                self.0.follow(id.0, super::resume::Follow::handle_plain);
-            }
             Some(Kind::Refused) => {
+                let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
+                // A broker without histories does not know FOLLOW.
+                if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
+                    put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
+                    self.0.follow(id.0, super::resume::Follow::handle_plain);
+                    return Routed::Continue;
+                }
                 let text = refusal(&packet.body).unwrap_or_default();
                 self.0.handle_refusal(&text);
                 static LINE: LineLimit = LineLimit::new();
