@@ -32,7 +32,7 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// The dialling end.
 ///
-/// A client is no value of its own: its builder makes a [`Connection`], and a [`Router`] gets the packets that the
+/// A client is no value of its own: its builder makes a [`Connection`], and a [`Router`](crate::Router) gets the packets that the
 /// server sends.
 ///
 /// ```

@@ -251,7 +251,7 @@ impl ServerBuilder {
     /// that holds less than a 256th of the rest is served regardless of the others of its address.
     ///
     /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
-    /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
+    /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`](crate::Router) decides for itself, by
     /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has
     /// another answer, as [`Handlers`](crate::Handlers) have not, the connection is closed. Work in progress may
     /// overdraw the memory by a request. A reply that does not fit is replaced by `ResourceExhausted`; other packets to

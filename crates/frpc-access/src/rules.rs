@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// schema adds included. The rules hold for every protocol alike: calls of each kind, calls of the other direction,
 /// hand-offs, other protocols of a gateway, and mounted routers, a broker of topics among them.
 ///
-/// A caller is known by [`certificates`](Self::certificates), [`users`](Self::users) of this machine or
+/// A caller is known by `certificates`, [`users`](Self::users) of this machine or
 /// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for
 /// each token. Calls of unknown callers fail with [`Unauthenticated`](frpc::Code::Unauthenticated), those of known ones
 /// whom no rule lets in with [`PermissionDenied`](frpc::Code::PermissionDenied), before their request is decoded.

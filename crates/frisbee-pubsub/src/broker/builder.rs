@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 impl BrokerBuilder {
-    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`].
+    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`](crate::FIRST_OPERATION).
     ///
     /// # Panics
     /// If they are not all between 10 and 65 535.
