@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, Protocol, RawTransport, Requester,
-    Routed, Server, TakeOver,
+    Routed, Server, HandOffTarget,
 };
 use std::error::Error;
 use std::io;
@@ -43,7 +43,7 @@ impl Protocol for Door {
     fn hand_off(&self, is_known: &mut bool, asked: HandOffRequest) -> Routed {
         if asked.operation() == LINES && *is_known {
             // Runs when the reply has been written, and owns the transport from then on.
-            asked.accept("lines from now on", TakeOver::new(async |raw| drop(echo_lines(raw).await)));
+            asked.accept("lines from now on", HandOffTarget::new(async |raw| drop(echo_lines(raw).await)));
         } else {
             asked.refuse("log in first");
         }

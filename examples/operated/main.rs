@@ -28,7 +28,7 @@ mod greet {
 mod unix {
     use crate::greet::{GreeterClient, GreeterServer, Name};
     use crate::polite::Polite;
-    use frisbee_restart::{Ending, Restart, Shutdown};
+    use frisbee_restart::{EndReason, Restart, Shutdown};
     use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};
@@ -104,7 +104,7 @@ mod unix {
             })
         };
         match generation.serve(terminated, serve).await? {
-            Ending::Replaced => println!("the next process serves"),
+            EndReason::Replaced => println!("the next process serves"),
             _ => println!("stopped"),
         }
         Ok(())

@@ -3,7 +3,7 @@
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
-use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
 use frpc_telemetry::{Counters, Snapshot};
 use futures_util::StreamExt as _;
@@ -61,12 +61,12 @@ async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient)
 }
 
 /// The number of calls by method and code.
-fn sums(snapshot: &Snapshot, side: Side) -> BTreeMap<(&'static str, u8), u64> {
+fn sums(snapshot: &Snapshot, side: CallSide) -> BTreeMap<(&'static str, u8), u64> {
     let calls = snapshot.calls.iter().filter(|calls| calls.side == side);
     calls.map(|calls| ((calls.method, calls.code as u8), calls.durations.count())).collect()
 }
 
-fn total(snapshot: &Snapshot, side: Side, method: &str) -> u64 {
+fn total(snapshot: &Snapshot, side: CallSide, method: &str) -> u64 {
     sums(snapshot, side).into_iter().filter(|((name, _), _)| *name == method).map(|(_, count)| count).sum()
 }
 
@@ -103,10 +103,10 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
         (("Flood", Code::Cancelled as u8), 1),
         (("Sink", Code::Ok as u8), 1),
     ]);
-    assert_eq!(sums(&counters.snapshot(), Side::Client), expected);
+    assert_eq!(sums(&counters.snapshot(), CallSide::Client), expected);
     // The server may learn of the client's deadline by a CANCEL, or by its own clock.
     let whole = |snapshot: &Snapshot| {
-        let mut sums = sums(snapshot, Side::Server);
+        let mut sums = sums(snapshot, CallSide::Server);
         let cancelled = sums.remove(&("Wait", Code::Cancelled as u8));
         sums.entry(("Wait", Code::DeadlineExceeded as u8)).or_insert(cancelled.unwrap_or(0));
         sums
@@ -151,7 +151,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
         }
     }
     let snapshot = counters.snapshot();
-    assert_eq!(sums(&snapshot, Side::Client), made);
+    assert_eq!(sums(&snapshot, CallSide::Client), made);
     assert_eq!(made.values().sum::<u64>(), CALLS + CALLS / 100, "all were counted once");
     let retried: u64 = snapshot.retried.iter().map(|retried| retried.count).sum();
     assert!(retried >= CALLS / 200, "only {retried} attempts were made again");
@@ -159,7 +159,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     // A handler that is cut off may be noticed a moment later.
     let all = || {
         let snapshot = counters.snapshot();
-        [total(&snapshot, Side::Server, "Get"), total(&snapshot, Side::Server, "Wait")]
+        [total(&snapshot, CallSide::Server, "Get"), total(&snapshot, CallSide::Server, "Wait")]
     };
     let waits = made.iter().filter(|((method, _), _)| *method == "Wait").map(|(_, count)| count).sum();
     until("each run has ended for the counters", || all() == [state.gets.load(Ordering::SeqCst), waits]).await;
@@ -192,32 +192,32 @@ async fn replies_that_come_too_late_are_counted() {
 }
 
 /// A call that has ended.
-type Noted = (&'static str, Side, Ended);
+type Noted = (&'static str, CallSide, Ended);
 
 /// Notes which calls have begun and not ended.
 #[derive(Clone, Default)]
 struct Noting {
     next: Arc<AtomicU64>,
-    open: Arc<Mutex<BTreeMap<u64, (&'static str, Side)>>>,
+    open: Arc<Mutex<BTreeMap<u64, (&'static str, CallSide)>>>,
     ended: Arc<Mutex<Vec<Noted>>>,
     retries: Arc<AtomicU64>,
     late: Arc<AtomicU64>,
 }
 
 impl Observer for Noting {
-    fn begin(&self, about: &About, _trace: &mut Option<TraceContext>) -> Token {
+    fn begin(&self, about: &ObservedMethod, _trace: &mut Option<TraceContext>) -> Token {
         let token = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         self.open.lock().unwrap().insert(token, (about.method(), about.side()));
         Token(token)
     }
 
-    fn end(&self, about: &About, token: Token, ended: &Ended) {
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended) {
         let begun = self.open.lock().unwrap().remove(&token.0);
         assert_eq!(begun, Some((about.method(), about.side())), "each end has its begin");
         self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
     }
 
-    fn retry(&self, about: &About, token: Token, failed: &Status, _trace: &mut Option<TraceContext>) {
+    fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, _trace: &mut Option<TraceContext>) {
         assert!(self.open.lock().unwrap().get(&token.0).is_some_and(|(method, _)| *method == about.method()));
         assert_eq!(failed.code(), Code::Unavailable);
         self.retries.fetch_add(1, Ordering::Relaxed);
@@ -258,15 +258,15 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     let count = |method, side, code| {
         ended.iter().filter(|(name, at, end)| (*name, *at, end.code) == (method, side, code)).count()
     };
-    for side in [Side::Client, Side::Server] {
+    for side in [CallSide::Client, CallSide::Server] {
         assert_eq!(count("Echo", side, Code::Ok), 50);
         assert_eq!(count("Fail", side, Code::Aborted), 1);
         assert_eq!(count("Wait", side, Code::Cancelled), 1);
         assert_eq!(count("Flood", side, Code::Ok), 1);
     }
-    assert_eq!(count("Get", Side::Client, Code::Ok), 1);
-    assert_eq!([Code::Cancelled, Code::Ok].map(|code| count("Get", Side::Server, code)), [1, 1]);
-    let echoed = ended.iter().find(|(method, side, _)| (*method, *side) == ("Echo", Side::Server));
+    assert_eq!(count("Get", CallSide::Client, Code::Ok), 1);
+    assert_eq!([Code::Cancelled, Code::Ok].map(|code| count("Get", CallSide::Server, code)), [1, 1]);
+    let echoed = ended.iter().find(|(method, side, _)| (*method, *side) == ("Echo", CallSide::Server));
     assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
 }
 
@@ -278,18 +278,18 @@ struct EveryOther {
 }
 
 impl Observer for EveryOther {
-    fn begin(&self, _about: &About, trace: &mut Option<TraceContext>) -> Token {
+    fn begin(&self, _about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         *trace = TraceContext::new([1; 16], [2; 8], false);
         if number.is_multiple_of(2) { Token::NO_END } else { Token(number) }
     }
 
-    fn end(&self, _about: &About, token: Token, _ended: &Ended) {
+    fn end(&self, _about: &ObservedMethod, token: Token, _ended: &Ended) {
         assert_eq!(token.0 % 2, 1, "the others are not observed");
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn retry(&self, _about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+    fn retry(&self, _about: &ObservedMethod, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         assert_eq!(token.0 % 2, 1, "the others are not observed");
         assert!(trace.is_some(), "it was sent");
     }
@@ -321,7 +321,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
     }
     let all_told = || watcher.ended.load(Ordering::Relaxed) == watcher.begun.load(Ordering::Relaxed) / 2;
     until("the observed calls have ended", all_told).await;
-    let sums = sums(&counters.snapshot(), Side::Client);
+    let sums = sums(&counters.snapshot(), CallSide::Client);
     let expected =
         [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];
     assert_eq!(sums, expected.map(|(method, code, count)| ((method, code as u8), count)).into());
@@ -345,10 +345,10 @@ async fn client_knows_sizes_of_cancelled_request_stream() {
         let (_, _, end) = ends.next().expect("it has ended");
         (end.request_bytes, end.reply_bytes)
     };
-    let answered = sizes(Side::Client, Code::Ok);
-    let served = sizes(Side::Server, Code::Ok);
+    let answered = sizes(CallSide::Client, Code::Ok);
+    let served = sizes(CallSide::Server, Code::Ok);
     // Messages that share a packet have its header in front of them, which only one of the ends may count.
     assert!((6..=answered.0).contains(&served.0), "{served:?} {answered:?}");
     assert!(answered.1 > 0 && answered.1 == served.1, "{served:?} {answered:?}");
-    assert_eq!(sizes(Side::Client, Code::Cancelled), (answered.0, 0));
+    assert_eq!(sizes(CallSide::Client, Code::Cancelled), (answered.0, 0));
 }

@@ -4,7 +4,7 @@ use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::observed::Service;
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve, until};
-use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
 use frpc::{Channel, Code, Metadata, Request, Server, Status};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 /// A call as an observer has seen it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    side: Side,
+    side: CallSide,
     method: &'static str,
     came: Option<TraceContext>,
     made: TraceContext,
@@ -33,13 +33,13 @@ impl Marking {
         TraceContext::new(trace, span, came.is_none_or(|came| came.is_sampled())).expect("the ids are not zero")
     }
 
-    fn of(&self, side: Side) -> Vec<Seen> {
+    fn of(&self, side: CallSide) -> Vec<Seen> {
         self.seen.lock().unwrap().iter().filter(|seen| seen.side == side).copied().collect()
     }
 }
 
 impl Observer for Marking {
-    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+    fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         let made = self.next(*trace);
         let mut seen = self.seen.lock().unwrap();
         seen.push(Seen { side: about.side(), method: about.method(), came: *trace, made, ended: None });
@@ -47,11 +47,11 @@ impl Observer for Marking {
         Token(seen.len() as u64)
     }
 
-    fn end(&self, _about: &About, token: Token, ended: &Ended) {
+    fn end(&self, _about: &ObservedMethod, token: Token, ended: &Ended) {
         self.seen.lock().unwrap()[token.0 as usize - 1].ended = Some(*ended);
     }
 
-    fn retry(&self, about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+    fn retry(&self, about: &ObservedMethod, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         let seen = self.seen.lock().unwrap()[token.0 as usize - 1];
         assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "the context sent with the call");
         *trace = Some(self.next(*trace));
@@ -95,7 +95,7 @@ async fn nested_call_span_has_handler_span_as_parent() {
         client.ask(Time { millis }).await.expect("it is answered");
         let seen = marking.seen.lock().unwrap().clone();
         let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
-        assert_eq!(sides, [Side::Client, Side::Server, Side::Client, Side::Server]);
+        assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
         assert_eq!(parents(&seen), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
         assert!(seen.iter().all(|seen| seen.made.trace_id() == [7; 16] && seen.made.is_sampled()));
         let remote: Vec<_> = seen.iter().map(|seen| seen.came.is_some_and(|came| came.is_remote())).collect();
@@ -128,8 +128,8 @@ async fn trace_context_passes_with_every_call_option() {
     while chunks.message().await.expect("nothing fails").is_some() {}
     client.sink(frpc::iter([])).await.expect("it is served");
     until("all have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
-    let made: Vec<_> = marking.of(Side::Client).iter().map(|seen| Some(seen.made.span_id())).collect();
-    assert_eq!((made.len(), parents(&marking.of(Side::Server))), (4, made));
+    let made: Vec<_> = marking.of(CallSide::Client).iter().map(|seen| Some(seen.made.span_id())).collect();
+    assert_eq!((made.len(), parents(&marking.of(CallSide::Server))), (4, made));
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn client_observer_gets_request_and_reply_sizes() {
     for length in [10, 20_000] {
         let text = Some("x".repeat(length));
         client.echo(Maybe { text, ..Maybe::default() }).await.expect("it is served");
-        let [here, there] = [Side::Client, Side::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
+        let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
         for ended in [here, there] {
             let sizes = [ended.request_bytes, ended.reply_bytes];
             assert!(sizes.iter().all(|size| (length as u64..length as u64 + 100).contains(size)), "{sizes:?}");
@@ -162,7 +162,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
         longest += chunk.data.len() as u64;
     }
     until("both ends have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
-    let [here, there] = [Side::Client, Side::Server].map(|side| marking.of(side)[0].ended.unwrap());
+    let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
     assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
     // The sender's count has the headers of packets.
     assert!((here.reply_bytes..here.reply_bytes * 21 / 20).contains(&there.reply_bytes), "{there:?}, {here:?}");
@@ -170,7 +170,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
     assert!((1..100).contains(&here.request_bytes), "{here:?}");
     let dropped = client.flood(Time { millis: 0 }).await.expect("it is served").into_inner();
     drop(dropped);
-    let ended = marking.of(Side::Client)[1].ended.expect("dropping ends it");
+    let ended = marking.of(CallSide::Client)[1].ended.expect("dropping ends it");
     assert_eq!((ended.code, ended.request_bytes > 0), (Code::Cancelled, true));
 }
 
@@ -212,7 +212,7 @@ async fn server_to_client_calls_are_observed_and_traced() {
     }
     let seen = marking.seen.lock().unwrap().clone();
     let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
-    assert_eq!(sides, [Side::Client, Side::Server, Side::Client, Side::Server]);
+    assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
     assert_eq!(parents(&seen), [None, Some([1; 8]), None, Some([3; 8])]);
     assert!(seen[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0), "{:?}", seen[2]);
 }
@@ -225,7 +225,7 @@ async fn work_outside_handlers_carries_given_context() {
     let context = TraceContext::new([1; 16], [9; 8], false).expect("the ids are not zero");
     client.get(Time::default()).await.expect("it is served");
     context.carry(client.get(Time::default())).await.expect("it is served");
-    let seen = marking.of(Side::Server);
+    let seen = marking.of(CallSide::Server);
     assert_eq!(parents(&seen), [None, Some([9; 8])]);
     assert_eq!(seen[1].made.trace_id(), [1; 16]);
     assert!(!seen[1].made.is_sampled());
@@ -257,7 +257,7 @@ async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
     let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("the server listens");
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("it is open");
     until("it was called", || called.lock().unwrap().len() == 1).await;
-    let seen = marking.of(Side::Server);
+    let seen = marking.of(CallSide::Server);
     assert_eq!(seen[0].came.map(|came| came.to_string()).as_deref(), metadata.get("traceparent"));
     assert_eq!(seen[0].made.trace_id()[..2], [0x4B, 0xF9]);
 }

@@ -3,7 +3,7 @@
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frpc::observe::ServerLoad;
-use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, Picked, Picker, Wait};
+use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use frpc::{Channel, Server, Status};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,15 +17,15 @@ struct Trying([Links; 2]);
 impl Picker for Trying {
     fn pick(&self, call: &PendingCall<'_>) -> Pick {
         match (call.avoid(), self.0[1].current()) {
-            (Some(_), Some(link)) => Pick::Ready(Picked::new(link)),
+            (Some(_), Some(link)) => Pick::Ready(PickedConnection::new(link)),
             _ => Pick::Connecting,
         }
     }
 
-    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
         Box::pin(async move {
             self.0[1].connect(wait).await?;
-            Ok(Picked::trial(self.0[0].connect(wait).await?, SOON))
+            Ok(PickedConnection::trial(self.0[0].connect(wait).await?, SOON))
         })
     }
 
@@ -95,7 +95,7 @@ async fn status_of_a_picker_counts_as_not_sent() {
             Pick::Failed(Status::unavailable("no server today"))
         }
 
-        fn connect(&self, _wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+        fn connect(&self, _wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
             Box::pin(async { Err(Status::unavailable("no server today")) })
         }
 

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use frisbee::{
     Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, Handlers, HeaderForm, Operation,
-    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, TakeOver, Turn, Workers,
+    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, HandOffTarget, Turn, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -412,7 +412,7 @@ impl Protocol for Hesitant {
     fn hand_off(&self, connection: &mut Connection, asked: HandOffRequest) -> Routed {
         connection.runtime_handle().spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            asked.accept("yours", TakeOver::new(async |raw| drop(raw)));
+            asked.accept("yours", HandOffTarget::new(async |raw| drop(raw)));
         });
         Routed::Continue
     }

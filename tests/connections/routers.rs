@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
-    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, TakeOver, Turn, opening,
+    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, HandOffTarget, Turn, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -122,7 +122,7 @@ impl Protocol for Named {
 
     fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         let name = self.name;
-        let greet = TakeOver::new(async move |mut raw| {
+        let greet = HandOffTarget::new(async move |mut raw| {
             AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
         });
         asked.accept(name, greet);

@@ -2,7 +2,7 @@
 
 use crate::go::Peer;
 use frisbee::{
-    Client, Connection, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server, TakeOver,
+    Client, Connection, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server, HandOffTarget,
 };
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Router for Turns {
             outbox.forward(&packet).unwrap();
         }
         let taken = self.taken.lock().take().expect("one connection is taken");
-        Routed::HandOff(TakeOver::new(async move |raw| drop(taken.send(raw))))
+        Routed::HandOff(HandOffTarget::new(async move |raw| drop(taken.send(raw))))
     }
 }
 

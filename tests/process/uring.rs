@@ -236,8 +236,8 @@ impl frisbee::Protocol for Echoes {
     }
 }
 
-fn echo() -> frisbee::TakeOver {
-    frisbee::TakeOver::new(|raw| {
+fn echo() -> frisbee::HandOffTarget {
+    frisbee::HandOffTarget::new(|raw| {
         let runtime = Handle::try_current();
         async move {
             assert!(raw.is::<TcpStream>(), "it has left its ring");

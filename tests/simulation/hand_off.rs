@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed,
-    Server, Stream, TakeOver,
+    Server, Stream, HandOffTarget,
 };
 use frisbee_sim::{FaultKind, Faults, World, sim_test};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Protocol for Gateway {
     fn hand_off(&self, _: &mut Self::Session, asked: HandOffRequest) -> Routed {
         match &asked.request()[..] {
             b"accept" => {
-                let owner = TakeOver::new(async |mut raw| {
+                let owner = HandOffTarget::new(async |mut raw| {
                     if raw.write_all(GREETING).await.is_ok() {
                         let (mut read, mut write) = tokio::io::split(raw);
                         drop(tokio::io::copy(&mut read, &mut write).await);

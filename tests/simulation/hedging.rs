@@ -4,7 +4,7 @@ use frisbee::Config;
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
-use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
 use frpc_balance::Balance;
 use frpc_telemetry::Counters;
@@ -53,15 +53,15 @@ impl Spans {
 }
 
 impl Observer for Spans {
-    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
-        assert_eq!(about.side(), Side::Client);
+    fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
+        assert_eq!(about.side(), CallSide::Client);
         self.give(trace);
         Token(0)
     }
 
-    fn end(&self, _about: &About, _token: Token, _ended: &Ended) {}
+    fn end(&self, _about: &ObservedMethod, _token: Token, _ended: &Ended) {}
 
-    fn retry(&self, _about: &About, _token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+    fn retry(&self, _about: &ObservedMethod, _token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         self.give(trace);
     }
 }

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{CloseReason, Connection, HeaderForm, Outbox, Packet, PeerKind, Protocol, Routed};
-use frisbee::{Server, Turn, WhenFull, tlv};
+use frisbee::{Server, Turn, OverflowPolicy, tlv};
 use frisbee_core::Decoder;
 use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
 use frisbee_sim::{Fault, Sim, World, sim_test};
@@ -83,7 +83,7 @@ impl Protocol for Faulty {
         self.broker.route(&mut session.inner, packet, outbox)
     }
 
-    fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
+    fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
         self.broker.when_full(&session.inner, packet)
     }
 

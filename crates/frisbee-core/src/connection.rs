@@ -5,11 +5,11 @@ pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
-use crate::usage::Usage;
+use crate::usage::IdleTracker;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
-    Liveness, MemoryPool, Operation, Outbox, Pace, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,
-    TooLong, Waste, WriteProgress, earlier,
+    Liveness, MemoryPool, Operation, Outbox, ReadProgress, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,
+    TooLong, WasteLimiter, WriteProgress, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -34,11 +34,11 @@ pub struct Connection {
     decoder: Decoder,
     outbox: Outbox,
     keepalive: Keepalive,
-    pace: Pace,
-    waste: Waste,
+    pace: ReadProgress,
+    waste: WasteLimiter,
     pings: Bucket<PING_BURST, PINGS_PER_SECOND>,
     received: u64,
-    usage: Usage,
+    usage: IdleTracker,
     write_progress: WriteProgress,
     /// In a box, since mostly the peer is heard well.
     hearing: Option<Box<SilenceExcuse>>,
@@ -102,11 +102,11 @@ impl Connection {
             decoder,
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
-            pace: Pace::new(config.least_rate_window, config.least_rate),
-            waste: Waste::new(config.waste_rate, now),
+            pace: ReadProgress::new(config.least_rate_window, config.least_rate),
+            waste: WasteLimiter::new(config.waste_rate, now),
             pings: Bucket::new(now),
             received: 0,
-            usage: Usage::new(now),
+            usage: IdleTracker::new(now),
             write_progress: WriteProgress::new(config.write_timeout, config.least_rate),
             hearing: None,
             pong_waits: false,

@@ -72,10 +72,10 @@ pub use hello::{Hello, HelloItems};
 pub use keepalive::{Keepalive, Liveness, earlier};
 pub use memory::{BodyMemory, MemoryPool};
 pub use outbox::{MessageBatch, Outbox, PacketWriter, TooLong};
-pub use pace::Pace;
+pub use pace::ReadProgress;
 pub use packet::Packet;
-pub use stream::{Openings, StreamError, StreamSignal, StreamState};
-pub use waste::Waste;
+pub use stream::{PeerStreamIds, StreamError, StreamSignal, StreamState};
+pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
 /// The longest body that a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// In every window the bytes received must reach the least rate, otherwise the sender holds the connection, and what
 /// has been buffered of the packet, without using it.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct ReadProgress {
     window: Duration,
     /// Bytes that must arrive in each window.
     least: u64,
@@ -15,7 +15,7 @@ pub struct Pace {
     running: Option<(Instant, u64)>,
 }
 
-impl Pace {
+impl ReadProgress {
     /// Requires `least_per_second` bytes per second, judged over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
         let millis = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_window_of_less_than_a_second_asks_for_its_part() {
         let start = Instant::now();
-        let mut pace = Pace::new(SECOND / 2, 1000);
+        let mut pace = ReadProgress::new(SECOND / 2, 1000);
         pace.waiting(0, start);
         assert!(pace.too_slow(10, start + SECOND / 2));
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_packet_that_trickles_is_too_slow_and_one_that_flows_is_not() {
         let start = Instant::now();
-        let mut pace = Pace::new(5 * SECOND, 16 * 1024);
+        let mut pace = ReadProgress::new(5 * SECOND, 16 * 1024);
         pace.waiting(0, start);
         assert!(!pace.too_slow(10, start + 4 * SECOND));
         assert!(!pace.too_slow(80 * 1024, start + 5 * SECOND));
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn nothing_is_too_slow_between_packets() {
         let start = Instant::now();
-        let mut pace = Pace::new(5 * SECOND, 16 * 1024);
+        let mut pace = ReadProgress::new(5 * SECOND, 16 * 1024);
         pace.waiting(0, start);
         pace.complete();
         assert_eq!(pace.deadline(), None);

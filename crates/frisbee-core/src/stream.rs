@@ -32,12 +32,12 @@ pub struct StreamState {
     rich: bool,
     sending: bool,
     receiving: bool,
-    closed: Option<By>,
+    closed: Option<ClosedBy>,
 }
 
 /// Which end closed a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum By {
+enum ClosedBy {
     Us,
     Peer,
 }
@@ -107,8 +107,8 @@ impl StreamState {
     #[inline]
     pub const fn send(&self) -> Result<(), StreamError> {
         match self.closed {
-            Some(By::Us) => Err(StreamError::Closed),
-            Some(By::Peer) => Err(StreamError::ClosedByPeer),
+            Some(ClosedBy::Us) => Err(StreamError::Closed),
+            Some(ClosedBy::Peer) => Err(StreamError::ClosedByPeer),
             None if !self.sending => Err(StreamError::Ended),
             None => Ok(()),
         }
@@ -152,14 +152,14 @@ impl StreamState {
         if self.is_over() {
             return StreamSignal::Nothing;
         }
-        self.closed = Some(By::Us);
+        self.closed = Some(ClosedBy::Us);
         if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
     /// Handles a close by the peer, or the end of the connection, for both directions.
     pub const fn handle_close(&mut self) {
         if !self.is_over() {
-            self.closed = Some(By::Peer);
+            self.closed = Some(ClosedBy::Peer);
         }
     }
 }
@@ -167,7 +167,7 @@ impl StreamState {
 /// The ids of the streams that a native peer opens. They ascend, and begin again after the last, which
 /// distinguishes the packet that opens a stream from one that crossed the reset of an earlier stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Openings {
+pub struct PeerStreamIds {
     by: Role,
     last: Option<PacketId>,
 }
@@ -175,7 +175,7 @@ pub struct Openings {
 /// An end has half of all ids for the streams that it opens, the one that dialled the lower half.
 const IDS: u16 = 0x8000;
 
-impl Openings {
+impl PeerStreamIds {
     /// The ids of a peer with this role.
     pub const fn new(by: Role) -> Self {
         Self { by, last: None }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn stream_ids_ascend_and_earlier_ones_open_nothing() {
         for (by, ids) in [(Role::Client, 1..=0x7FFF), (Role::Server, 0x8000..=u16::MAX)] {
-            let mut openings = Openings::new(by);
+            let mut openings = PeerStreamIds::new(by);
             for round in 0..3 {
                 for id in ids.clone() {
                     assert!(openings.handle(PacketId(id)), "{id} in round {round}");
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn ids_may_be_left_out() {
-        let mut openings = Openings::new(Role::Client);
+        let mut openings = PeerStreamIds::new(Role::Client);
         assert!([30_000, 30_257, 200, 16_000].into_iter().all(|id| openings.handle(PacketId(id))));
         assert!(!openings.handle(PacketId(1_000)), "it is smaller");
         assert!(!openings.handle(PacketId(40_000)), "it is one of the other end");

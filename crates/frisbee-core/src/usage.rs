@@ -16,7 +16,7 @@ const SIGNS_MAX: u32 = 64;
 /// Signs of life do not count: each interval has some, from either end. The connection is looked at
 /// now and then, and has been unused since the first look that found it so.
 #[derive(Debug)]
-pub(crate) struct Usage {
+pub(crate) struct IdleTracker {
     /// The bytes in both directions, from any number on. A sign that waits to be written is subtracted already.
     carried: u32,
     /// Its value at the last look.
@@ -25,7 +25,7 @@ pub(crate) struct Usage {
     since: Instant,
 }
 
-impl Usage {
+impl IdleTracker {
     pub(crate) fn new(now: Instant) -> Self {
         Self { carried: 0, seen: 0, since: now }
     }
@@ -59,9 +59,9 @@ mod tests {
     #[test]
     fn connection_with_only_signs_of_life_is_unused() {
         let start = Instant::now();
-        let mut usage = Usage::new(start);
+        let mut usage = IdleTracker::new(start);
         let look =
-            |usage: &mut Usage, seconds| usage.look(Duration::from_secs(2), start + Duration::from_secs(seconds));
+            |usage: &mut IdleTracker, seconds| usage.look(Duration::from_secs(2), start + Duration::from_secs(seconds));
         usage.carry(u32::MAX as usize - 100);
         assert!(!look(&mut usage, 10));
         usage.carry_sign(10);

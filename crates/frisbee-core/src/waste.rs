@@ -25,7 +25,7 @@ const REST: u64 = 16;
 /// The debt decreases at a steady rate, and useful bytes pay it off one by one. A second's allowance can be paid for in
 /// advance: a peer that cancels thousands of calls at once has made them before.
 #[derive(Clone, Debug)]
-pub struct Waste {
+pub struct WasteLimiter {
     /// Bytes in a second.
     rate: u64,
     /// The useless bytes of this batch.
@@ -38,7 +38,7 @@ pub struct Waste {
     rests_until: Option<Instant>,
 }
 
-impl Waste {
+impl WasteLimiter {
     /// Lets a peer waste `rate` bytes in a second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
@@ -112,7 +112,7 @@ mod tests {
     /// Sends batches of waste for ten seconds, as fast as it may; how many bytes it has been charged.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
-        let mut waste = Waste::new(rate, start);
+        let mut waste = WasteLimiter::new(rate, start);
         let (mut now, mut sum) = (start, 0);
         while now < start + 10 * SECOND {
             (0..packets).for_each(|_| waste.charge(length));
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn waste_of_an_eighth_of_the_allowance_is_free() {
         let now = Instant::now();
-        let mut waste = Waste::new(8 * 72, now);
+        let mut waste = WasteLimiter::new(8 * 72, now);
         waste.charge(8);
         waste.end_batch(8, now);
         assert_eq!(waste.deadline(), None, "these are 72 bytes");
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn useful_packets_pay_for_the_waste_of_one_second() {
         let now = Instant::now();
-        let mut waste = Waste::new(1_000_000, now);
+        let mut waste = WasteLimiter::new(1_000_000, now);
         waste.end_batch(5_000_000, now);
         (0..10_000).for_each(|_| waste.charge(11));
         waste.end_batch(110_000, now);
@@ -168,7 +168,7 @@ mod tests {
     fn a_long_packet_pauses_its_peer_for_little_more_than_a_second() {
         let now = Instant::now();
         for rate in [0, 1, 1_000_000, u32::MAX] {
-            let mut waste = Waste::new(rate, now);
+            let mut waste = WasteLimiter::new(rate, now);
             let length = u32::MAX as usize;
             (0..4).for_each(|_| waste.charge(length));
             waste.end_batch(4 * length, now);

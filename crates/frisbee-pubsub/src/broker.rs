@@ -10,7 +10,7 @@ use super::queue::{Bounds, Delivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    CloseReason, Connection, MemoryCharge, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, WhenFull,
+    CloseReason, Connection, MemoryCharge, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, OverflowPolicy,
 };
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -375,8 +375,8 @@ impl Protocol for Broker {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &BrokerSession, _packet: &Packet) -> WhenFull {
-        WhenFull::Wait
+    fn when_full(&self, _session: &BrokerSession, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Wait
     }
 
     fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {

@@ -11,7 +11,7 @@ use super::resume::{POSITIONS_MAX, Stream, gap};
 use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
 use crate::topics::{TopicError, check_topic};
 use bytes::{Buf, Bytes};
-use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, Turn, WhenFull, tlv};
+use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, Turn, OverflowPolicy, tlv};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -178,8 +178,8 @@ impl Protocol for ClientRouter {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &ClientSession, _packet: &Packet) -> WhenFull {
-        WhenFull::Route
+    fn when_full(&self, _session: &ClientSession, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Route
     }
 
     fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {

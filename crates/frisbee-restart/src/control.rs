@@ -1,7 +1,7 @@
 //! The control socket: finding the generation before, and being found by the next one.
 
 use crate::error::{Refusal, RestartError};
-use crate::protocol::{Message, Passed, VERSION};
+use crate::protocol::{Message, PassedSocket, VERSION};
 use crate::sockets::{File, Origin, Socket, bind_unix, duplicate};
 use crate::systemd::{notify, notify_reloading};
 use crate::wire::Wire;
@@ -162,7 +162,7 @@ async fn hand_over(
     tracing::info!(sockets = sockets.len(), "passing sockets to successor");
     *has_passed = true;
     notify_reloading();
-    let passed = |socket: &Socket| Passed { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
+    let passed = |socket: &Socket| PassedSocket { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
     let list = Message::Sockets { version: VERSION, sockets: sockets.iter().map(passed).collect() };
     let descriptors: Vec<BorrowedFd<'_>> = std::iter::once(control.listener.as_fd())
         .chain(sockets.iter().map(|socket| socket.descriptor.as_fd()))

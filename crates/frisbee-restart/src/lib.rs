@@ -45,4 +45,4 @@ mod wire;
 
 pub use error::{Refusal, RestartError};
 pub use generation::{Generation, Restart};
-pub use serve::{Ending, ServeError, Shutdown};
+pub use serve::{EndReason, ServeError, Shutdown};

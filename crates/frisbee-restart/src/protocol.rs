@@ -42,7 +42,7 @@ const OWNS_FILE: u8 = 1;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
     Hello { oldest: u8, newest: u8 },
-    Sockets { version: u8, sockets: Vec<Passed> },
+    Sockets { version: u8, sockets: Vec<PassedSocket> },
     Ready,
     Go,
     Refused(Refusal),
@@ -50,7 +50,7 @@ pub(crate) enum Message {
 
 /// A socket that is passed, without its descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Passed {
+pub(crate) struct PassedSocket {
     pub(crate) name: String,
     pub(crate) owns_file: bool,
 }
@@ -73,7 +73,7 @@ impl Message {
             }
             Self::Sockets { version, sockets } => {
                 body.push(*version);
-                for Passed { name, owns_file } in sockets.iter().take(SOCKETS_MAX) {
+                for PassedSocket { name, owns_file } in sockets.iter().take(SOCKETS_MAX) {
                     let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
                     body.extend([if *owns_file { OWNS_FILE } else { 0 }, length]);
                     body.extend(name.bytes().take(NAME_MAX));
@@ -120,7 +120,7 @@ impl Message {
     }
 }
 
-fn sockets(mut list: &[u8]) -> Result<Vec<Passed>, &'static str> {
+fn sockets(mut list: &[u8]) -> Result<Vec<PassedSocket>, &'static str> {
     let mut sockets = Vec::new();
     while let [flags, length, rest @ ..] = list {
         let Some((name, rest)) = rest.split_at_checked(usize::from(*length)) else {
@@ -133,7 +133,7 @@ fn sockets(mut list: &[u8]) -> Result<Vec<Passed>, &'static str> {
         if sockets.len() == SOCKETS_MAX {
             return Err("too many sockets");
         }
-        sockets.push(Passed { name: name.to_owned(), owns_file: *flags & OWNS_FILE != 0 });
+        sockets.push(PassedSocket { name: name.to_owned(), owns_file: *flags & OWNS_FILE != 0 });
         list = rest;
     }
     if list.is_empty() { Ok(sockets) } else { Err("the list of sockets is cut off") }
@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn passed(name: &str, owns_file: bool) -> Passed {
-        Passed { name: name.to_owned(), owns_file }
+    fn passed(name: &str, owns_file: bool) -> PassedSocket {
+        PassedSocket { name: name.to_owned(), owns_file }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 /// Why a generation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum EndReason {
     /// A successor serves.
     Replaced,
     /// The program was to end, or its server has ended.
@@ -102,7 +102,7 @@ impl Generation {
         mut self,
         stop: impl Future<Output = ()>,
         serve: impl FnOnce(Shutdown) -> F,
-    ) -> Result<Ending, ServeError<E>>
+    ) -> Result<EndReason, ServeError<E>>
     where
         F: Future<Output = Result<(), E>>,
     {
@@ -112,25 +112,25 @@ impl Generation {
         // A server that cannot begin says so at once.
         let began = poll_fn(|context| Poll::Ready(serving.as_mut().poll(context))).await;
         if let Poll::Ready(ended) = began {
-            return ended.map(|()| Ending::Stopped).map_err(ServeError::Server);
+            return ended.map(|()| EndReason::Stopped).map_err(ServeError::Server);
         }
         let ready = tokio::select! {
             biased;
-            ended = &mut serving => return ended.map(|()| Ending::Stopped).map_err(ServeError::Server),
+            ended = &mut serving => return ended.map(|()| EndReason::Stopped).map_err(ServeError::Server),
             () = &mut stop => None,
             ready = self.ready() => Some(ready),
         };
         let ending = match ready {
-            None => Ok(Ending::Stopped),
+            None => Ok(EndReason::Stopped),
             Some(Err(error)) => Err(ServeError::Restart(error)),
             Some(Ok(())) => tokio::select! {
                 biased;
-                ended = &mut serving => return ended.map(|()| Ending::Stopped).map_err(ServeError::Server),
-                () = &mut stop => Ok(Ending::Stopped),
-                () = self.replaced() => Ok(Ending::Replaced),
+                ended = &mut serving => return ended.map(|()| EndReason::Stopped).map_err(ServeError::Server),
+                () = &mut stop => Ok(EndReason::Stopped),
+                () = self.replaced() => Ok(EndReason::Replaced),
             },
         };
-        if matches!(ending, Ok(Ending::Stopped)) {
+        if matches!(ending, Ok(EndReason::Stopped)) {
             notify(&[NotifyState::Stopping]);
         }
         // The sockets are closed, and their files removed, before the work is finished: the next client is refused.

@@ -1,7 +1,7 @@
 //! Generations in one process: taking over, and the failures of a successor.
 #![cfg(unix)]
 
-use frisbee_restart::{Ending, Generation, Refusal, Restart, RestartError};
+use frisbee_restart::{EndReason, Generation, Refusal, Restart, RestartError};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -44,7 +44,7 @@ impl Folder {
 struct Serving {
     address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<Ending>,
+    task: JoinHandle<EndReason>,
 }
 
 async fn serve(mut generation: Generation, number: u8) -> Serving {
@@ -75,13 +75,13 @@ impl Serving {
         timeout(PATIENCE, socket.read_u8()).await.expect("it answers").expect("no connection is reset")
     }
 
-    async fn ending(self) -> Ending {
+    async fn ending(self) -> EndReason {
         timeout(PATIENCE, self.task).await.expect("it ends").expect("no panic")
     }
 
     async fn stop(mut self) {
         drop(self.stop.take());
-        assert_eq!(self.ending().await, Ending::Stopped);
+        assert_eq!(self.ending().await, EndReason::Stopped);
     }
 }
 
@@ -96,7 +96,7 @@ async fn successor_serves_on_the_same_socket() {
         assert_eq!(serving.answer().await, number - 1, "the successor is not ready yet");
         let next = serve(successor, number).await;
         assert_eq!(next.address, serving.address);
-        assert_eq!(serving.ending().await, Ending::Replaced);
+        assert_eq!(serving.ending().await, EndReason::Replaced);
         assert_eq!(next.answer().await, number);
         serving = next;
     }
@@ -134,7 +134,7 @@ async fn a_successor_that_ends_before_it_is_ready_changes_nothing() {
         assert!(folder.path("control").exists() && !folder.path("new").exists());
     }
     let next = serve(folder.generation().await, 1).await;
-    assert_eq!(serving.ending().await, Ending::Replaced);
+    assert_eq!(serving.ending().await, EndReason::Replaced);
     next.stop().await;
 }
 
@@ -177,7 +177,7 @@ async fn a_second_successor_is_refused_while_the_first_is_at_work() {
         }
     }
     let next = serve(successor, 1).await;
-    assert_eq!(serving.ending().await, Ending::Replaced);
+    assert_eq!(serving.ending().await, EndReason::Replaced);
     assert_eq!(next.answer().await, 1);
     next.stop().await;
 }
@@ -232,7 +232,7 @@ async fn bytes_that_are_no_message_change_nothing() {
         assert_eq!(serving.answer().await, 0, "{bytes:?}");
     }
     let next = serve(folder.generation().await, 1).await;
-    assert_eq!(serving.ending().await, Ending::Replaced);
+    assert_eq!(serving.ending().await, EndReason::Replaced);
     next.stop().await;
 }
 

@@ -11,15 +11,15 @@ const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 const SEEDS: u64 = 100;
 
 /// An error and its position.
-struct Wrong(Span, String);
+struct MacroError(Span, String);
 
 /// See `frisbee_sim::sim_test`.
 #[proc_macro_attribute]
 pub fn sim_test(settings: TokenStream, item: TokenStream) -> TokenStream {
-    expand(settings, item).unwrap_or_else(|Wrong(span, text)| compile_error(span, &text))
+    expand(settings, item).unwrap_or_else(|MacroError(span, text)| compile_error(span, &text))
 }
 
-fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Wrong> {
+fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, MacroError> {
     let settings = parse_settings(settings)?;
     let function = Function::parse(item)?;
     let seeds = settings.iter().find(|(name, _)| name.to_string() == "seeds");
@@ -48,26 +48,26 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Wrong
 }
 
 /// The names and values of `name = value, name = value`.
-fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, Wrong> {
+fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, MacroError> {
     let mut parsed: Vec<(Ident, TokenStream)> = Vec::new();
     let mut tokens = settings.into_iter();
     while let Some(token) = tokens.next() {
         let known = || SETTINGS.map(|name| format!("`{name}`")).join(", ");
         let TokenTree::Ident(name) = token else {
-            return Err(Wrong(token.span(), format!("a setting has a name, one of {}", known())));
+            return Err(MacroError(token.span(), format!("a setting has a name, one of {}", known())));
         };
         if !SETTINGS.contains(&name.to_string().as_str()) {
-            return Err(Wrong(name.span(), format!("there is no setting `{name}`, only {}", known())));
+            return Err(MacroError(name.span(), format!("there is no setting `{name}`, only {}", known())));
         }
         if parsed.iter().any(|(other, _)| other.to_string() == name.to_string()) {
-            return Err(Wrong(name.span(), format!("`{name}` is set twice")));
+            return Err(MacroError(name.span(), format!("`{name}` is set twice")));
         }
         if !tokens.next().is_some_and(|token| is_punct(&token, '=')) {
-            return Err(Wrong(name.span(), format!("a value is missing, as in `{name} = 1000`")));
+            return Err(MacroError(name.span(), format!("a value is missing, as in `{name} = 1000`")));
         }
         let value: TokenStream = tokens.by_ref().take_while(|token| !is_punct(token, ',')).collect();
         if value.is_empty() {
-            return Err(Wrong(name.span(), format!("a value is missing, as in `{name} = 1000`")));
+            return Err(MacroError(name.span(), format!("a value is missing, as in `{name} = 1000`")));
         }
         parsed.push((name, value));
     }
@@ -83,7 +83,7 @@ struct Function {
 }
 
 impl Function {
-    fn parse(item: TokenStream) -> Result<Self, Wrong> {
+    fn parse(item: TokenStream) -> Result<Self, MacroError> {
         let mut tokens = item.into_iter().peekable();
         let mut attributes = TokenStream::new();
         while tokens.peek().is_some_and(|token| is_punct(token, '#')) {
@@ -94,10 +94,10 @@ impl Function {
         let first = world.first().map_or_else(Span::call_site, TokenTree::span);
         let at = world.iter().position(|token| is_word(token, "fn"));
         let Some((at, TokenTree::Ident(name))) = at.and_then(|at| Some((at, world.get(at + 1)?))) else {
-            return Err(Wrong(first, "`#[sim_test]` must be on an `async fn`".to_owned()));
+            return Err(MacroError(first, "`#[sim_test]` must be on an `async fn`".to_owned()));
         };
         if !world[..at].iter().any(|token| is_word(token, "async")) {
-            return Err(Wrong(
+            return Err(MacroError(
                 world[at].span(),
                 format!("the world is run as a future: `async fn {name}(world: World)`"),
             ));
@@ -106,7 +106,7 @@ impl Function {
             Some(TokenTree::Group(arguments)) if is_one_argument(arguments) => {}
             other => {
                 let span = other.map_or(name.span(), TokenTree::span);
-                return Err(Wrong(
+                return Err(MacroError(
                     span,
                     format!("a test has one argument, its world: `async fn {name}(world: World)`"),
                 ));
@@ -116,7 +116,7 @@ impl Function {
             Some(TokenTree::Group(_)) => {}
             other => {
                 let span = other.map_or(name.span(), TokenTree::span);
-                return Err(Wrong(span, "a test returns nothing: it panics if something is wrong".to_owned()));
+                return Err(MacroError(span, "a test returns nothing: it panics if something is wrong".to_owned()));
             }
         }
         Ok(Self { attributes, name: name.clone(), world: world.into_iter().collect() })

@@ -3,7 +3,7 @@
 use crate::command;
 use crate::fault::Fault;
 use crate::sim::RunRecord;
-use crate::state::Scheduled;
+use crate::state::ScheduledFault;
 use crate::svg;
 use crate::trace::Event;
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Failure {
     pub(crate) fn new(seed: u64, text: String, ran: &RunRecord, kept: Option<&[usize]>, test: Option<String>) -> Self {
         let numbered = ran.schedule.iter().enumerate();
         let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
-        let struck = numbered.filter_map(|(number, Scheduled { upon, struck })| {
+        let struck = numbered.filter_map(|(number, ScheduledFault { upon, struck })| {
             let (at, fault) = struck.clone()?;
             Some(FaultRecord { number, at, fault, upon: upon.clone() })
         });

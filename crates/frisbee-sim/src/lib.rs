@@ -81,7 +81,7 @@ pub use failure::Failure;
 pub use fault::{Fault, FaultKind};
 pub use history::{History, Model, OperationId, Queue, QueueOperation, Register, RegisterOperation, Verdict};
 pub use node::{Dialling, Node, Process};
-pub use schedule::{Faults, Occasion};
+pub use schedule::{Faults, Trigger};
 pub use sim::{Report, Sim, sim};
 pub use trace::{Event, EventKind};
 pub use transport::Transport;

@@ -35,7 +35,7 @@ struct DrawRules {
     kinds: Vec<FaultKind>,
     within: Duration,
     longest: Duration,
-    upon: Option<Occasion>,
+    upon: Option<Trigger>,
     /// The occasions among which a fault chooses its own.
     among: u64,
 }
@@ -44,26 +44,26 @@ struct DrawRules {
 /// [occasion](crate::World::occasion) that the test names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Occasion {
+pub enum Trigger {
     /// An event of this kind.
     Event(EventKind),
     /// An occasion of this name.
     Named(String),
 }
 
-impl From<EventKind> for Occasion {
+impl From<EventKind> for Trigger {
     fn from(kind: EventKind) -> Self {
         Self::Event(kind)
     }
 }
 
-impl From<&str> for Occasion {
+impl From<&str> for Trigger {
     fn from(name: &str) -> Self {
         Self::Named(name.to_owned())
     }
 }
 
-impl Occasion {
+impl Trigger {
     fn is(&self, raw: &Raw<'_>) -> bool {
         match self {
             Self::Event(kind) => *kind == raw.kind,
@@ -72,7 +72,7 @@ impl Occasion {
     }
 }
 
-impl fmt::Display for Occasion {
+impl fmt::Display for Trigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(kind) => f.write_str(kind.verb()),
@@ -119,9 +119,9 @@ impl Faults {
     ///
     /// # Panics
     /// If the occasion is a note or a fault: these are at no node.
-    pub fn upon(occasion: impl Into<Occasion>, count: usize) -> Self {
+    pub fn upon(occasion: impl Into<Trigger>, count: usize) -> Self {
         let occasion = occasion.into();
-        let is_at_a_node = !matches!(occasion, Occasion::Event(EventKind::Note | EventKind::Fault));
+        let is_at_a_node = !matches!(occasion, Trigger::Event(EventKind::Note | EventKind::Fault));
         assert!(is_at_a_node, "notes and faults are at no node");
         let among = count as u64;
         Self::of(DrawRules { upon: Some(occasion), among, ..DrawRules::new(count, Duration::from_millis(100)) })
@@ -216,7 +216,7 @@ pub(crate) enum PlannedFault {
 
 /// A fault that waits for its occasion.
 pub(crate) struct PendingFault {
-    occasion: Occasion,
+    occasion: Trigger,
     /// The number of the occasion upon which it strikes, from 0 on.
     at: u64,
     /// Its effect depends on this and on the node alone, not on earlier draws.

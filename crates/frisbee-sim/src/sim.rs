@@ -1,7 +1,7 @@
 //! Runs of worlds: with one seed or many, twice for equality, and again with fewer faults when one fails.
 
 use crate::failure::{Failure, Recording};
-use crate::state::{Scheduled, Shared};
+use crate::state::{ScheduledFault, Shared};
 use crate::trace::Event;
 use crate::world::World;
 use std::cell::RefCell;
@@ -100,7 +100,7 @@ pub struct Report {
 pub(crate) struct RunRecord {
     pub(crate) report: Report,
     pub(crate) failure: Option<String>,
-    pub(crate) schedule: Vec<Scheduled>,
+    pub(crate) schedule: Vec<ScheduledFault>,
     pub(crate) events: Vec<Event>,
 }
 

@@ -67,10 +67,10 @@ pub(crate) struct State {
     names: BTreeMap<String, usize>,
     pub(crate) cable: Cable,
     pub(crate) cables: BTreeMap<(usize, usize), Cable>,
-    troubles: BTreeMap<(usize, usize), Trouble>,
+    troubles: BTreeMap<(usize, usize), LinkFaults>,
     pub(crate) wires: Vec<Option<Box<Wire>>>,
     /// The faults of the world by their numbers, also those that are left out.
-    pub(crate) schedule: Vec<Scheduled>,
+    pub(crate) schedule: Vec<ScheduledFault>,
     /// Those that wait for their occasions.
     pub(crate) strikes: Vec<Waiting>,
     /// The faults that strike; all if `None`.
@@ -79,7 +79,7 @@ pub(crate) struct State {
 
 /// A fault of the schedule, for the report.
 #[derive(Clone)]
-pub(crate) struct Scheduled {
+pub(crate) struct ScheduledFault {
     /// Of a fault that waits for its occasion: that.
     pub(crate) upon: Option<String>,
     /// When it strikes, if that is known.
@@ -96,7 +96,7 @@ pub(crate) struct Waiting {
 
 /// Until when the way from one node to another is in trouble, in milliseconds.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Trouble {
+pub(crate) struct LinkFaults {
     pub(crate) blocked: u64,
     pub(crate) slow: u64,
     pub(crate) corrupt: u64,
@@ -258,11 +258,11 @@ impl State {
         self.cables.get(&(from, to)).copied().unwrap_or(self.cable)
     }
 
-    pub(crate) fn trouble(&self, from: usize, to: usize) -> Trouble {
+    pub(crate) fn trouble(&self, from: usize, to: usize) -> LinkFaults {
         self.troubles.get(&(from, to)).copied().unwrap_or_default()
     }
 
-    pub(crate) fn trouble_mut(&mut self, from: usize, to: usize) -> &mut Trouble {
+    pub(crate) fn trouble_mut(&mut self, from: usize, to: usize) -> &mut LinkFaults {
         self.troubles.entry((from, to)).or_default()
     }
 
@@ -270,7 +270,7 @@ impl State {
     pub(crate) fn latency(&mut self, from: usize, to: usize, now: u64) -> u64 {
         let (least, most) = self.cable(from, to).latency;
         let latency = if least == most { least } else { self.rng.u64(least..=most) };
-        let Trouble { delayed, delay, .. } = self.trouble(from, to);
+        let LinkFaults { delayed, delay, .. } = self.trouble(from, to);
         latency + if delayed > now { self.rng.u64(..=delay) } else { 0 }
     }
 

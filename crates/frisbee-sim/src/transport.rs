@@ -135,34 +135,34 @@ impl Transport {
     }
 
     /// Reads the bytes that have arrived; or the time when more will.
-    fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> Reading {
+    fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> ReadState {
         match self.may_act(state, wire, waker) {
-            None => return Reading::Nothing,
-            Some(Err(error)) => return Reading::Done(Err(error), None),
+            None => return ReadState::Nothing,
+            Some(Err(error)) => return ReadState::Done(Err(error), None),
             Some(Ok(())) => {}
         }
         let (from, here) = (wire.nodes[1 - self.side], wire.nodes[self.side]);
         let way = &mut wire.ways[1 - self.side];
         if way.is_over || to.remaining() == 0 {
-            return Reading::Done(Ok(()), None);
+            return ReadState::Done(Ok(()), None);
         }
         let trouble = state.trouble(from, here);
         let due = way.under_way.front().map(|chunk| chunk.due.max(trouble.blocked));
         let (Some(due), false) = (due, way.is_silent) else {
             way.reader = Some(waker.clone());
-            return Reading::Nothing;
+            return ReadState::Nothing;
         };
         let now = self.shared.now();
         if due > now {
             way.reader = Some(waker.clone());
-            return Reading::At(due);
+            return ReadState::At(due);
         }
         let cable = state.cable(from, here);
-        let Some(chunk) = way.under_way.front_mut() else { return Reading::Nothing };
+        let Some(chunk) = way.under_way.front_mut() else { return ReadState::Nothing };
         let most = (chunk.bytes.len() - chunk.read).min(to.remaining());
         if most == 0 {
             way.is_over = true;
-            return Reading::Done(Ok(()), None);
+            return ReadState::Done(Ok(()), None);
         }
         let count = part(state, most, cable.splits);
         let bytes = &chunk.bytes[chunk.read..chunk.read + count];
@@ -183,25 +183,25 @@ impl Transport {
         let writer = way.writer.take();
         let event = self.event(wire, EventKind::Read, count);
         self.shared.trace(state, &event);
-        Reading::Done(Ok(()), writer)
+        ReadState::Done(Ok(()), writer)
     }
 
-    fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> Writing {
+    fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> WriteState {
         match self.may_act(state, wire, waker) {
-            None => return Writing::Nothing,
-            Some(Err(error)) => return Writing::Done(Err(error), None),
+            None => return WriteState::Nothing,
+            Some(Err(error)) => return WriteState::Done(Err(error), None),
             Some(Ok(())) => {}
         }
         let (here, to) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let cable = state.cable(here, to);
         let way = &mut wire.ways[self.side];
         if way.is_left || way.has_ended {
-            return Writing::Done(Err(io::ErrorKind::BrokenPipe.into()), None);
+            return WriteState::Done(Err(io::ErrorKind::BrokenPipe.into()), None);
         }
         let room = cable.capacity.saturating_sub(way.length);
         if room == 0 {
             way.writer = Some(waker.clone());
-            return Writing::Nothing;
+            return WriteState::Nothing;
         }
         if cable.resets > 0.0 && state.rng.f64() < cable.resets {
             return self.reset(state, wire);
@@ -243,15 +243,15 @@ impl Transport {
             reader = reader.or(wire.ways[self.side].reader.take());
         }
         let done = if count == 0 && !bytes.is_empty() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(count) };
-        Writing::Done(done, reader)
+        WriteState::Done(done, reader)
     }
 
     /// Breaks the connection.
-    fn reset(&self, state: &mut State, wire: &mut Wire) -> Writing {
+    fn reset(&self, state: &mut State, wire: &mut Wire) -> WriteState {
         wire.is_reset = true;
         let event = self.event(wire, EventKind::Reset, 0);
         self.shared.trace(state, &event);
-        Writing::Broken(wire.wakers().collect())
+        WriteState::Broken(wire.wakers().collect())
     }
 
     /// Runs a function on the connection, which is taken out of the state for that.
@@ -269,13 +269,13 @@ fn part(state: &mut State, most: usize, splits: f64) -> usize {
     if most > 1 && splits > 0.0 && state.rng.f64() < splits { state.rng.u64(1..=most as u64) as usize } else { most }
 }
 
-enum Reading {
+enum ReadState {
     Done(io::Result<()>, Option<Waker>),
     At(u64),
     Nothing,
 }
 
-enum Writing {
+enum WriteState {
     Done(io::Result<usize>, Option<Waker>),
     /// The connection has broken.
     Broken(Vec<Waker>),
@@ -293,13 +293,13 @@ impl AsyncRead for Transport {
         loop {
             let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
             match reading.ok_or_else(gone)? {
-                Reading::Done(result, writer) => {
+                ReadState::Done(result, writer) => {
                     // Wakers are called without the lock.
                     writer.into_iter().for_each(Waker::wake);
                     return Poll::Ready(result);
                 }
-                Reading::Nothing | Reading::At(crate::state::FOREVER) => return Poll::Pending,
-                Reading::At(due) => {
+                ReadState::Nothing | ReadState::At(crate::state::FOREVER) => return Poll::Pending,
+                ReadState::At(due) => {
                     let until = this.shared.instant(due);
                     let sleep = this.sleep.get_or_insert_with(|| Box::pin(sleep_until(until)));
                     if sleep.deadline() != until {
@@ -316,15 +316,15 @@ impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
         match writing.ok_or_else(gone)? {
-            Writing::Done(result, reader) => {
+            WriteState::Done(result, reader) => {
                 reader.into_iter().for_each(Waker::wake);
                 Poll::Ready(result)
             }
-            Writing::Broken(wakers) => {
+            WriteState::Broken(wakers) => {
                 wakers.into_iter().for_each(Waker::wake);
                 Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
             }
-            Writing::Nothing => Poll::Pending,
+            WriteState::Nothing => Poll::Pending,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::cable::Cable;
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::schedule::{Faults, PlannedFault};
-use crate::state::{FOREVER, Scheduled, Shared, Waiting};
+use crate::state::{FOREVER, ScheduledFault, Shared, Waiting};
 use crate::trace::{EventKind, Raw};
 use fastrand::Rng;
 use std::fmt;
@@ -161,7 +161,7 @@ impl World {
                 PlannedFault::At(at, fault) => (None, Some((begun + *at, fault.clone()))),
                 PlannedFault::Upon(strike) => (Some(strike.when()), None),
             };
-            state.schedule.push(Scheduled { upon, struck });
+            state.schedule.push(ScheduledFault { upon, struck });
             match planned {
                 _ if !is_kept => {}
                 PlannedFault::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
@@ -280,7 +280,7 @@ impl World {
         from: usize,
         to: usize,
         time: Duration,
-        trouble: impl Fn(&mut crate::state::Trouble) -> &mut u64,
+        trouble: impl Fn(&mut crate::state::LinkFaults) -> &mut u64,
     ) {
         let until = self.0.now() + time.as_millis() as u64;
         let mut state = self.0.lock();

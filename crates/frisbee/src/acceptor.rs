@@ -14,14 +14,14 @@ mod arrivals;
 
 use self::arrivals::Arrivals;
 use crate::budget::{Budget, Stats};
-use crate::connection::{Connection, Ends};
+use crate::connection::{Connection, EndpointInfo};
 use crate::foreign::{Inner, Layers, Phase, Within};
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
-use crate::runtime::tokio::{AbortOnDrop, Driver, Running, Tasks};
+use crate::runtime::tokio::{AbortOnDrop, Driver, DriveFuture, Tasks};
 use crate::transport::{Io, proxied};
 use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
@@ -66,7 +66,7 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Acceptor<R>(pub(crate) Arc<Host<R>>);
+pub struct Acceptor<R>(pub(crate) Arc<ServerShared<R>>);
 
 impl<R> Clone for Acceptor<R> {
     fn clone(&self) -> Self {
@@ -99,9 +99,9 @@ impl<R: Protocol> Acceptor<R> {
         T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {
         let host = self.0.clone();
-        let Some(entry) = Open::admit(&host.open) else { return CloseReason::Shutdown };
+        let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let arrived = Box::new(Arrived { ends: Ends::default(), entry });
+        let arrived = Box::new(AcceptedConnection { ends: EndpointInfo::default(), entry });
         let driving = async move { host.serve(io, arrived, context).await };
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
@@ -148,12 +148,12 @@ impl<R> fmt::Debug for Acceptor<R> {
 }
 
 /// The state that the connections of one server share.
-pub(crate) struct Host<R> {
+pub(crate) struct ServerShared<R> {
     pub(crate) router: Arc<R>,
     pub(crate) config: ServerConfig,
     pub(crate) busy_poll: Duration,
     pub(crate) budget: Arc<Budget>,
-    pub(crate) open: Arc<Open>,
+    pub(crate) open: Arc<OpenConnections>,
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     /// Connections begin with a header of the PROXY protocol.
@@ -167,25 +167,25 @@ pub(crate) struct Host<R> {
     pub(crate) takes_plain: bool,
 }
 
-impl<R> Host<R> {
+impl<R> ServerShared<R> {
     /// Takes in no further connections, and waits until those that were taken in have ended.
     pub(crate) async fn drain(&self) {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 }
 
-impl<R: Protocol> Host<R> {
+impl<R: Protocol> ServerShared<R> {
     /// Makes a connection of a socket that was admitted. The engine is made where it is driven.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
-        ends: Ends,
+        ends: EndpointInfo,
         entry: &Entry,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
         self.enter(self.greet(ends), Layers::default(), entry)
     }
 
-    fn greet(&self, ends: Ends) -> Connection {
+    fn greet(&self, ends: EndpointInfo) -> Connection {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
         Connection::server(&self.config, &self.budget, self.runtime.clone(), ends)
     }
@@ -210,8 +210,8 @@ impl<R: Protocol> Host<R> {
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<Arrived>, context: Option<Handle>) -> Serving<'_, T, R> {
-        let Arrived { ends, entry } = *arrived;
+    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> Serving<'_, T, R> {
+        let AcceptedConnection { ends, entry } = *arrived;
         if self.is_proxied {
             return Serving::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
         }
@@ -222,7 +222,7 @@ impl<R: Protocol> Host<R> {
     async fn serve_proxied<T: Io>(
         &self,
         mut io: T,
-        mut ends: Ends,
+        mut ends: EndpointInfo,
         context: Option<Handle>,
         entry: Entry,
     ) -> CloseReason {
@@ -244,7 +244,7 @@ impl<R: Protocol> Host<R> {
     }
 
     /// Drives a connection from its handshake, if there is one, or from its first frame.
-    fn begin<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, entry: Entry) -> Serving<'_, T, R> {
+    fn begin<T: Io>(&self, io: T, ends: EndpointInfo, context: Option<Handle>, entry: Entry) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain
@@ -260,14 +260,14 @@ impl<R: Protocol> Host<R> {
     async fn serve_secured<T: Io>(
         &self,
         handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, CloseReason>>>>,
-        ends: Ends,
+        ends: EndpointInfo,
         context: Option<Handle>,
         entry: Entry,
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
             let certificates = crate::transport::tls::peer_certificates(&secured);
-            let handle = self.greet(Ends { certificates, ..ends });
+            let handle = self.greet(EndpointInfo { certificates, ..ends });
             Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true, entry))
         });
         match driving {
@@ -306,16 +306,16 @@ impl<R: Protocol> Host<R> {
     }
 }
 
-impl<R: Protocol> Host<R> {
+impl<R: Protocol> ServerShared<R> {
     fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let Some(entry) = Open::admit_within(&self.open) else { return Box::pin(async { CloseReason::Shutdown }) };
+        let Some(entry) = OpenConnections::admit_within(&self.open) else { return Box::pin(async { CloseReason::Shutdown }) };
         // A ring's foreign connections are driven by ordinary tasks.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true, entry)))
     }
 }
 
-impl<R: Protocol> Within for Host<R> {
+impl<R: Protocol> Within for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
     }
@@ -331,7 +331,7 @@ impl<R: Protocol> Within for Host<R> {
                 Err(reason) => return reason,
             };
             let certificates = crate::transport::tls::peer_certificates(&secured);
-            let handle = outer.within(&self.config, Ends { certificates, ..outer.ends().clone() });
+            let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
             self.serve_inner(RawTransport::whole(secured), handle, layers).await
         })
@@ -344,7 +344,7 @@ impl<R: Protocol> Within for Host<R> {
 pub(crate) enum Serving<'a, T, R: Protocol> {
     /// The server has waited long enough for its connections.
     Refused,
-    Driven(Running<T, R, TokioTimer>, Option<Entry>),
+    Driven(DriveFuture<T, R, TokioTimer>, Option<Entry>),
     /// In its handshake, and from then on; or on its way to the next owner of its transport.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
@@ -376,7 +376,7 @@ impl<T: Io, R: Protocol> Future for Serving<'_, T, R> {
 /// The connections that are open, and those that are on the way from their listener to their worker or in the
 /// handshake: a shutdown waits for all of them.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
     /// For foreign connections, whose handles have ended.
@@ -419,7 +419,7 @@ impl Connections {
     }
 }
 
-impl Default for Open {
+impl Default for OpenConnections {
     fn default() -> Self {
         let (by_number, arrivals) = (HashMap::new(), Arrivals::default());
         let inner = Connections { by_number, arrivals, next: 0, phase: Phase::Serving, tie: None };
@@ -432,7 +432,7 @@ impl Default for Open {
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// The phase of the server's life from now on.
     pub(crate) fn phase(&self) -> watch::Receiver<Phase> {
         self.phase.subscribe()
@@ -545,7 +545,7 @@ impl Open {
 }
 
 /// Closes connections whose caller has gone, and accepts no more.
-struct Tied(Weak<Open>);
+struct Tied(Weak<OpenConnections>);
 
 impl Drop for Tied {
     fn drop(&mut self) {
@@ -555,14 +555,14 @@ impl Drop for Tied {
 }
 
 /// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
-pub(crate) struct Arrived {
-    pub(crate) ends: Ends,
+pub(crate) struct AcceptedConnection {
+    pub(crate) ends: EndpointInfo,
     pub(crate) entry: Entry,
 }
 
 /// Takes a connection out of the list when its task ends, however it ends.
 pub(crate) struct Entry {
-    open: Arc<Open>,
+    open: Arc<OpenConnections>,
     number: u64,
 }
 

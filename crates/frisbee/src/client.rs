@@ -3,7 +3,7 @@
 pub(crate) mod reconnecting;
 
 use crate::budget::Budget;
-use crate::connection::{Connection, Ends};
+use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
@@ -11,7 +11,7 @@ use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::executor::settle;
-use crate::workers::{Place, Pool, Worker, Workers};
+use crate::workers::{WorkerAssignment, Pool, Worker, Workers};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -367,7 +367,7 @@ impl ClientBuilder {
         let timeout = self.connect_timeout;
         let pool = Pool::of_client(self.workers, self.io_backend, false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
-        let begun = self.begin(io, Ends::default(), name.clone(), Arc::new(router), pool.next().worker());
+        let begun = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.next().worker());
         match tokio::time::timeout(timeout, begun).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
@@ -402,16 +402,16 @@ impl ClientBuilder {
         let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
         let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
-        let ends = Ends { peer: Some(peer), local: Some(local), ..Ends::default() };
+        let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
         match pool.next() {
             #[cfg(all(feature = "uring", target_os = "linux"))]
-            Place::Ring(rings) => {
+            WorkerAssignment::Ring(rings) => {
                 let socket = socket.into_std().map_err(failed)?;
                 let (handle, engine) = self.prepare(ends, router, now());
                 rings.drive(socket, |_| engine, Handle::current(), self.busy_poll, tie(&handle));
                 Ok(handle)
             }
-            place @ (Place::Caller | Place::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
+            place @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
         }
     }
 
@@ -438,7 +438,7 @@ impl ClientBuilder {
     async fn begin<T: Io, R: Protocol>(
         self,
         io: T,
-        ends: Ends,
+        ends: EndpointInfo,
         name: String,
         router: Arc<R>,
         worker: Option<&Worker>,
@@ -449,7 +449,7 @@ impl ClientBuilder {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
             let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
             let (secured, may_be_refused) = connected.map_err(failed)?;
-            let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
+            let ends = EndpointInfo { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
             let waits = may_be_refused && self.config.common.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             if waits {
@@ -471,7 +471,7 @@ impl ClientBuilder {
     fn drive<T: Io, R: Protocol>(
         mut self,
         mut io: T,
-        ends: Ends,
+        ends: EndpointInfo,
         router: Arc<R>,
         buffers: bool,
         worker: Option<&Worker>,
@@ -504,7 +504,7 @@ impl ClientBuilder {
 
     /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
     /// is returned, wherever the engine goes.
-    fn prepare<R: Protocol>(&mut self, ends: Ends, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
+    fn prepare<R: Protocol>(&mut self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a client");

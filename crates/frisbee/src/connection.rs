@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Executor, Given, Home, Job, Taken, Work};
+use crate::work::{JobStart, Call, CarrierHandle, Executor, AssignedJob, HomeWorker, Job, TakenSlot, ConnectionTasks};
 use crate::{
     Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
 };
@@ -24,7 +24,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 mod closing;
 mod task;
 
-pub(crate) use task::Full;
+pub(crate) use task::TaskLimitReached;
 pub use task::{AbortHandle, Task};
 
 /// A handle to a connection.
@@ -69,7 +69,7 @@ pub struct Connection(pub(crate) Arc<ConnectionShared>);
 /// Shared by the handles and the task of a connection.
 pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
-    pub(crate) work: Work,
+    pub(crate) work: ConnectionTasks,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
@@ -93,13 +93,13 @@ pub(crate) struct ConnectionShared {
     /// The caller's, for all that is spawned.
     pub(crate) runtime: Handle,
     /// The worker that drives it, unless the caller's runtime does.
-    pub(crate) home: OnceLock<Home>,
-    ends: Ends,
+    pub(crate) home: OnceLock<HomeWorker>,
+    ends: EndpointInfo,
 }
 
 /// The addresses, certificates and credentials of the two ends, from the transport.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]
@@ -118,7 +118,7 @@ impl ConnectionShared {
 
 impl Connection {
     /// The handle of a dialling end.
-    pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+    pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         let account = Arc::new(Account::alone(budget));
         let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends);
         connection.0.mailbox.lock().outbox.set_form(config.header_form);
@@ -126,7 +126,7 @@ impl Connection {
     }
 
     /// The handle of an accepting end.
-    pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+    pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
         Self::new((Role::Server, false), &config.common, account, runtime, ends)
     }
@@ -136,12 +136,12 @@ impl Connection {
         Arc::as_ptr(&self.0).addr()
     }
 
-    pub(crate) fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &EndpointInfo {
         &self.0.ends
     }
 
     /// The handle of an accepting end within this connection, which is foreign: of the same account.
-    pub(crate) fn within(&self, config: &ServerConfig, ends: Ends) -> Self {
+    pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
         Self::new((Role::Server, true), &config.common, account, runtime, ends)
     }
@@ -151,12 +151,12 @@ impl Connection {
         config: &Config,
         account: Arc<Account>,
         runtime: Handle,
-        ends: Ends,
+        ends: EndpointInfo,
     ) -> Self {
         let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account);
         Self(Arc::new(ConnectionShared {
             mailbox,
-            work: Work::default(),
+            work: ConnectionTasks::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
             role,
@@ -204,7 +204,7 @@ impl Connection {
     /// otherwise.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if as much waits as may, or others have waited for the room that there is. Otherwise as
+    /// [`TrySendError::TaskLimitReached`] if as much waits as may, or others have waited for the room that there is. Otherwise as
     /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
         let mut context = Context::from_waker(Waker::noop());
@@ -421,23 +421,23 @@ impl Connection {
         held: Option<usize>,
         site: Executor,
         make: impl FnOnce(Task) -> Job,
-    ) -> Result<Option<Taken>, Full> {
+    ) -> Result<Option<TakenSlot>, TaskLimitReached> {
         let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
         let (taken, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
-            Begun::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
-            Begun::Full => return Err(Full),
-            Begun::Ended => return Ok(None), // It would have been aborted at once.
+            JobStart::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
+            JobStart::Full => return Err(TaskLimitReached),
+            JobStart::Ended => return Ok(None), // It would have been aborted at once.
         };
         let charge = held.map_or(0, |bytes| self.0.mailbox.account.hold(bytes));
         let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
-        let mut given = Given::new(job, taken, site);
+        let mut given = AssignedJob::new(job, taken, site);
         if let Some(carrier) = spare {
             match carrier.give(given) {
                 Ok(()) => return Ok(Some(taken)),
                 Err(back) => given = back,
             }
         }
-        let carrier = Carrier::new(on_worker);
+        let carrier = CarrierHandle::new(on_worker);
         self.0.work.start(taken, &carrier);
         match home.filter(|_| on_worker) {
             Some(home) => home.spawn(carrier.carry_on_worker(given, self)),
@@ -447,7 +447,7 @@ impl Connection {
     }
 
     /// Notes the worker that drives the connection.
-    pub(crate) fn settle(&self, home: Home) {
+    pub(crate) fn settle(&self, home: HomeWorker) {
         let _ = self.0.home.set(home);
     }
 

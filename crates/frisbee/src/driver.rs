@@ -60,7 +60,7 @@
 
 use crate::Config;
 use crate::runtime::timer::now;
-use frisbee_core::{Pace, WriteProgress};
+use frisbee_core::{ReadProgress, WriteProgress};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -79,7 +79,7 @@ pub struct ForeignDriver<T> {
     io: T,
     arrival: MessagePace,
     progress: WriteProgress,
-    stalled: Alarm,
+    stalled: LazyTimer,
     made: Instant,
 }
 
@@ -90,7 +90,7 @@ impl<T> ForeignDriver<T> {
             io,
             arrival: MessagePace::new(config),
             progress: WriteProgress::new(config.write_timeout, config.least_rate),
-            stalled: Alarm::default(),
+            stalled: LazyTimer::default(),
             made: now(),
         }
     }
@@ -240,16 +240,16 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for ForeignDriver<T> {
 /// ```
 #[derive(Debug)]
 pub struct MessagePace {
-    pace: Pace,
+    pace: ReadProgress,
     /// The bytes that have come, of this message and earlier ones.
     received: u64,
-    alarm: Alarm,
+    alarm: LazyTimer,
 }
 
 impl MessagePace {
     /// A pace with these limits: [`Config::least_rate`] and [`Config::least_rate_window`].
     pub fn new(config: &Config) -> Self {
-        Self { pace: Pace::new(config.least_rate_window, config.least_rate), received: 0, alarm: Alarm::default() }
+        Self { pace: ReadProgress::new(config.least_rate_window, config.least_rate), received: 0, alarm: LazyTimer::default() }
     }
 
     /// Counts bytes that have arrived.
@@ -294,13 +294,13 @@ impl MessagePace {
 /// # }
 /// ```
 #[derive(Debug, Default)]
-pub struct Alarm {
+pub struct LazyTimer {
     sleep: Option<Pin<Box<Sleep>>>,
     /// The task that it wakes.
     waker: Option<Waker>,
 }
 
-impl Alarm {
+impl LazyTimer {
     /// Ready at `due`.
     ///
     /// # Panics

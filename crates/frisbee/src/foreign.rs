@@ -2,12 +2,12 @@
 
 mod waste;
 
-pub(crate) use waste::Pauses;
+pub(crate) use waste::ReadPauses;
 use waste::WasteAccount;
 
 use crate::MemoryCharge;
 use crate::connection::Connection;
-use crate::hand_off::TakeOver;
+use crate::hand_off::HandOffTarget;
 use crate::runtime::timer::now;
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
@@ -149,7 +149,7 @@ impl ForeignHandlers {
 
     /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
     /// serves it in the task of the connection.
-    pub(crate) fn find(&self, beginning: &[u8], connection: &Connection, layers: Layers) -> Option<TakeOver> {
+    pub(crate) fn find(&self, beginning: &[u8], connection: &Connection, layers: Layers) -> Option<HandOffTarget> {
         if beginning.first().is_none_or(|first| *first == FRAME_BEGINS) || layers.count >= LAYERS_MAX {
             return None;
         }
@@ -165,7 +165,7 @@ impl ForeignHandlers {
             waste: WasteAccount::new(self.config.common.waste_rate),
         };
         let serve = handler.serve.clone();
-        Some(TakeOver::in_place(move |transport| Box::pin(run(serve, transport, context))))
+        Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context))))
     }
 }
 
@@ -186,7 +186,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
     } else {
         transport.counted(&context.connection.0.mailbox.account)
     };
-    let transport = transport.paused(Pauses::new(&context.waste));
+    let transport = transport.paused(ReadPauses::new(&context.waste));
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, Phase::Closing));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {

@@ -1,7 +1,7 @@
 //! Hand-off as handles see it: request, decision, takeover.
 
 use crate::connection::Connection;
-use crate::mailbox::{HandingOff, wake_all};
+use crate::mailbox::{HandOffState, wake_all};
 use crate::{CloseReason, HandOffError, Operation, Outbox, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, Role};
@@ -68,7 +68,7 @@ pub struct HandOffAccepted {
 /// # }
 /// ```
 #[must_use]
-pub struct TakeOver(Owner);
+pub struct HandOffTarget(Owner);
 
 enum Owner {
     /// Called within the runtime of the server's start or the client's connection.
@@ -82,7 +82,7 @@ type TakeApart = dyn FnOnce(RawTransport, &Handle) + Send;
 /// The rest of a connection's life, in the task of the connection.
 pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
-impl TakeOver {
+impl HandOffTarget {
     /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
     /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
     /// the server does not wait for it.
@@ -129,7 +129,7 @@ impl TakeOver {
     }
 }
 
-impl fmt::Debug for TakeOver {
+impl fmt::Debug for HandOffTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TakeOver").finish_non_exhaustive()
     }
@@ -189,7 +189,7 @@ impl HandOffRequest {
     /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
     /// the reply directly. If this end has opened a stream in the meantime, the peer learns that the connection is
     /// busy, and the transport is not taken; nor is it if the peer has [cancelled](Self::given_up).
-    pub fn accept(mut self, reply: impl Into<Bytes>, take_over: TakeOver) {
+    pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
 
@@ -210,7 +210,7 @@ impl HandOffRequest {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
 
-    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, take_over: Option<TakeOver>) {
+    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, take_over: Option<HandOffTarget>) {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
@@ -247,10 +247,10 @@ pub(crate) enum Step {
         answer: HandOffAnswer,
         reply: Bytes,
         /// There, if it is accepted.
-        take_over: Option<TakeOver>,
+        take_over: Option<HandOffTarget>,
     },
     /// Take the transport without a word.
-    Leave(TakeOver),
+    Leave(HandOffTarget),
 }
 
 /// The caller that waits for an answer.
@@ -276,12 +276,12 @@ impl Asking {
 }
 
 /// Waits for an answer. Dropping it cancels the request.
-struct Asked<'a> {
+struct PendingHandOff<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
 }
 
-impl Future for Asked<'_> {
+impl Future for PendingHandOff<'_> {
     type Output = Result<HandOffAccepted, HandOffError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -292,7 +292,7 @@ impl Future for Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingHandOff<'_> {
     fn drop(&mut self) {
         // Which marks the request as cancelled.
         let Some(answer) = self.answer.take() else { return };
@@ -304,7 +304,7 @@ impl Drop for Asked<'_> {
                 Step::Ask { before, asking, .. } if asking.is_given_up() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
-                    inner.handing_off = HandingOff::No;
+                    inner.handing_off = HandOffState::No;
                     Some((step, inner.take_watchers()))
                 }
                 _ => {
@@ -313,7 +313,7 @@ impl Drop for Asked<'_> {
                 }
             },
             None => {
-                if inner.closed.is_none() && inner.handing_off != HandingOff::No {
+                if inner.closed.is_none() && inner.handing_off != HandOffState::No {
                     inner.hand_off = Some(Box::new(Step::GiveUp));
                 }
                 None
@@ -346,7 +346,7 @@ pub(crate) async fn ask<K: Send + 'static>(
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
         let asking = Asking { operation, answer, kept: Box::new(kept) };
-        Ok((Step::Ask { before, request, asking }, Asked { connection, answer: Some(answered) }))
+        Ok((Step::Ask { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
     })?;
     answered.await
 }
@@ -356,7 +356,7 @@ pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandO
     let taken = begin(connection, |_| {
         let (takes, taken) = oneshot::channel();
         // The caller may have gone; then the transport is closed.
-        Ok((Step::Leave(TakeOver::at_once(|raw| drop(takes.send(raw)))), taken))
+        Ok((Step::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), taken))
     })?;
     taken.await.map_err(|_| HandOffError::Closed(why(connection)))
 }
@@ -367,12 +367,12 @@ fn begin<T>(
 ) -> Result<T, HandOffError> {
     let mut inner = connection.0.mailbox.lock();
     inner.check_open().map_err(|error| ended(connection, error))?;
-    if inner.handing_off != HandingOff::No {
+    if inner.handing_off != HandOffState::No {
         return Err(HandOffError::Busy);
     }
     let (step, result) = step(&mut inner)?;
     inner.hand_off = Some(Box::new(step));
-    inner.handing_off = HandingOff::Undecided;
+    inner.handing_off = HandOffState::Undecided;
     drop(inner);
     connection.0.mailbox.notify();
     Ok(result)

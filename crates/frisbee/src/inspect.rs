@@ -21,7 +21,7 @@
 
 pub use crate::budget::LastClose;
 
-use crate::acceptor::{Admitted, Open};
+use crate::acceptor::{Admitted, OpenConnections};
 use crate::budget::{Budget, Stats};
 use crate::runtime::timer::now;
 use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
@@ -36,7 +36,7 @@ pub const STREAMS_SHOWN: usize = 256;
 #[derive(Clone)]
 pub struct Inspector {
     budget: Arc<Budget>,
-    open: Arc<Open>,
+    open: Arc<OpenConnections>,
 }
 
 /// A connection in the list of its server.
@@ -109,7 +109,7 @@ pub struct WorkerView {
 }
 
 impl Inspector {
-    pub(crate) fn new(budget: Arc<Budget>, open: Arc<Open>) -> Self {
+    pub(crate) fn new(budget: Arc<Budget>, open: Arc<OpenConnections>) -> Self {
         Self { budget, open }
     }
 

@@ -96,14 +96,14 @@ pub use frisbee_core::{
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
-pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
+pub use hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget};
 pub use mailbox::Waiter;
 pub use pool::copy_to_share;
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::requester::{PendingReply, RequestError, Requester, RequesterSession};
-pub use router::{Protocol, Routed, Router, Turn, WhenFull, opening};
+pub use router::{Protocol, Routed, Router, Turn, OverflowPolicy, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
 pub use settings::{ClientSettings, ServerSettings, SettingError};

@@ -56,7 +56,7 @@ impl Default for MailReader {
 
 /// The outcome of [`Mailbox::take`].
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Mail {
+pub(crate) enum TakeOutcome {
     /// Nothing has changed.
     Nothing,
     /// The driver has taken the mail.
@@ -79,7 +79,7 @@ pub(crate) struct MailboxState {
     /// The step of a hand-off that a handle requests.
     pub(crate) hand_off: Option<Box<Step>>,
     /// Whether a hand-off is under way.
-    pub(crate) handing_off: HandingOff,
+    pub(crate) handing_off: HandOffState,
     /// The streams that are open.
     pub(crate) streams: StreamTable,
     /// The kind of the peer, as far as it is known.
@@ -98,7 +98,7 @@ pub(crate) struct MailboxState {
 
 /// The state of a hand-off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HandingOff {
+pub(crate) enum HandOffState {
     No,
     Undecided,
     /// Undecided, and the peer, which has requested it, no longer waits for the answer.
@@ -123,7 +123,7 @@ impl Mailbox {
             task: None,
             order: None,
             hand_off: None,
-            handing_off: HandingOff::No,
+            handing_off: HandOffState::No,
             streams: StreamTable::default(),
             peer: PeerKind::Unknown,
             going_away: false,
@@ -243,14 +243,14 @@ impl Mailbox {
         yielded: bool,
         backlog: usize,
         accept: impl FnOnce(&mut MailboxState) -> usize,
-    ) -> Mail {
+    ) -> TakeOutcome {
         if !self.is_notified() {
             // A server's connection mostly has no mail, and need not touch memory that handles write.
             if reader.told == backlog {
-                return Mail::Nothing;
+                return TakeOutcome::Nothing;
             }
         } else if !yielded {
-            return Mail::Yield;
+            return TakeOutcome::Yield;
         }
         let mut inner = self.lock_by_task();
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
@@ -263,7 +263,7 @@ impl Mailbox {
         if !inner.waiting.is_empty() {
             self.wake_producers(inner);
         }
-        Mail::Taken
+        TakeOutcome::Taken
     }
 
     /// Wakes the tasks that wait for room, if there is room now.
@@ -391,7 +391,7 @@ impl Mailbox {
     /// Ready when the peer no longer waits for the answer to a hand-off, or the connection has ended.
     pub(crate) fn poll_given_up(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
-        if inner.handing_off == HandingOff::GivenUp || inner.closed.is_some() {
+        if inner.handing_off == HandOffState::GivenUp || inner.closed.is_some() {
             return Poll::Ready(());
         }
         MailboxState::watch(inner, context, watch);
@@ -399,7 +399,7 @@ impl Mailbox {
     }
 
     /// Stores the state of a hand-off.
-    pub(crate) fn set_handing_off(&self, handing_off: HandingOff) {
+    pub(crate) fn set_handing_off(&self, handing_off: HandOffState) {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
         let watchers = inner.take_watchers();

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::foreign::{ForeignHandlers, Layers};
-use crate::hand_off::TakeOver;
+use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,12 +111,12 @@ impl HandshakeLimiter {
     }
 
     /// A mark after all handshakes that are pending now.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark(self.inner.lock().next)
+    pub(crate) fn mark(&self) -> HandshakeOrder {
+        HandshakeOrder(self.inner.lock().next)
     }
 
     /// Evicts all from before the mark.
-    pub(crate) fn expire_before(&self, mark: Mark) {
+    pub(crate) fn expire_before(&self, mark: HandshakeOrder) {
         let mut inner = self.inner.lock();
         let later = inner.by_number.split_off(&mark.0);
         let earlier = std::mem::replace(&mut inner.by_number, later);
@@ -127,7 +127,7 @@ impl HandshakeLimiter {
 
 /// A moment in the order of pending handshakes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark(u64);
+pub(crate) struct HandshakeOrder(u64);
 
 /// Removes a connection from the list when it has sent something, or has ended.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ pub(crate) struct PendingHandshake {
 
 impl PendingHandshake {
     /// The foreign handler that takes over a connection which begins with these bytes, if one does.
-    pub(crate) fn foreign(&self, beginning: &[u8], connection: &Connection) -> Option<TakeOver> {
+    pub(crate) fn foreign(&self, beginning: &[u8], connection: &Connection) -> Option<HandOffTarget> {
         self.list.foreign.find(beginning, connection, self.layers)
     }
 }

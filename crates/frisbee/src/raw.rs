@@ -1,7 +1,7 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
-use crate::budget::{Account, Counted, Traffic};
-use crate::foreign::Pauses;
+use crate::budget::{Account, TrafficCounts, Traffic};
+use crate::foreign::ReadPauses;
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
@@ -23,9 +23,9 @@ pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
     /// Where its bytes are counted, if they are.
-    traffic: Option<Arc<Counted>>,
+    traffic: Option<Arc<TrafficCounts>>,
     /// When reading has to pause, at a foreign connection.
-    pauses: Option<Box<Pauses>>,
+    pauses: Option<Box<ReadPauses>>,
 }
 
 impl RawTransport {
@@ -51,7 +51,7 @@ impl RawTransport {
     }
 
     /// Pauses its reading where its peer sends too many useless requests.
-    pub(crate) fn paused(mut self, pauses: Pauses) -> Self {
+    pub(crate) fn paused(mut self, pauses: ReadPauses) -> Self {
         self.pauses = Some(Box::new(pauses));
         self
     }

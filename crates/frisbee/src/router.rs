@@ -14,7 +14,7 @@ pub(crate) mod trust;
 
 use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Operation, Outbox, Packet, PacketId, PeerKind, Stream,
-    TakeOver,
+    HandOffTarget,
 };
 use bytes::Bytes;
 use std::fmt;
@@ -195,9 +195,9 @@ pub trait Protocol: Send + Sync + 'static {
     /// The treatment of a packet, or of one that opens a [stream](Self::stream), while as many bytes wait to be written
     /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer accepts too little. Called at the
     /// end that accepted the connection; the end that dialled routes all packets.
-    fn when_full(&self, session: &Self::Session, packet: &Packet) -> WhenFull {
+    fn when_full(&self, session: &Self::Session, packet: &Packet) -> OverflowPolicy {
         let _ = (session, packet);
-        WhenFull::Stop
+        OverflowPolicy::Stop
     }
 
     /// The body of a packet was discarded while it arrived, since there is no memory for more of it; up to 64 bytes
@@ -279,7 +279,7 @@ impl Turn<'_> {
 /// The treatment of a packet while as many bytes wait to be written as may; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum WhenFull {
+pub enum OverflowPolicy {
     /// It waits until there is room, and so do all later packets. For packets that may be the last ones of the
     /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
     Stop,
@@ -307,8 +307,8 @@ pub enum Routed {
     /// The packets that wait are written and the connection is closed.
     Close(CloseReason),
     /// The queued packets are written, and then the transport belongs to its next owner, with every byte after this
-    /// packet. The peer is not notified and has to know: the form for Go peers. See [`TakeOver`].
-    HandOff(TakeOver),
+    /// packet. The peer is not notified and has to know: the form for Go peers. See [`HandOffTarget`].
+    HandOff(HandOffTarget),
 }
 
 /// For routers whose methods use `?`: an error closes the connection, with its text as the reason.

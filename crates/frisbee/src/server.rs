@@ -5,9 +5,9 @@ mod accepting;
 mod passed;
 
 use self::accepting::Listening;
-use crate::acceptor::{Acceptor, Host, Open};
+use crate::acceptor::{Acceptor, ServerShared, OpenConnections};
 use crate::budget::{Budget, Stats};
-use crate::connection::Ends;
+use crate::connection::EndpointInfo;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
@@ -60,15 +60,15 @@ pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Server<R> {
     local: SocketAddr,
-    bound: Bound<TcpListener, R>,
+    bound: BoundListener<TcpListener, R>,
 }
 
 /// A listening socket of any kind, and the treatment of its connections.
 #[derive(Debug)]
-pub(crate) struct Bound<L, R> {
+pub(crate) struct BoundListener<L, R> {
     pub(crate) listener: L,
     budget: Arc<Budget>,
-    open: Arc<Open>,
+    open: Arc<OpenConnections>,
     settings: ServerBuilder,
     router: Arc<R>,
 }
@@ -82,7 +82,7 @@ pub(crate) trait Listener: Send + 'static {
     fn move_here(&mut self) -> io::Result<()>;
 
     /// The next connection.
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>>;
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>>;
 }
 
 impl Listener for TcpListener {
@@ -93,11 +93,11 @@ impl Listener for TcpListener {
         Ok(())
     }
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
         Self::poll_accept(self, context).map_ok(|(socket, peer)| {
             // Every write is a batch already; holding it back for more would only add delay.
             let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
-            let ends = Ends { peer: Some(peer), local: local.ok(), ..Ends::default() };
+            let ends = EndpointInfo { peer: Some(peer), local: local.ok(), ..EndpointInfo::default() };
             (Socket::Tcp(socket), ends)
         })
     }
@@ -509,14 +509,14 @@ impl ServerBuilder {
         Ok(None)
     }
 
-    fn bound<L, R: Protocol>(mut self, listener: L, router: R) -> Bound<L, R> {
+    fn bound<L, R: Protocol>(mut self, listener: L, router: R) -> BoundListener<L, R> {
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a server");
         }
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items().into_iter().collect();
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
-        Bound { listener, budget, open: Arc::default(), settings: self, router: Arc::new(router) }
+        BoundListener { listener, budget, open: Arc::default(), settings: self, router: Arc::new(router) }
     }
 }
 
@@ -584,7 +584,7 @@ impl<R: Protocol> Server<R> {
     }
 }
 
-impl<L, R: Protocol> Bound<L, R> {
+impl<L, R: Protocol> BoundListener<L, R> {
     pub(crate) fn stats(&self) -> Stats {
         Stats::new(self.budget.clone())
     }
@@ -593,13 +593,13 @@ impl<L, R: Protocol> Bound<L, R> {
         Inspector::new(self.budget.clone(), self.open.clone())
     }
 
-    fn into_host(self) -> (L, Arc<Host<R>>) {
+    fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, settings, router } = self;
-        let host = Arc::new_cyclic(|host: &Weak<Host<R>>| {
+        let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
             let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config, host.clone());
             #[cfg(feature = "tls")]
             let foreign = if settings.takes_plain { foreign.securing() } else { foreign };
-            Host {
+            ServerShared {
                 budget,
                 open,
                 pending_handshakes: HandshakeLimiter::new(settings.silent_max, foreign),
@@ -619,7 +619,7 @@ impl<L, R: Protocol> Bound<L, R> {
     }
 }
 
-impl<L: Listener, R: Protocol> Bound<L, R> {
+impl<L: Listener, R: Protocol> BoundListener<L, R> {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let pool =
             Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
@@ -627,7 +627,7 @@ impl<L: Listener, R: Protocol> Bound<L, R> {
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
         if pool.is_shared() {
-            Open::tie(&host.open);
+            OpenConnections::tie(&host.open);
         }
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;

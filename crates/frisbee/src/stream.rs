@@ -8,7 +8,7 @@ mod state;
 mod tests;
 
 use crate::connection::{Connection, ConnectionShared};
-use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
+use crate::mailbox::{HandOffState, MailboxState, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
 pub use state::StreamBytes;
 pub(crate) use state::StreamShared;
-use state::{Messages, Taken, Waiting};
+use state::{Messages, ReadBatch, EventWaiters};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -66,14 +66,14 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Stream(Arc<Guard>, Taken);
+pub struct Stream(Arc<Guard>, ReadBatch);
 
 /// The half of a stream that sends. Clones send on the same stream.
 #[derive(Clone)]
 pub struct StreamSender(Arc<Guard>);
 
 /// The half of a stream that receives.
-pub struct StreamReceiver(Arc<Guard>, Taken);
+pub struct StreamReceiver(Arc<Guard>, ReadBatch);
 
 /// How receiving ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,7 +115,7 @@ impl Stream {
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
         // It could not be sent before the answer. After that the connection may belong to another owner.
-        if inner.handing_off != HandingOff::No && connection.role == Role::Client {
+        if inner.handing_off != HandOffState::No && connection.role == Role::Client {
             MailboxState::watch(inner, context, watch);
             return Poll::Pending;
         }
@@ -147,7 +147,7 @@ impl Stream {
         if !shared.opened_here {
             connection.guests.fetch_add(1, Ordering::Relaxed);
         }
-        Self(Arc::new(Guard { connection, shared }), Taken::default())
+        Self(Arc::new(Guard { connection, shared }), ReadBatch::default())
     }
 
     /// The stream's id on its connection.
@@ -374,7 +374,7 @@ impl StreamSender {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
-        let mut end = Awaited { shared: &self.0.shared, waiting: |inner| &mut inner.watchers, number: 0 };
+        let mut end = StreamWait { shared: &self.0.shared, waiting: |inner| &mut inner.watchers, number: 0 };
         poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
     }
 
@@ -480,7 +480,7 @@ impl Guard {
         if message.is_empty() && !self.shared.is_native() {
             return Err(SendError::Empty);
         }
-        let credit = Awaited { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
+        let credit = StreamWait { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
         let mut waits = (credit, Waiter::new(&self.connection.mailbox));
         poll_fn(|context| {
             self.poll_send(context, Some(&mut waits), |mut packet| {
@@ -520,7 +520,7 @@ impl Guard {
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
-        waits: Option<&mut (Awaited<'_>, Waiter<'_>)>,
+        waits: Option<&mut (StreamWait<'_>, Waiter<'_>)>,
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
@@ -550,7 +550,7 @@ impl Guard {
 
     fn poll_recv_with<T>(
         &self,
-        taken: &mut Taken,
+        taken: &mut ReadBatch,
         context: &mut Context<'_>,
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
@@ -572,7 +572,7 @@ impl Guard {
 
     /// Takes over the messages that wait.
     #[inline(never)]
-    fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_refill(&self, taken: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(taken, context);
         self.give(credit);
         if refilled.is_pending() {
@@ -584,7 +584,7 @@ impl Guard {
     /// Accounts for the messages that have been read: the sender must not wait for their credit while the reader does
     /// something else.
     #[inline(never)]
-    fn account(&self, taken: &mut Taken) {
+    fn account(&self, taken: &mut ReadBatch) {
         let credit = self.shared.account(taken);
         self.give(credit);
     }
@@ -651,14 +651,14 @@ impl Guard {
 }
 
 /// A wait for something on a stream. Its waker is removed with it.
-struct Awaited<'a> {
+struct StreamWait<'a> {
     shared: &'a StreamShared,
     /// The list that it is in.
-    waiting: fn(&mut Messages) -> &mut Waiting,
+    waiting: fn(&mut Messages) -> &mut EventWaiters,
     number: u64,
 }
 
-impl Drop for Awaited<'_> {
+impl Drop for StreamWait<'_> {
     fn drop(&mut self) {
         self.shared.leave(self.waiting, self.number);
     }

@@ -87,10 +87,10 @@
 //! # }
 //! ```
 //!
-//! A router with short handlers keeps a [`Trust`] per operation. Handlers that block their thread lose it, and then get
+//! A router with short handlers keeps a [`InlinePolicy`] per operation. Handlers that block their thread lose it, and then get
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
-pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle, note_panic};
+pub use crate::router::inline::{Cell, Parked, FirstPoll, Continuation, Worked, panic_text};
+pub use crate::router::trust::{APART_MAX, APART_MIN, TaskPenalty, InlinePolicy, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

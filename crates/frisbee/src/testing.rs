@@ -4,7 +4,7 @@
 //! chooses. [`DetachedConnection`] is the connection that the router is given.
 
 use crate::budget::Budget;
-use crate::connection::Ends;
+use crate::connection::EndpointInfo;
 use crate::mailbox::Order;
 use crate::{CloseReason, Connection, Outbox, Protocol, Turn};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl DetachedConnection {
     /// The connection of a server with so much memory for its peers, in bytes. Tasks of the connection run in the runtime.
     pub fn new(runtime: Handle, memory_max: usize) -> Self {
         let budget = Arc::new(Budget::new(memory_max, 0));
-        Self(Connection::server(&Default::default(), &budget, runtime, Ends::default()))
+        Self(Connection::server(&Default::default(), &budget, runtime, EndpointInfo::default()))
     }
 
     /// The handle, for the router.

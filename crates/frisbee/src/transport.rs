@@ -182,7 +182,7 @@ pub(crate) enum Socket {
 }
 
 /// A socket that can leave one runtime's reactor for another's.
-pub(crate) trait Movable: Io + Sized {
+pub(crate) trait MovableSocket: Io + Sized {
     /// Its state during the transfer.
     type Moving: Send + 'static;
 
@@ -206,7 +206,7 @@ pub(crate) fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result
     socket.as_socket().try_clone_to_owned()
 }
 
-impl Movable for TcpStream {
+impl MovableSocket for TcpStream {
     type Moving = std::net::TcpStream;
 
     fn leave(self) -> io::Result<Self::Moving> {
@@ -224,7 +224,7 @@ impl Movable for TcpStream {
 }
 
 #[cfg(unix)]
-impl Movable for UnixStream {
+impl MovableSocket for UnixStream {
     type Moving = std::os::unix::net::UnixStream;
 
     fn leave(self) -> io::Result<Self::Moving> {

@@ -6,22 +6,22 @@ use std::task::{Wake, Waker};
 
 /// Counts how often a task is woken.
 #[derive(Default)]
-pub(crate) struct Woken(AtomicUsize);
+pub(crate) struct WakeCounter(AtomicUsize);
 
-impl Wake for Woken {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Woken {
+impl WakeCounter {
     pub(crate) fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// A task, and what wakes it.
-pub(crate) fn task() -> (Arc<Woken>, Waker) {
-    let woken = Arc::<Woken>::default();
+pub(crate) fn task() -> (Arc<WakeCounter>, Waker) {
+    let woken = Arc::<WakeCounter>::default();
     (woken.clone(), woken.into())
 }

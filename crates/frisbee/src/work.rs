@@ -13,13 +13,13 @@ mod home;
 #[cfg(test)]
 mod tests;
 
-use crate::router::trust::{Apart, TrustHandle};
+use crate::router::trust::{TaskPenalty, TrustHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
-pub(crate) use carrier::{Carrier, Given};
-pub(crate) use home::Home;
+pub(crate) use carrier::{CarrierHandle, AssignedJob};
+pub(crate) use home::HomeWorker;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ pub enum Policy {
 
 /// The tasks of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Work(Mutex<Tasks>);
+pub(crate) struct ConnectionTasks(Mutex<Tasks>);
 
 #[derive(Debug, Default)]
 struct Tasks {
@@ -98,16 +98,16 @@ struct Tasks {
 #[derive(Debug, Default)]
 struct JobSlots {
     all: Vec<JobSlot>,
-    free: Free,
+    free: FreeSlots,
     /// Jobs that the peer can cancel.
     calls: Calls,
     /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
-    apart: Option<Apart>,
+    apart: Option<TaskPenalty>,
 }
 
 /// The free slots.
 #[derive(Debug, Default)]
-struct Free {
+struct FreeSlots {
     /// Those without a task.
     bare: Vec<usize>,
     /// Those whose tasks wait in the runtime of the caller.
@@ -116,7 +116,7 @@ struct Free {
     on_worker: Vec<usize>,
 }
 
-impl Free {
+impl FreeSlots {
     fn len(&self) -> usize {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
@@ -132,7 +132,7 @@ struct JobSlot {
     /// The number of the job that has taken it; 0 while it is free.
     job: u64,
     /// Also while the slot is free.
-    carrier: Option<Arc<Carrier>>,
+    carrier: Option<Arc<CarrierHandle>>,
     /// The call that the job answers.
     call: Option<Call>,
     /// While it has a call: the slot before it in a chain of [`Calls`], and the next one.
@@ -142,19 +142,19 @@ struct JobSlot {
 
 /// A slot taken for a job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct TakenSlot {
     slot: usize,
     /// The number of the job.
     job: u64,
 }
 
 /// The result of taking a slot.
-pub(crate) enum Begun {
+pub(crate) enum JobStart {
     /// The job has a slot.
     Yes {
-        taken: Taken,
+        taken: TakenSlot,
         /// A task that waits for its next job.
-        spare: Option<Arc<Carrier>>,
+        spare: Option<Arc<CarrierHandle>>,
         /// The job is for the worker.
         on_worker: bool,
     },
@@ -166,25 +166,25 @@ pub(crate) enum Begun {
 
 /// The remains of a job that has ended.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Ended {
+pub(crate) struct FinishedJob {
     /// It answers a call that has not been cancelled.
     pub(crate) had_call: bool,
     /// No other job is being done.
     pub(crate) was_last: bool,
 }
 
-impl Work {
+impl ConnectionTasks {
     /// Takes a slot for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
     /// cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
-    pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> Begun {
+    pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.0.lock();
         let Tasks { slots, last, ended } = &mut *tasks;
         if *ended {
-            return Begun::Ended;
+            return JobStart::Ended;
         }
         let slots = slots.get_or_insert_default();
         if slots.taken() >= max {
-            return Begun::Full;
+            return JobStart::Full;
         }
         let on_worker = on_worker && !slots.is_apart();
         let free = &mut slots.free;
@@ -196,24 +196,24 @@ impl Work {
         *last += 1;
         slot.job = *last;
         slot.call = call;
-        let taken = Taken { slot: index, job: slot.job };
+        let taken = TakenSlot { slot: index, job: slot.job };
         let spare = slot.carrier.clone();
         if let Some(call) = call {
             slots.calls.enter(call, index, &mut slots.all);
         }
-        Begun::Yes { taken, spare, on_worker }
+        JobStart::Yes { taken, spare, on_worker }
     }
 
     /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
     /// connection may have ended: then the task ends as soon as it begins.
-    pub(crate) fn start(&self, taken: Taken, carrier: &Arc<Carrier>) {
+    pub(crate) fn start(&self, taken: TakenSlot, carrier: &Arc<CarrierHandle>) {
         if !self.hand_on(taken, carrier) {
             carrier.end();
         }
     }
 
     /// Has another task do the job in a slot from now on; `false` if the job has left it.
-    fn hand_on(&self, taken: Taken, carrier: &Arc<Carrier>) -> bool {
+    fn hand_on(&self, taken: TakenSlot, carrier: &Arc<CarrierHandle>) -> bool {
         let mut tasks = self.0.lock();
         let Some(slot) = tasks.slot(taken) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
@@ -236,8 +236,8 @@ impl Work {
         let Some(slots) = tasks.slots.as_mut() else { return false };
         let Some(index) = slots.calls.find(call, &slots.all) else { return false };
         let slot = &mut slots.all[index];
-        let (carrier, taken) = (slot.carrier.take(), Taken { slot: index, job: slot.job });
-        let had_call = slots.leave(taken).is_some_and(Left::finish);
+        let (carrier, taken) = (slot.carrier.take(), TakenSlot { slot: index, job: slot.job });
+        let had_call = slots.leave(taken).is_some_and(DetachedJob::finish);
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -246,7 +246,7 @@ impl Work {
     }
 
     /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
-    pub(crate) fn abort_one(&self, taken: Taken) -> bool {
+    pub(crate) fn abort_one(&self, taken: TakenSlot) -> bool {
         let mut tasks = self.0.lock();
         let Some(slot) = tasks.slot(taken) else { return false };
         let carrier = slot.carrier.take();
@@ -255,22 +255,22 @@ impl Work {
         if let Some(carrier) = carrier {
             carrier.end();
         }
-        left.map(Left::finish).is_some()
+        left.map(DetachedJob::finish).is_some()
     }
 
     /// Whether a job has not ended.
-    pub(crate) fn is_running(&self, taken: Taken) -> bool {
+    pub(crate) fn is_running(&self, taken: TakenSlot) -> bool {
         self.0.lock().slot(taken).is_some()
     }
 
     /// Frees a slot, unless that has been done.
-    pub(crate) fn end(&self, taken: Taken) -> Ended {
+    pub(crate) fn end(&self, taken: TakenSlot) -> FinishedJob {
         let mut tasks = self.0.lock();
-        let Some(slots) = tasks.slots.as_mut() else { return Ended::default() };
+        let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
         let left = slots.leave(taken);
         let was_last = left.is_some() && slots.taken() == 0;
         drop(tasks);
-        Ended { had_call: left.is_some_and(Left::finish), was_last }
+        FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
     /// How many jobs are being done.
@@ -302,7 +302,7 @@ fn end_all(slots: Option<Box<JobSlots>>) {
 
 impl JobSlots {
     /// Frees a slot, unless that has been done.
-    fn leave(&mut self, taken: Taken) -> Option<Left> {
+    fn leave(&mut self, taken: TakenSlot) -> Option<DetachedJob> {
         let slot = self.all.get_mut(taken.slot).filter(|slot| slot.job == taken.job)?;
         slot.job = 0;
         let on_worker = slot.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
@@ -314,7 +314,7 @@ impl JobSlots {
         if let Some(call) = call {
             self.calls.leave(call, taken.slot, &mut self.all);
         }
-        Some(Left { had_call: call.is_some(), surplus })
+        Some(DetachedJob { had_call: call.is_some(), surplus })
     }
 
     /// How many are taken.
@@ -329,13 +329,13 @@ impl JobSlots {
 }
 
 /// The remains of a job that has left its slot.
-struct Left {
+struct DetachedJob {
     had_call: bool,
     /// Its task, if it is not kept.
-    surplus: Option<Arc<Carrier>>,
+    surplus: Option<Arc<CarrierHandle>>,
 }
 
-impl Left {
+impl DetachedJob {
     /// Ends unneeded tasks, without the lock; returns whether the job had a call.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
@@ -347,7 +347,7 @@ impl Left {
 
 impl Tasks {
     /// The slot of a job, unless that has ended.
-    fn slot(&mut self, taken: Taken) -> Option<&mut JobSlot> {
+    fn slot(&mut self, taken: TakenSlot) -> Option<&mut JobSlot> {
         let slot = self.slots.as_mut()?.all.get_mut(taken.slot)?;
         (slot.job == taken.job).then_some(slot)
     }
@@ -362,19 +362,19 @@ mod models {
     const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
     /// Takes the only slot, which has to be free.
-    fn begin(work: &Work) -> Taken {
+    fn begin(work: &ConnectionTasks) -> TakenSlot {
         match work.begin(1, Some(CALL), false) {
-            Begun::Yes { taken, .. } => taken,
-            Begun::Full | Begun::Ended => panic!("the slot is free"),
+            JobStart::Yes { taken, .. } => taken,
+            JobStart::Full | JobStart::Ended => panic!("the slot is free"),
         }
     }
 
     #[test]
     fn cancelled_job_never_takes_answer_of_next_one() {
         loom::model(|| {
-            let work = loom::sync::Arc::new(Work::default());
+            let work = loom::sync::Arc::new(ConnectionTasks::default());
             let first = begin(&work);
-            work.start(first, &Carrier::new(false));
+            work.start(first, &CarrierHandle::new(false));
             // It is in the middle of a poll, and answers there.
             let answers = thread::spawn({
                 let work = work.clone();
@@ -383,7 +383,7 @@ mod models {
             let cancelled = work.cancel(CALL);
             work.release();
             let second = begin(&work);
-            work.start(second, &Carrier::new(false));
+            work.start(second, &CarrierHandle::new(false));
             assert!(work.end(second).had_call, "the second call is answered by its own job");
             let answered = answers.join().expect("it does not panic");
             assert!(answered != cancelled, "the first call is answered once");
@@ -393,10 +393,10 @@ mod models {
     #[test]
     fn job_cancelled_during_takeover_ends_with_that_task() {
         loom::model(|| {
-            let work = loom::sync::Arc::new(Work::default());
+            let work = loom::sync::Arc::new(ConnectionTasks::default());
             let job = begin(&work);
-            work.start(job, &Carrier::new(true));
-            let next = Carrier::new(false);
+            work.start(job, &CarrierHandle::new(true));
+            let next = CarrierHandle::new(false);
             let takes_over = thread::spawn({
                 let (work, next) = (work.clone(), next.clone());
                 move || work.hand_on(job, &next)
@@ -410,16 +410,16 @@ mod models {
     #[test]
     fn a_job_that_begins_while_memory_is_given_back_keeps_its_place() {
         loom::model(|| {
-            let work = loom::sync::Arc::new(Work::default());
+            let work = loom::sync::Arc::new(ConnectionTasks::default());
             let first = begin(&work);
-            work.start(first, &Carrier::new(false));
+            work.start(first, &CarrierHandle::new(false));
             work.end(first);
             let idle = thread::spawn({
                 let work = work.clone();
                 move || work.release()
             });
             let second = begin(&work);
-            work.start(second, &Carrier::new(false));
+            work.start(second, &CarrierHandle::new(false));
             assert_eq!(work.len(), 1);
             assert!(work.cancel(CALL), "its task is found");
             idle.join().expect("it does not panic");

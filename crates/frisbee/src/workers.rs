@@ -89,14 +89,14 @@ pub(crate) enum Pool {
 }
 
 /// The worker of one connection.
-pub(crate) enum Place<'a> {
+pub(crate) enum WorkerAssignment<'a> {
     Caller,
     Worker(&'a Worker),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Ring(&'a Rings),
 }
 
-impl<'a> Place<'a> {
+impl<'a> WorkerAssignment<'a> {
     /// The worker, if its sockets are tokio's.
     pub(crate) fn worker(self) -> Option<&'a Worker> {
         if let Self::Worker(worker) = self { Some(worker) } else { None }
@@ -169,25 +169,25 @@ impl Pool {
     }
 
     /// The worker of a server's next connection: of tokio's the one that has the fewest.
-    pub(crate) fn least(&self) -> Place<'_> {
+    pub(crate) fn least(&self) -> WorkerAssignment<'_> {
         match self {
             Self::Threads(threads) => {
-                threads.workers.iter().min_by_key(|worker| worker.load()).map_or(Place::Caller, Place::Worker)
+                threads.workers.iter().min_by_key(|worker| worker.load()).map_or(WorkerAssignment::Caller, WorkerAssignment::Worker)
             }
             _ => self.next(),
         }
     }
 
     /// The worker of the next connection, each in turn.
-    pub(crate) fn next(&self) -> Place<'_> {
+    pub(crate) fn next(&self) -> WorkerAssignment<'_> {
         match self {
-            Self::Caller => Place::Caller,
-            Self::Threads(threads) => Place::Worker(threads.next()),
-            Self::SharedThreads(threads) => Place::Worker(threads.next()),
+            Self::Caller => WorkerAssignment::Caller,
+            Self::Threads(threads) => WorkerAssignment::Worker(threads.next()),
+            Self::SharedThreads(threads) => WorkerAssignment::Worker(threads.next()),
             #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::Rings(rings) => Place::Ring(rings),
+            Self::Rings(rings) => WorkerAssignment::Ring(rings),
             #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::SharedRings(rings) => Place::Ring(rings),
+            Self::SharedRings(rings) => WorkerAssignment::Ring(rings),
         }
     }
 }

@@ -10,14 +10,14 @@ mod reports;
 mod resolving;
 pub(crate) mod view;
 
-use crate::fleet::choice::{Choice, Chosen};
+use crate::fleet::choice::{CandidateSet, ChosenServer};
 use crate::fleet::clock::FleetClock;
 use crate::fleet::members::{Members, Row, Urgency};
 use crate::fleet::options::FleetOptions;
-use crate::fleet::resolving::Resolving;
+use crate::fleet::resolving::ResolverTask;
 use frpc::Status;
 use frpc::observe::ServerLoad;
-use frpc::picker::{BoxFuture, Link, PendingCall, Pick, Picked, Picker, Wait};
+use frpc::picker::{BoxFuture, Link, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use parking_lot::{Mutex, RwLock};
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -33,7 +33,7 @@ const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 pub(crate) struct Fleet {
     members: RwLock<Members>,
     /// Those with a connection, the candidates of calls. Invariant: code that locks both locks the members first.
-    choice: Mutex<Choice>,
+    choice: Mutex<CandidateSet>,
     /// The time of the last change of the members' state.
     clock: Arc<FleetClock>,
     /// The calls that find no connection.
@@ -44,7 +44,7 @@ pub(crate) struct Fleet {
     /// The runtime of the channel.
     runtime: Handle,
     /// Who states the members, unless they are fixed.
-    resolving: OnceLock<Resolving>,
+    resolving: OnceLock<ResolverTask>,
 }
 
 impl Fleet {
@@ -63,10 +63,10 @@ impl Fleet {
     }
 
     /// The connection for a call.
-    fn chosen(&self, call: &PendingCall<'_>) -> Option<Picked> {
+    fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
             true if self.clock.needs_care() => self.weighed(),
-            true => self.choice.lock().next().map(Chosen::usual),
+            true => self.choice.lock().next().map(ChosenServer::usual),
             // Streams are not timed, and an ejection ends all the same.
             false => None,
         };
@@ -75,14 +75,14 @@ impl Fleet {
 
     /// As [`chosen`](Self::chosen), with a look at the clock. If no server is to get calls, the best of all.
     #[cold]
-    fn chosen_slowly(&self) -> Option<Chosen> {
+    fn chosen_slowly(&self) -> Option<ChosenServer> {
         self.clock.look();
-        self.weighed().or_else(|| any(&self.members.read()).map(Chosen::usual))
+        self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
     /// Chooses with care.
     #[inline(never)]
-    fn weighed(&self) -> Option<Chosen> {
+    fn weighed(&self) -> Option<ChosenServer> {
         if self.clock.is_due() {
             self.assess();
         }
@@ -113,7 +113,7 @@ impl Fleet {
 
     /// The first connection that is made, for a call that waits within the patience and its deadline. The tasks of
     /// the members make connections: otherwise each waiting call would need a future for each server.
-    async fn connected(&self, wait: Wait) -> Result<Picked, Status> {
+    async fn connected(&self, wait: WaitPolicy) -> Result<PickedConnection, Status> {
         let connected = self.next_connection();
         let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
         let limited = {
@@ -134,7 +134,7 @@ impl Fleet {
         }
     }
 
-    async fn next_connection(&self) -> Result<Picked, Status> {
+    async fn next_connection(&self) -> Result<PickedConnection, Status> {
         let _waiting = self.urgency.wait();
         loop {
             let mut made = pin!(self.clock.connected.notified());
@@ -159,7 +159,7 @@ impl Fleet {
 
     /// Whether connections are no longer made, since the runtime of the channel has ended.
     fn is_abandoned(&self) -> bool {
-        self.resolving.get().is_none_or(Resolving::is_finished)
+        self.resolving.get().is_none_or(ResolverTask::is_finished)
             && self.members.read().rows().iter().all(|row| row.member.is_finished())
     }
 
@@ -209,13 +209,13 @@ impl Picker for Fleet {
             let other = self.choice.lock().other_than(&self.clock, link);
             return other.map_or_else(
                 || Pick::Failed(unreachable("no other server can take the call")),
-                |link| Pick::Ready(Picked::new(link)),
+                |link| Pick::Ready(PickedConnection::new(link)),
             );
         }
         self.chosen(call).map_or(Pick::Connecting, Pick::Ready)
     }
 
-    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
         Box::pin(self.connected(wait))
     }
 

@@ -155,15 +155,15 @@ impl Resolver for WatchResolver {
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
 /// A resolver whose type does not matter any more.
-pub(crate) struct AnyResolver(Box<dyn Erased>);
+pub(crate) struct AnyResolver(Box<dyn ErasedResolver>);
 
-trait Erased: Send {
+trait ErasedResolver: Send {
     fn next(&mut self) -> Answering<'_>;
 
     fn name(&self) -> String;
 }
 
-impl<R: Resolver> Erased for R {
+impl<R: Resolver> ErasedResolver for R {
     fn next(&mut self) -> Answering<'_> {
         Box::pin(Resolver::next(self))
     }

@@ -13,7 +13,7 @@ use crate::generate::typescript::TypeScriptOptions;
 use crate::language::Language;
 use crate::lock::{LockOptions, LockUpdate, Numbering};
 use crate::schema::externs::Externs;
-use crate::schema::patterns::{Given, Target};
+use crate::schema::patterns::{OptionPath, Target};
 
 /// Options for code generation, made by [`configure`](crate::configure).
 ///
@@ -53,7 +53,7 @@ pub struct Builder {
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
     /// The paths that the user has given to options.
-    given: Vec<Given>,
+    given: Vec<OptionPath>,
 }
 
 /// Options for the generated code.
@@ -382,7 +382,7 @@ impl Builder {
     /// Remembers the paths that an option was given, for a warning if they match nothing.
     fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
         let paths = paths.into_paths();
-        self.given.extend(paths.iter().map(|path| Given { option, path: path.clone(), target }));
+        self.given.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));
         paths
     }
 }

@@ -16,7 +16,7 @@ use std::fmt;
 /// ```
 pub struct Error {
     kind: ErrorKind,
-    place: Option<Place>,
+    place: Option<SourcePosition>,
     text: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -39,7 +39,7 @@ pub enum ErrorKind {
 
 /// A position in a file. Lines and columns count from 1; 0 means that they are not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourcePosition {
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -50,11 +50,11 @@ impl Error {
         Self { kind, place: None, text: text.into(), source: None }
     }
 
-    pub(crate) fn at(kind: ErrorKind, place: Place, text: impl Into<String>) -> Self {
+    pub(crate) fn at(kind: ErrorKind, place: SourcePosition, text: impl Into<String>) -> Self {
         Self { kind, place: Some(place), text: text.into(), source: None }
     }
 
-    pub(crate) fn unsupported(place: Place, text: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(place: SourcePosition, text: impl Into<String>) -> Self {
         Self::at(ErrorKind::Unsupported, place, text)
     }
 
@@ -84,7 +84,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         if self.line != 0 {

@@ -132,7 +132,7 @@ pub use codec::Codec;
 pub use error::{Error, ErrorKind};
 pub use language::Language;
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
-pub use output::{Loaded, Output, OutputFile};
+pub use output::{LoadedProtos, Output, OutputFile};
 
 /// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in
 /// the folder of the file.

@@ -36,7 +36,7 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
-use apart::Neighbour;
+use apart::AdjacentService;
 use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
 use judge::judge;
@@ -54,7 +54,7 @@ pub(crate) struct Plan {
     pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
     /// Services of other builds that may share a server with those of this one.
-    neighbours: Vec<Neighbour>,
+    neighbours: Vec<AdjacentService>,
 }
 
 impl Plan {

@@ -74,7 +74,7 @@ pub struct Output {
 /// The result of [`Builder::load_protos`](crate::Builder::load_protos).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Loaded {
+pub struct LoadedProtos {
     /// The schema, as an encoded `FileDescriptorSet` with comments.
     pub descriptors: Vec<u8>,
     /// The layouts of its services.

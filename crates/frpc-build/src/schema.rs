@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use crate::error::Place;
+use crate::error::SourcePosition;
 
 /// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
 pub(crate) mod tag {
@@ -127,7 +127,7 @@ impl Schema {
 
     /// The position of a descriptor path in a file. A path without a position gets that of the innermost enclosing item
     /// that has one.
-    pub(crate) fn place(&self, file: &FileDescriptorProto, path: &[i32]) -> Place {
+    pub(crate) fn place(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {
         let name = file.name();
         let shown =
             self.paths.get(name).map_or_else(|| name.escape_debug().to_string(), |path| path.display().to_string());
@@ -144,18 +144,18 @@ impl Schema {
         };
         let one_based = |number: i32| u32::try_from(number).map_or(0, |number| number.saturating_add(1));
         let (line, column) = span.map_or((0, 0), |(line, column)| (one_based(line), one_based(column)));
-        Place { file: shown, line, column }
+        SourcePosition { file: shown, line, column }
     }
 }
 
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.
 pub(crate) struct Index<'a> {
-    pub(crate) messages: BTreeMap<String, Found<'a, DescriptorProto>>,
-    pub(crate) enums: BTreeMap<String, Found<'a, EnumDescriptorProto>>,
+    pub(crate) messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
+    pub(crate) enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
 }
 
 /// A descriptor with its file and its descriptor path.
-pub(crate) struct Found<'a, T> {
+pub(crate) struct FoundDescriptor<'a, T> {
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) path: Vec<i32>,
     pub(crate) proto: &'a T,
@@ -184,11 +184,11 @@ impl<'a> Index<'a> {
         for (at, nested) in proto.enum_type.iter().enumerate() {
             self.add_enum(file, within(&path, tag::MESSAGE_ENUM, at), &name, nested);
         }
-        self.messages.insert(name, Found { file, path, proto });
+        self.messages.insert(name, FoundDescriptor { file, path, proto });
     }
 
     fn add_enum(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a EnumDescriptorProto) {
-        self.enums.insert(format!("{scope}.{}", proto.name()), Found { file, path, proto });
+        self.enums.insert(format!("{scope}.{}", proto.name()), FoundDescriptor { file, path, proto });
     }
 }
 

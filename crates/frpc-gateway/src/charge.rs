@@ -2,7 +2,7 @@
 
 use crate::clock::now;
 use frisbee::MemoryCharge;
-use frisbee::driver::Alarm;
+use frisbee::driver::LazyTimer;
 use frpc::{ForeignContext, Status};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
@@ -63,7 +63,7 @@ impl Charge {
 /// Waits while the client holds more of the server's memory than its share.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    alarm: Alarm,
+    alarm: LazyTimer,
     due: Option<Instant>,
 }
 

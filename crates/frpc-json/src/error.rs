@@ -387,8 +387,8 @@ impl Path {
         match (self.steps.is_empty(), &self.message) {
             (true, None) => Ok(()),
             (true, Some(message)) => write!(f, "in `{message}`"),
-            (false, None) => write!(f, "in field `{}`", Shortened(self)),
-            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", Shortened(self)),
+            (false, None) => write!(f, "in field `{}`", ShortPath(self)),
+            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", ShortPath(self)),
         }
     }
 
@@ -416,9 +416,9 @@ impl fmt::Display for Path {
 }
 
 /// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
-struct Shortened<'a>(&'a Path);
+struct ShortPath<'a>(&'a Path);
 
-impl fmt::Display for Shortened<'_> {
+impl fmt::Display for ShortPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps = self.0.steps.len();
         match steps.checked_sub(SHOWN.saturating_mul(2)).filter(|left_out| *left_out > 1) {

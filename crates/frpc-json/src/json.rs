@@ -159,7 +159,7 @@ impl<M: Fields> Json for M {
     }
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let mut unknown = Unknown { message: <M as Fields>::NAME, has_type: !from.mark_any(false) };
+        let mut unknown = UnknownFields { message: <M as Fields>::NAME, has_type: !from.mark_any(false) };
         from.enter()?;
         let mut seen = SeenFields::default();
         // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
@@ -215,13 +215,13 @@ fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
 }
 
 /// Treatment of keys that are no fields of the message.
-struct Unknown {
+struct UnknownFields {
     message: &'static str,
     /// Whether no `@type` may come any more.
     has_type: bool,
 }
 
-impl Unknown {
+impl UnknownFields {
     #[cold]
     #[inline(never)]
     fn field(&mut self, name: &str, from: &mut Reader<'_>) -> Result<(), DecodeError> {

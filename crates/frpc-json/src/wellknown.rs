@@ -30,7 +30,7 @@ impl Json for () {
     }
 
     fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        Nothing.decode_positional(from)
+        EmptyMessage.decode_positional(from)
     }
 }
 
@@ -40,14 +40,14 @@ impl Json for () {
 ///
 /// If there is no object, or it has keys that are not ignored.
 pub fn decode_empty(from: &mut Reader<'_>) -> Result<(), DecodeError> {
-    Nothing.decode_json(from)
+    EmptyMessage.decode_json(from)
 }
 
 /// A message without fields.
 #[derive(Default)]
-struct Nothing;
+struct EmptyMessage;
 
-impl Fields for Nothing {
+impl Fields for EmptyMessage {
     const NAME: &'static str = <() as Json>::NAME;
     const FIELDS: &'static [&'static str] = &[];
 

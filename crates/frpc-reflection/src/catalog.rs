@@ -21,7 +21,7 @@ pub(crate) struct Catalog {
     pub(crate) names: Vec<String>,
     /// The services, sorted.
     pub(crate) pieces: Vec<ListPiece>,
-    pub(crate) files: Vec<Shown>,
+    pub(crate) files: Vec<PublishedFile>,
     by_name: HashMap<String, usize>,
     by_symbol: HashMap<String, usize>,
     /// By the message that is extended.
@@ -29,7 +29,7 @@ pub(crate) struct Catalog {
 }
 
 /// A file that is shown.
-pub(crate) struct Shown {
+pub(crate) struct PublishedFile {
     /// Its head in a set of files.
     pub(crate) head: Bytes,
     pub(crate) bytes: Bytes,
@@ -98,7 +98,7 @@ impl Catalog {
         }
         let at = self.files.len();
         let imports = file.proto.dependency.iter().filter_map(|import| self.by_name.get(import)).copied();
-        let shown = Shown { head: head_in_set(&file.bytes), bytes: file.bytes.clone(), imports: imports.collect() };
+        let shown = PublishedFile { head: head_in_set(&file.bytes), bytes: file.bytes.clone(), imports: imports.collect() };
         self.files.push(shown);
         self.by_name.entry(file.name.clone()).or_insert(at);
         for symbol in file.symbols() {

@@ -127,12 +127,12 @@ fn number(code: Code) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Shown;
+    use crate::catalog::PublishedFile;
     use crate::{Health, Reflection};
     use frpc::{Channel, Server};
 
     fn catalog(files: &[(usize, &[usize])]) -> Arc<Catalog> {
-        let file = |(length, imports): &(usize, &[usize])| Shown {
+        let file = |(length, imports): &(usize, &[usize])| PublishedFile {
             head: Bytes::new(),
             bytes: Bytes::from(vec![0; *length]),
             imports: imports.to_vec(),

@@ -209,8 +209,8 @@ impl v1::Health for Shared {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<ResponseStream<HealthCheckResponse>>, Status> {
-        let watching = Watcher { name: asked(request)?, state: self.state.subscribe(), last: None };
-        Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), Watcher::next))))
+        let watching = HealthWatcher { name: asked(request)?, state: self.state.subscribe(), last: None };
+        Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), HealthWatcher::next))))
     }
 
     async fn list(&self, _request: Request<HealthListRequest>) -> Result<Response<HealthListResponse>, Status> {
@@ -222,14 +222,14 @@ impl v1::Health for Shared {
 }
 
 /// A client that watches a service.
-struct Watcher {
+struct HealthWatcher {
     name: String,
     state: watch::Receiver<State>,
     /// The last status sent.
     last: Option<ServingStatus>,
 }
 
-impl Watcher {
+impl HealthWatcher {
     /// The next status that differs from the last. After the last one of a server that shuts down, the stream ends.
     async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
         let mut watching = watching?;

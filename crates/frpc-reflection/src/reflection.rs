@@ -1,7 +1,7 @@
 //! The service `frpc.reflection.v1.Reflection`, and the settings of reflection. gRPC's services are in `grpc.rs`,
 //! and the visible schema in `catalog.rs`.
 
-use crate::catalog::{Catalog, PIECE_MAX, Shown};
+use crate::catalog::{Catalog, PIECE_MAX, PublishedFile};
 use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
 use crate::{grpc_v1, grpc_v1alpha};
 use bytes::Bytes;
@@ -144,7 +144,7 @@ impl v1::Reflection for ReflectionState {
         let not_modified = request.etag == catalog.etag;
         let files = if not_modified { Vec::new() } else { wanted(&catalog, &request)? };
         let first = FilesPiece { etag: catalog.etag.clone(), not_modified, data: Bytes::new() };
-        let parts = files.into_iter().filter_map(move |at| catalog.files.get(at).map(Shown::parts)).flatten();
+        let parts = files.into_iter().filter_map(move |at| catalog.files.get(at).map(PublishedFile::parts)).flatten();
         let rest = parts.map(|data| FilesPiece { data, ..FilesPiece::default() });
         Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
     }
@@ -177,7 +177,7 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Status {
     Status::not_found(format!("the schema of this server has no {kind} {shown:?}"))
 }
 
-impl Shown {
+impl PublishedFile {
     /// Its part of a set of files, in pieces.
     fn parts(&self) -> impl Iterator<Item = Bytes> + use<> {
         let (head, bytes) = (self.head.clone(), self.bytes.clone());

@@ -5,10 +5,10 @@ mod figures;
 mod histogram;
 mod shards;
 
-pub use figures::{Figure, FigureKind, TopicFigures};
+pub use figures::{Metric, FigureKind, TopicFigures};
 pub use histogram::Histogram;
 
-use frpc::observe::{About, BatchObserver, ChannelServers, ServerLoad, Side};
+use frpc::observe::{ObservedMethod, BatchObserver, ChannelServers, ServerLoad, CallSide};
 #[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use frpc::{CallKind, Code};
@@ -81,12 +81,12 @@ struct Inner {
 #[derive(Default)]
 struct Methods {
     rows: Vec<Row>,
-    by_name: HashMap<(Side, &'static str, &'static str), u32>,
+    by_name: HashMap<(CallSide, &'static str, &'static str), u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Row {
-    side: Side,
+    side: CallSide,
     service: &'static str,
     method: &'static str,
     kind: CallKind,
@@ -175,7 +175,7 @@ impl Counters {
 }
 
 impl BatchObserver for Counters {
-    fn register(&self, about: &About) -> u32 {
+    fn register(&self, about: &ObservedMethod) -> u32 {
         let (side, service, method, kind) = (about.side(), about.service(), about.method(), about.kind());
         let mut methods = self.0.methods.lock();
         let Methods { rows, by_name } = &mut *methods;
@@ -251,7 +251,7 @@ pub struct Snapshot {
 #[non_exhaustive]
 pub struct Calls {
     /// The end that has counted.
-    pub side: Side,
+    pub side: CallSide,
     /// The full name of the service.
     pub service: &'static str,
     /// The name of the method within its service.
@@ -292,8 +292,8 @@ mod tests {
     static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
     static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
 
-    fn about(method: usize) -> About {
-        About::new(Side::Client, METHODS[method], CallKind::Unary)
+    fn about(method: usize) -> ObservedMethod {
+        ObservedMethod::new(CallSide::Client, METHODS[method], CallKind::Unary)
     }
 
     #[test]

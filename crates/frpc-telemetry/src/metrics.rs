@@ -5,7 +5,7 @@
 
 use crate::{Calls, Counters, FigureKind, Histogram};
 use frpc::Stats;
-use frpc::observe::Side;
+use frpc::observe::CallSide;
 use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use std::fmt;
 const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
 
 /// The calls of a method that ended with one code, at one end.
-type Row = (Side, &'static str, &'static str, i32);
+type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
 ///
@@ -103,8 +103,8 @@ impl Figures {
         ];
         let [server, client] = DURATIONS;
         let histogram = match calls.side {
-            Side::Server => histogram!(server, labels),
-            Side::Client => histogram!(client, labels),
+            CallSide::Server => histogram!(server, labels),
+            CallSide::Client => histogram!(client, labels),
         };
         let before: HashMap<_, _> = told.ranges().collect();
         for (end, count) in calls.durations.ranges() {

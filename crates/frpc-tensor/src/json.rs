@@ -162,7 +162,7 @@ impl Json for Data {
 impl Json for Image {
     const NAME: &'static str = "frpc.Image";
     const IS_OBJECT: bool = true;
-    const FIELD_NAMES: &'static [&'static str] = Picture::FIELDS;
+    const FIELD_NAMES: &'static [&'static str] = ImageObject::FIELDS;
 
     fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
         to.message(|to| {
@@ -173,7 +173,7 @@ impl Json for Image {
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         if from.peek() == Some(b'{') {
-            let mut picture = Picture::default();
+            let mut picture = ImageObject::default();
             picture.decode_json(from)?;
             *self = picture.0;
             return Ok(());
@@ -193,7 +193,7 @@ impl Json for Image {
     }
 
     fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let mut picture = Picture::default();
+        let mut picture = ImageObject::default();
         picture.decode_positional(from)?;
         *self = picture.0;
         Ok(())
@@ -202,9 +202,9 @@ impl Json for Image {
 
 /// An image as the object of its fields.
 #[derive(Default)]
-struct Picture(Image);
+struct ImageObject(Image);
 
-impl Fields for Picture {
+impl Fields for ImageObject {
     const NAME: &'static str = "frpc.Image";
     const FIELDS: &'static [&'static str] = &["mediaType", "data"];
 

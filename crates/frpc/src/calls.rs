@@ -22,7 +22,7 @@ mod timing;
 
 use crate::Status;
 use crate::calls::observed::ObservedCalls;
-use crate::calls::offers::Offers;
+use crate::calls::offers::OfferedServices;
 use crate::calls::timing::Timing;
 use crate::client::picker::TimedEnd;
 
@@ -70,7 +70,7 @@ pub(crate) struct Calls {
     /// While calls are paused: the free slots and the limit before the pause.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// The services that may be called.
-    pub(crate) offers: Offers,
+    pub(crate) offers: OfferedServices,
     /// The records of observed calls, if there are any.
     observed: Option<Box<ObservedCalls>>,
     /// The next call is to be timed.
@@ -98,7 +98,7 @@ impl ServerKind {
 
 /// A caller's handle for its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct CallTicket {
     slot: u16,
     /// The id in the packets of the call.
     pub(crate) id: PacketId,
@@ -150,7 +150,7 @@ enum Reply {
 }
 
 /// How a call ended for its caller.
-pub(crate) enum Ended<T> {
+pub(crate) enum CallOutcome<T> {
     Reply(T),
     /// The deadline has passed. The call is still to be [cancelled](Calls::give_up).
     Expired,
@@ -170,7 +170,7 @@ impl Calls {
         operation: Operation,
         deadline: Option<Instant>,
         caller: Option<&Waker>,
-    ) -> Result<Ticket, BeginError> {
+    ) -> Result<CallTicket, BeginError> {
         if let Some(status) = &self.ended {
             return Err(BeginError::Ended(status.clone()));
         }
@@ -192,7 +192,7 @@ impl Calls {
         if let Some(deadline) = deadline {
             self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
         }
-        Ok(Ticket { slot, id: entry.id })
+        Ok(CallTicket { slot, id: entry.id })
     }
 
     /// The time, read at most once in a turn.
@@ -266,7 +266,7 @@ impl Calls {
 
     /// The deadline of the call that was entered last with this ticket's slot, which is the call's own until the lock is
     /// released after its end.
-    pub(crate) fn deadline(&self, ticket: Ticket) -> Option<Instant> {
+    pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
@@ -326,16 +326,16 @@ impl Calls {
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
-        ticket: Ticket,
+        ticket: CallTicket,
         context: &Context<'_>,
         read: impl FnOnce(Body<'_>) -> T,
-    ) -> Poll<Ended<T>> {
+    ) -> Poll<CallOutcome<T>> {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller polls no more once its call has ended");
         match entry.state {
             State::Replied => {
-                let ended = Ended::Reply(read(match &entry.reply {
+                let ended = CallOutcome::Reply(read(match &entry.reply {
                     Reply::Copied(body) => Body::Copied(body),
                     Reply::Shared(body) => Body::Shared(body),
                 }));
@@ -345,10 +345,10 @@ impl Calls {
                 self.vacate(slot);
                 Poll::Ready(ended)
             }
-            State::Expired(_) => Poll::Ready(Ended::Expired),
+            State::Expired(_) => Poll::Ready(CallOutcome::Expired),
             State::Waiting | State::Timed => {
                 if let Some(status) = &self.ended {
-                    let lost = Ended::Lost { status: status.clone(), until: self.deadlines[slot] };
+                    let lost = CallOutcome::Lost { status: status.clone(), until: self.deadlines[slot] };
                     self.vacate(slot);
                     return Poll::Ready(lost);
                 }
@@ -357,12 +357,12 @@ impl Calls {
                 }
                 Poll::Pending
             }
-            State::Free | State::GivenUp => Poll::Ready(Ended::Expired),
+            State::Free | State::GivenUp => Poll::Ready(CallOutcome::Expired),
         }
     }
 
     /// Removes a call whose request was not sent.
-    pub(crate) fn revoke(&mut self, ticket: Ticket) {
+    pub(crate) fn revoke(&mut self, ticket: CallTicket) {
         let slot = usize::from(ticket.slot);
         if matches!(self.slots[slot].state, State::Timed) {
             self.forget_timed();
@@ -375,7 +375,7 @@ impl Calls {
     ///
     /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
     /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.
-    pub(crate) fn give_up(&mut self, ticket: Ticket, cancel: impl FnOnce(PacketId, Operation)) {
+    pub(crate) fn give_up(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to cancel");

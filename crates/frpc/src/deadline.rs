@@ -10,7 +10,7 @@ use tokio::time::{Sleep, Timeout};
 
 /// What calls inherit that are made in a handler.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Inherited {
+pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,
     pub(crate) trace: Option<TraceContext>,
 }
@@ -19,10 +19,10 @@ thread_local! {
     /// Whether there is something to inherit: one look, which is all that most calls take.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
     /// From the call whose handler is being polled on this thread, if there is something: otherwise it is not looked at.
-    static CURRENT: Cell<Inherited> = const { Cell::new(Inherited::NOTHING) };
+    static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
 }
 
-impl Inherited {
+impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
     /// Whether it is something.
@@ -88,7 +88,7 @@ pub(crate) fn trace() -> Option<TraceContext> {
 }
 
 /// Restores the previous inherited value, also after a panic. Mostly that was nothing, and then nothing is copied.
-struct Restore(Option<Inherited>);
+struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
     #[inline]
@@ -100,7 +100,7 @@ impl Drop for Restore {
     }
 }
 
-impl Inherited {
+impl InheritedContext {
     /// Makes this the inherited value until the result is dropped.
     fn enter(self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
@@ -110,22 +110,22 @@ impl Inherited {
 }
 
 /// Runs a closure as part of a call that passes this on.
-pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(inherited: InheritedContext, run: impl FnOnce() -> T) -> T {
     let _restore = inherited.enter();
     run()
 }
 
 /// As [`within`], if there is something to inherit. The closure is called in one place, where it is inlined.
 #[inline]
-pub(crate) fn perhaps_within<T>(inherited: Option<Inherited>, run: impl FnOnce() -> T) -> T {
-    let _restore = inherited.map(Inherited::enter);
+pub(crate) fn perhaps_within<T>(inherited: Option<InheritedContext>, run: impl FnOnce() -> T) -> T {
+    let _restore = inherited.map(InheritedContext::enter);
     run()
 }
 
 /// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.
-pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> Within<F> {
+pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
-    Within { inherited: Inherited { deadline, trace }, future }
+    HandlerFuture { inherited: InheritedContext { deadline, trace }, future }
 }
 
 impl TraceContext {
@@ -164,12 +164,12 @@ impl TraceContext {
 }
 
 /// A handler's future, polled as part of its call.
-pub(crate) struct Within<F> {
-    pub(crate) inherited: Inherited,
+pub(crate) struct HandlerFuture<F> {
+    pub(crate) inherited: InheritedContext,
     pub(crate) future: F,
 }
 
-impl<F: Future + Unpin> Future for Within<F> {
+impl<F: Future + Unpin> Future for HandlerFuture<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -189,7 +189,7 @@ mod tests {
     fn a_call_takes_no_longer_than_the_one_it_is_made_in() {
         const SECOND: Duration = Duration::from_secs(1);
         assert_eq!(allowed(Some(SECOND)), Some(SECOND));
-        within(Inherited { deadline: now().checked_add(SECOND), trace: None }, || {
+        within(InheritedContext { deadline: now().checked_add(SECOND), trace: None }, || {
             assert!(allowed(None).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(100 * SECOND)).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(SECOND / 100)).is_some_and(|left| left <= SECOND / 100));
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn trace_is_inherited_only_during_its_call() {
         let context = TraceContext::new([1; 16], [2; 8], true);
-        within(Inherited { deadline: None, trace: context }, || {
+        within(InheritedContext { deadline: None, trace: context }, || {
             assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
-            within(Inherited { deadline: Some(now()), trace: None }, || {
+            within(InheritedContext { deadline: Some(now()), trace: None }, || {
                 assert_eq!((trace(), is_inherited()), (None, true));
             });
             assert_eq!(trace(), context);

@@ -20,9 +20,9 @@ use crate::calls::failures::{lost, lost_early};
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
-use crate::endpoint::offer::Offer;
+use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
-use crate::endpoint::table::Served;
+use crate::endpoint::table::ServedMethod;
 use crate::observe::tally::Tally;
 use crate::observe::watching::nanos;
 use crate::service::admission::admit;
@@ -30,9 +30,9 @@ use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, overloaded};
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
-use crate::service::served::{Entry, Kind, Opened, Streamed};
+use crate::service::served::{Entry, Kind, Opened, StreamingMethod};
 use crate::service::streams::refuse;
-use crate::wire::body::{self, Opening};
+use crate::wire::body::{self, OpenPacket};
 use crate::wire::envelope::{self, Envelope, Parsed};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
@@ -42,7 +42,7 @@ use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    Turn, WhenFull,
+    Turn, OverflowPolicy,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,17 +65,17 @@ const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
 /// The router of either end.
 pub(crate) struct Endpoint {
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
     /// At the dialling end: its calls. The calls of the accepting end are an attachment of the connection.
     calls: Option<Arc<CallTable>>,
 }
 
 impl Endpoint {
-    pub(crate) fn serving(offer: Arc<Offer>) -> Self {
+    pub(crate) fn serving(offer: Arc<ServiceOffer>) -> Self {
         Self { offer, calls: None }
     }
 
-    pub(crate) fn calling(offer: Arc<Offer>, calls: Arc<CallTable>) -> Self {
+    pub(crate) fn calling(offer: Arc<ServiceOffer>, calls: Arc<CallTable>) -> Self {
         Self { offer, calls: Some(calls) }
     }
 }
@@ -158,10 +158,10 @@ impl Protocol for Endpoint {
         self.serve(session, id, operation, Envelope::bare(body), outbox)
     }
 
-    fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
-        let Offer { table, mounts, .. } = &*self.offer;
+    fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
+        let ServiceOffer { table, mounts, .. } = &*self.offer;
         let has_stream = || match body::opening(&packet.body) {
-            Opening::Names(operation, _) => table.get(operation).is_some(),
+            OpenPacket::Names(operation, _) => table.get(operation).is_some(),
             _ => !mounts.has_fallback(),
         };
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
@@ -169,16 +169,16 @@ impl Protocol for Endpoint {
         }
         // Replies to calls of this end are routed at once.
         if session.caller.is_native() && prefix::begins_backward(&packet.body) == Some(true) {
-            WhenFull::Route
+            OverflowPolicy::Route
         } else {
-            WhenFull::Wait
+            OverflowPolicy::Wait
         }
     }
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Routed {
         let offer = &*self.offer;
         let (operation, prefix) = match body::opening(&first) {
-            Opening::Names(operation, prefix) => (operation, prefix),
+            OpenPacket::Names(operation, prefix) => (operation, prefix),
             _ if offer.mounts.has_fallback() => {
                 if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
                     refuse(&stream, &status);
@@ -186,7 +186,7 @@ impl Protocol for Endpoint {
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
-            Opening::Malformed if offer.mounts.is_empty() => {
+            OpenPacket::Malformed if offer.mounts.is_empty() => {
                 refuse(&stream, &body::malformed("request"));
                 return Routed::Useless;
             }
@@ -198,7 +198,7 @@ impl Protocol for Endpoint {
             // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
             // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
             // may have any form.
-            Opening::Malformed | Opening::Nothing => {
+            OpenPacket::Malformed | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
             }
@@ -209,7 +209,7 @@ impl Protocol for Endpoint {
             return Routed::Useless;
         }
         match offer.table.get(operation) {
-            Some(served @ Served { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
+            Some(served @ ServedMethod { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
                 return open(session, served, &**opens, prefix, stream);
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
@@ -268,7 +268,7 @@ impl Protocol for Endpoint {
         let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
         session.unpacks = hello.is_some() && self.offer.packing.is_some();
         session.packs = packing.is_some();
-        let Offer { table, mounts, .. } = &*self.offer;
+        let ServiceOffer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
         let has = |operation| table.get(operation).is_some() || is_mounted(operation);
         session.clauses = Clauses::new(&table.layouts, has, peer).present();
@@ -370,7 +370,7 @@ impl Protocol for Endpoint {
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        let Some(Served { entry, running, .. }) = self.offer.table.get(operation.number()) else {
+        let Some(ServedMethod { entry, running, .. }) = self.offer.table.get(operation.number()) else {
             return self.offer.mounts.blocked(connection, operation);
         };
         if running.policy == Policy::Inline {
@@ -554,8 +554,8 @@ impl Endpoint {
 }
 
 /// Opens a stream for a call, unless it is cancelled or its caller is denied.
-fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option<Prefix>, stream: Stream) -> Routed {
-    let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
+fn open(session: &Session, served: &ServedMethod, opens: &dyn StreamingMethod, prefix: Option<Prefix>, stream: Stream) -> Routed {
+    let ServedMethod { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
     let mut options = prefix.map(Box::new);

@@ -58,16 +58,16 @@ pub trait Observer: Send + Sync + 'static {
     /// `trace` is the call's place in a trace: at a server the context sent by its caller, at a client the one
     /// inherited from the calling handler. The observer may put its own there: at a server the calls of the handler
     /// inherit it, at a client it is sent.
-    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token;
+    fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;
 
     /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
-    fn end(&self, about: &About, token: Token, ended: &Ended);
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended);
 
     /// At a client: an attempt at a call has failed, and another one is made. The call continues. With
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and continues in
     /// parallel. `trace` is the context sent with the call, and the observer's replacement is sent with the next
     /// attempt.
-    fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+    fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);
     }
 
@@ -106,7 +106,7 @@ pub struct Ended {
 
 /// The end of a call at which it is observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Side {
+pub enum CallSide {
     /// The end that makes the call.
     Client,
     /// The end that serves it.
@@ -115,25 +115,25 @@ pub enum Side {
 
 /// The properties of all calls of a method at one end.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
-    side: Side,
+pub struct ObservedMethod {
+    side: CallSide,
     method: Method,
     kind: CallKind,
 }
 
-impl About {
+impl ObservedMethod {
     /// The properties of the calls of a generated method, for tests of observers.
-    pub fn new(side: Side, method: Method, kind: CallKind) -> Self {
+    pub fn new(side: CallSide, method: Method, kind: CallKind) -> Self {
         Self { side, method, kind }
     }
 
     /// Of a unary method that a client calls.
     pub(crate) fn of_unary(method: &Method) -> Self {
-        Self::new(Side::Client, *method, CallKind::Unary)
+        Self::new(CallSide::Client, *method, CallKind::Unary)
     }
 
     /// The end at which the call is observed.
-    pub fn side(&self) -> Side {
+    pub fn side(&self) -> CallSide {
         self.side
     }
 

@@ -6,7 +6,7 @@ pub(crate) mod inspect;
 
 use crate::Error;
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::Offer;
+use crate::endpoint::offer::ServiceOffer;
 use crate::server::inspect::Inspector;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[derive(Debug)]
 pub struct Server {
     inner: frisbee::Server<Endpoint>,
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
 }
 
 impl Server {
@@ -104,7 +104,7 @@ impl Server {
 }
 
 /// Ready when `shutdown` is and the services have finished their preparations.
-async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<Offer>) {
+async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<ServiceOffer>) {
     shutdown.await;
     offer.stopping().await;
 }
@@ -114,7 +114,7 @@ async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<Offer>) {
 #[derive(Debug)]
 pub struct UnixServer {
     inner: frisbee::UnixServer<Endpoint>,
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
 }
 
 #[cfg(unix)]
@@ -205,7 +205,7 @@ impl UnixServer {
 #[derive(Clone, Debug)]
 pub struct Acceptor {
     inner: frisbee::Acceptor<Endpoint>,
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
 }
 
 impl Acceptor {

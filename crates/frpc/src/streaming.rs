@@ -10,9 +10,9 @@ pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metada
 use crate::api::metadata::Metadata;
 use crate::calls::attached;
 use crate::calls::failures::lost;
-use crate::observe::watching::Watched;
+use crate::observe::watching::ObservedCall;
 use crate::wire::body;
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix};
 use crate::{Code, Status};
@@ -51,11 +51,11 @@ use tokio::time::{Instant, Sleep};
 pub struct Streaming<M> {
     /// `None` when the stream has ended.
     receiver: Option<StreamReceiver>,
-    reading: Reading,
+    reading: DecodeOptions,
     metadata: Metadata,
     /// The peer is extended: the text `EOF` has no meaning.
     is_native: bool,
-    end: End,
+    end: ReceiverEnd,
     deadline: Option<Pin<Box<Sleep>>>,
     /// How many messages may be read before the next look at the clock, or at what else is to be done. Zero until the
     /// peer has answered.
@@ -64,33 +64,33 @@ pub struct Streaming<M> {
     answered: bool,
     message: PhantomData<fn() -> M>,
     /// The source of messages if there is no receiver.
-    elsewhere: Option<elsewhere::Elsewhere<M>>,
+    elsewhere: Option<elsewhere::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
-    watched: Option<Box<Watched>>,
+    watched: Option<Box<ObservedCall>>,
 }
 
 /// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
 /// The receiver's fate when it is no longer needed.
-enum End {
+enum ReceiverEnd {
     /// At a client: the stream is closed. The status is that of the requests, if sending them has failed before.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
     /// At a server: the receiver goes back to the task that serves the call.
-    Server(Arc<Lent>),
+    Server(Arc<SharedReceiver>),
 }
 
 /// State that the task of a served call shares with its handler, among others the receiver when the handler no longer
 /// needs it.
 #[derive(Default)]
-pub(crate) struct Lent {
-    pub(crate) back: Mutex<Back>,
+pub(crate) struct SharedReceiver {
+    pub(crate) back: Mutex<ReturnSlot>,
     /// The number of messages sent.
     pub(crate) sent: AtomicUsize,
 }
 
 #[derive(Default)]
-pub(crate) struct Back {
+pub(crate) struct ReturnSlot {
     pub(crate) receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
     pub(crate) ended: bool,
@@ -99,28 +99,28 @@ pub(crate) struct Back {
 }
 
 impl<M: Message> Streaming<M> {
-    pub(crate) fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, reading: Reading) -> Self {
-        Self::new(receiver, End::Server(lent), reading, None)
+    pub(crate) fn of_server(receiver: StreamReceiver, lent: Arc<SharedReceiver>, reading: DecodeOptions) -> Self {
+        Self::new(receiver, ReceiverEnd::Server(lent), reading, None)
     }
 
     pub(crate) fn of_client(
         receiver: StreamReceiver,
         connection: Connection,
-        reading: Reading,
+        reading: DecodeOptions,
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
-        Self::new(receiver, End::Client(Some(connection), Arc::default()), reading, deadline)
+        Self::new(receiver, ReceiverEnd::Client(Some(connection), Arc::default()), reading, deadline)
     }
 
     /// Where a client's failure to send requests is noted.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
-            End::Client(_, failed) => failed.clone(),
-            End::Server(_) => Arc::default(),
+            ReceiverEnd::Client(_, failed) => failed.clone(),
+            ReceiverEnd::Server(_) => Arc::default(),
         }
     }
 
-    fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+    fn new(receiver: StreamReceiver, end: ReceiverEnd, reading: DecodeOptions, deadline: Option<Pin<Box<Sleep>>>) -> Self {
         let is_native = receiver.is_native();
         let metadata = Metadata::new();
         Self {
@@ -282,34 +282,34 @@ impl<M: Message> Streaming<M> {
 
     /// Handles an item that is no message. Returns the end of the stream, if it ends by that: an error, or nothing.
     #[cold]
-    fn handle_other(&mut self, other: Other) -> Option<Option<Result<M, Status>>> {
+    fn handle_other(&mut self, other: StreamControl) -> Option<Option<Result<M, Status>>> {
         let status = match other {
-            Other::Metadata(metadata) => {
+            StreamControl::Metadata(metadata) => {
                 // The metadata of requests is part of the call.
-                if matches!(self.end, End::Client(..)) {
+                if matches!(self.end, ReceiverEnd::Client(..)) {
                     self.metadata = metadata;
                 }
                 return None;
             }
-            Other::Error(text, _) if text == body::EOF && !self.is_native => {
+            StreamControl::Error(text, _) if text == body::EOF && !self.is_native => {
                 self.handle_answer(Code::Ok);
                 self.note_end(Code::Ok);
                 self.finish(true);
                 return Some(None);
             }
-            Other::Error(text, prefix) => {
+            StreamControl::Error(text, prefix) => {
                 let status = Status::received(text, prefix);
                 self.handle_answer(status.code());
                 status
             }
-            Other::Packed(body) => match self.unpack(body) {
+            StreamControl::Packed(body) => match self.unpack(body) {
                 Ok(message) => {
                     self.handle_answer(Code::Ok);
                     return Some(Some(Ok(message)));
                 }
                 Err(status) => status,
             },
-            Other::Bad(status) => status,
+            StreamControl::Bad(status) => status,
         };
         self.note_end(status.code());
         self.finish(false);
@@ -318,7 +318,7 @@ impl<M: Message> Streaming<M> {
 
     /// Reads a packed message.
     fn unpack(&self, body: Bytes) -> Result<M, Status> {
-        let what = if matches!(self.end, End::Server(_)) { packed::REQUEST } else { "message" };
+        let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
         let whole = packed::unpacked(body, what, &receiver.connection())?;
         match body::message(&whole, self.reading) {
@@ -364,7 +364,7 @@ impl<M: Message> Streaming<M> {
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
-        if let End::Client(Some(connection), _) = &self.end {
+        if let ReceiverEnd::Client(Some(connection), _) = &self.end {
             attached::handle_answer(connection, code);
         }
     }
@@ -382,13 +382,13 @@ impl<M: Message> Streaming<M> {
             }
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
-            (_, End::Client(connection, failed)) => {
+            (_, ReceiverEnd::Client(connection, failed)) => {
                 // Failed requests may be the reason why the connection is gone.
                 let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| lost(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
                 failed.get().cloned().or_else(gone).unwrap_or_else(closed)
             }
-            (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
+            (_, ReceiverEnd::Server(_)) => Status::cancelled("the client closed the stream before its end"),
         })
     }
 }
@@ -402,11 +402,11 @@ fn reset(code: u32, message: String) -> Status {
 /// A message of a stream, or another item: in a box, so that messages are cheap to pass on.
 enum Read<M> {
     Message(M),
-    Other(Box<Other>),
+    Other(Box<StreamControl>),
 }
 
 /// Items of a stream other than messages.
-enum Other {
+enum StreamControl {
     /// A prefix without a message.
     Metadata(Metadata),
     Packed(Bytes),
@@ -416,7 +416,7 @@ enum Other {
 
 /// Reads a packet of a stream in its buffer.
 #[inline(always)] // In one place.
-fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
+fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     match message {
         StreamMessage::Copied(body) if prefix::is_bare(body) => {
             match polyglot::decode_root(&mut reading.copied(body)) {
@@ -430,7 +430,7 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
 
 /// As [`read`], for messages that are long, packed or have a prefix.
 #[inline(never)]
-fn read_any<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
+fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
@@ -454,29 +454,29 @@ fn read_any<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M>
 fn no_message<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
-        Ok(Root::Error(text)) => Read::Other(Box::new(Other::Error(text, prefix))),
+        Ok(Root::Error(text)) => Read::Other(Box::new(StreamControl::Error(text, prefix))),
         Err(error) => Read::bad(body::undecodable::<M>("message", &error)),
     }
 }
 
 impl<M> Read<M> {
     fn metadata(prefix: Prefix) -> Self {
-        Self::Other(Box::new(Other::Metadata(prefix.into_metadata())))
+        Self::Other(Box::new(StreamControl::Metadata(prefix.into_metadata())))
     }
 
     /// A packed message, which is read elsewhere: here locks are held.
     fn packed(body: Bytes) -> Self {
-        Self::Other(Box::new(Other::Packed(body)))
+        Self::Other(Box::new(StreamControl::Packed(body)))
     }
 
     fn bad(status: Status) -> Self {
-        Self::Other(Box::new(Other::Bad(status)))
+        Self::Other(Box::new(StreamControl::Bad(status)))
     }
 }
 
 impl<M> Streaming<M> {
     /// At a client: has the end of the stream be that of a call that is observed.
-    pub(crate) fn watch(&mut self, watched: Watched) {
+    pub(crate) fn watch(&mut self, watched: ObservedCall) {
         self.watched = Some(Box::new(watched));
     }
 
@@ -494,11 +494,11 @@ impl<M> Streaming<M> {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
         match &mut self.end {
-            End::Client(connection, _) => {
+            ReceiverEnd::Client(connection, _) => {
                 receiver.close();
                 *connection = None;
             }
-            End::Server(lent) => {
+            ReceiverEnd::Server(lent) => {
                 let mut back = lent.back.lock();
                 back.ended |= ended;
                 back.receiver = Some(receiver);

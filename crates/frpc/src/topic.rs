@@ -1,7 +1,7 @@
 //! Topics whose messages have a type of a schema, on [`frisbee_pubsub`].
 
 use crate::Status;
-use crate::wire::body::{self, Manner, PutError, Reading};
+use crate::wire::body::{self, EncodeForm, PutError, DecodeOptions};
 use frisbee::{CloseReason, PeerKind};
 use frisbee_pubsub::{Client, Position, Publisher, RecvError, Start, Subscription};
 use polyglot::{Form, Message, Nesting, Root};
@@ -127,7 +127,7 @@ impl<M: Message> Topic<M> {
     }
 
     fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, reading: Reading::whole(self.nesting), message: PhantomData }
+        TopicSubscription { subscription, reading: DecodeOptions::whole(self.nesting), message: PhantomData }
     }
 }
 
@@ -159,7 +159,7 @@ impl<M: Message> TopicPublisher<M> {
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), Status> {
-        let manner = Manner::plain(Form::Extended);
+        let manner = EncodeForm::plain(Form::Extended);
         let written = poll_fn(|context| {
             self.publisher.poll_publish(context, |packet| body::put_message(packet, message, &manner))
         });
@@ -182,7 +182,7 @@ impl<M> fmt::Debug for TopicPublisher<M> {
 /// A subscription to messages of one type, which ends when it is dropped.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
-    reading: Reading,
+    reading: DecodeOptions,
     message: PhantomData<fn() -> M>,
 }
 

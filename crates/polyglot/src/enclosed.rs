@@ -9,7 +9,7 @@ use crate::{DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encod
 
 /// A message that a body encloses, as it was written.
 #[derive(Clone, Debug)]
-pub enum Enclosed<'a> {
+pub enum RawMessage<'a> {
     /// A part of the input, which it keeps alive.
     Shared(Bytes),
     /// A part of the input.
@@ -62,7 +62,7 @@ pub fn decode_enclosed<'a, M: Default, E: ToString>(
     name: &'static str,
     from: &mut Decoder<'a>,
     memory: impl FnOnce(&[u8]) -> usize,
-    read: impl FnOnce(Enclosed<'a>) -> Result<M, E>,
+    read: impl FnOnce(RawMessage<'a>) -> Result<M, E>,
 ) -> Result<Root<M>, DecodeError> {
     if from.peek() == Some(Kind::Error) {
         return from.error_text().map(|text| Root::Error(text.to_owned())).map_err(|error| error.in_message(name));
@@ -73,8 +73,8 @@ pub fn decode_enclosed<'a, M: Default, E: ToString>(
     let offset = from.position();
     let content = from.enclosed().map_err(|error| error.in_message(name))?;
     let needed = match &content {
-        Enclosed::Shared(bytes) => memory(bytes),
-        Enclosed::Slice(bytes) => memory(bytes),
+        RawMessage::Shared(bytes) => memory(bytes),
+        RawMessage::Slice(bytes) => memory(bytes),
     };
     from.charge::<u8>(needed).map_err(|error| error.in_message(name))?;
     read(content)
@@ -99,7 +99,7 @@ impl Encoder<'_> {
 
 impl<'a> Decoder<'a> {
     /// Reads bytes, sharing the input if the decoder was made so.
-    fn enclosed(&mut self) -> Result<Enclosed<'a>, DecodeError> {
-        if self.is_shared() { self.bytes().map(Enclosed::Shared) } else { self.slice().map(Enclosed::Slice) }
+    fn enclosed(&mut self) -> Result<RawMessage<'a>, DecodeError> {
+        if self.is_shared() { self.bytes().map(RawMessage::Shared) } else { self.slice().map(RawMessage::Slice) }
     }
 }

@@ -81,7 +81,7 @@ pub mod wellknown;
 
 pub use codec::{Codec, Shape};
 pub use decode::Decoder;
-pub use enclosed::{Enclosed, decode_enclosed, encode_enclosed};
+pub use enclosed::{RawMessage, decode_enclosed, encode_enclosed};
 pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};

@@ -4,7 +4,7 @@ use crate::RESULT;
 use frisbee::bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
-    WhenFull, tlv,
+    OverflowPolicy, tlv,
 };
 use parking_lot::Mutex;
 use std::fmt;
@@ -107,8 +107,8 @@ impl Protocol for Replies {
     }
 
     /// Replies are answered with nothing.
-    fn when_full(&self, _session: &RepliesSession, _packet: &Packet) -> WhenFull {
-        WhenFull::Route
+    fn when_full(&self, _session: &RepliesSession, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Route
     }
 
     /// A connection that is closed when idle waits for replies.

@@ -2,8 +2,8 @@
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, Parked, Polled, Task, Then, Trust, TrustHandle, Worked};
-use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, WhenFull, body_memory, tlv};
+use frisbee::tasks::{Cell, Executor, Parked, FirstPoll, Task, Continuation, InlinePolicy, TrustHandle, Worked};
+use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, OverflowPolicy, body_memory, tlv};
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub type Outcome = Result<Bytes, String>;
 pub struct Service<H> {
     handler: H,
     /// Whether handlers may run in place, or have blocked a thread.
-    trust: Arc<Trust>,
+    trust: Arc<InlinePolicy>,
 }
 
 impl<H, F> Service<H>
@@ -59,9 +59,9 @@ where
             return session.spawn(id, method, memory, parked, Executor::Runtime, outbox);
         }
         match session.cell.poll(|| (self.handler)(method, body)) {
-            Polled::Ready(outcome) => put_reply(outbox, id, method, outcome),
-            Polled::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
-            Polled::Pending(parked) => {
+            FirstPoll::Ready(outcome) => put_reply(outbox, id, method, outcome),
+            FirstPoll::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
+            FirstPoll::Pending(parked) => {
                 let executor = Executor::Worker(method, session.trust.clone());
                 return session.spawn(id, method, memory, parked, executor, outbox);
             }
@@ -70,8 +70,8 @@ where
     }
 
     /// Requests wait while the peer reads too few replies; cancellations and streams do not.
-    fn when_full(&self, _session: &ServiceSession<F>, _packet: &Packet) -> WhenFull {
-        WhenFull::Wait
+    fn when_full(&self, _session: &ServiceSession<F>, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Wait
     }
 
     fn discarded(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -120,7 +120,7 @@ struct Reply {
     method: Operation,
 }
 
-impl Then<Outcome> for Reply {
+impl Continuation<Outcome> for Reply {
     fn then(self, worked: Worked<Outcome>) {
         let Self { task, id, method } = self;
         let outcome = worked.unwrap_or_else(|_panic| Err("the handler panicked".to_owned()));

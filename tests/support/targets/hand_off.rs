@@ -4,7 +4,7 @@ use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RawTransport, Routed,
-    Server, Stream, TakeOver,
+    Server, Stream, HandOffTarget,
 };
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -28,7 +28,7 @@ impl Protocol for Gateway {
     fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = outbox.forward(&packet);
         match packet.body.first() {
-            Some(0) => return Routed::HandOff(TakeOver::new(echo)),
+            Some(0) => return Routed::HandOff(HandOffTarget::new(echo)),
             Some(1) => drop(connection.spawn(tokio::time::sleep(Duration::from_secs(1)))),
             Some(2) => {
                 let connection = connection.clone();
@@ -50,13 +50,13 @@ impl Protocol for Gateway {
 
     fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         match asked.request().first() {
-            Some(0) => asked.accept("yours", TakeOver::new(echo)),
+            Some(0) => asked.accept("yours", HandOffTarget::new(echo)),
             Some(1) => asked.refuse("mine"),
             Some(2) => asked.busy(),
             Some(3) => {
                 tokio::spawn(async move {
                     tokio::time::sleep(Duration::from_millis(1)).await;
-                    asked.accept("yours, later", TakeOver::new(echo));
+                    asked.accept("yours, later", HandOffTarget::new(echo));
                 });
             }
             _ => drop(asked),

@@ -5,7 +5,7 @@
 //! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
 //! that holds little may continue in any case, since others of its address may belong to another user.
 
-use super::{Budget, Counted, Traffic, WAITING_COST};
+use super::{Budget, TrafficCounts, Traffic, WAITING_COST};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -21,11 +21,11 @@ const ADDRESS_TIMES: usize = 3;
 const SMALL_PART: usize = 256;
 
 /// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
-pub(super) type Addresses = BTreeMap<Option<IpAddr>, Neighbours>;
+pub(super) type Addresses = BTreeMap<Option<IpAddr>, AddressState>;
 
 /// The state of an address while it has connections.
 #[derive(Debug)]
-pub(super) struct Neighbours {
+pub(super) struct AddressState {
     connections: usize,
     address: Arc<Address>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Account {
     held: AtomicUsize,
     address: Arc<Address>,
     /// The counters of a server's bytes and streams. A client has no reader of them.
-    traffic: Option<Arc<Counted>>,
+    traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
 }
 
@@ -74,7 +74,7 @@ impl Account {
         let key = address_of(peer);
         let mut addresses = budget.addresses.lock();
         let neighbours =
-            addresses.entry(key).or_insert_with(|| Neighbours { connections: 0, address: Address::new(Some(key)) });
+            addresses.entry(key).or_insert_with(|| AddressState { connections: 0, address: Address::new(Some(key)) });
         neighbours.connections += 1;
         let address = neighbours.address.clone();
         drop(addresses);
@@ -183,7 +183,7 @@ impl Account {
     }
 
     /// Where bytes and streams are counted, if the connection is one of a server.
-    pub(crate) fn traffic(&self) -> Option<Arc<Counted>> {
+    pub(crate) fn traffic(&self) -> Option<Arc<TrafficCounts>> {
         self.traffic.clone()
     }
 

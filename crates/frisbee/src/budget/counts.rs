@@ -2,7 +2,7 @@
 
 use super::Budget;
 use super::log_limit::LogLimit;
-use super::traffic::{Counted, Traffic};
+use super::traffic::{TrafficCounts, Traffic};
 use crate::{CloseKind, CloseReason};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ pub(crate) struct Counts {
     /// What users and doors hold, in bytes.
     holds: AtomicUsize,
     /// Made for servers alone, when the first connection comes.
-    traffic: OnceLock<Arc<Counted>>,
+    traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
     /// The connection whose handler or router panicked last, by the address of what its handles share.
     panicked: AtomicUsize,
@@ -63,7 +63,7 @@ impl Counts {
     }
 
     /// Where the connections of a server count their bytes and streams.
-    pub(super) fn of_server(&self) -> &Arc<Counted> {
+    pub(super) fn of_server(&self) -> &Arc<TrafficCounts> {
         self.traffic.get_or_init(Arc::default)
     }
 

@@ -18,12 +18,12 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct LogLimit {
     /// Allocated with the first line.
-    places: Mutex<Vec<Place>>,
+    places: Mutex<Vec<LogSlot>>,
     seed: RandomState,
 }
 
 #[derive(Clone, Default)]
-struct Place {
+struct LogSlot {
     last: Option<Instant>,
     unsaid: u64,
 }
@@ -34,19 +34,19 @@ impl LogLimit {
     pub fn may_say(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % PLACES;
         let mut places = self.places.lock();
-        places.resize(PLACES, Place::default());
+        places.resize(PLACES, LogSlot::default());
         places.get_mut(index)?.may_say(now)
     }
 }
 
 /// A line of the log that is written once a second at most. For a static next to the line.
 #[derive(Default)]
-pub struct LineLimit(Mutex<Place>);
+pub struct LineLimit(Mutex<LogSlot>);
 
 impl LineLimit {
     /// A line that has not been written yet.
     pub const fn new() -> Self {
-        Self(Mutex::new(Place { last: None, unsaid: 0 }))
+        Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
     /// Whether the line may be written now; how often it has not been since the last time.
@@ -61,7 +61,7 @@ impl fmt::Debug for LineLimit {
     }
 }
 
-impl Place {
+impl LogSlot {
     fn may_say(&mut self, now: Instant) -> Option<u64> {
         if self.last.is_some_and(|last| now.saturating_duration_since(last) < SILENCE) {
             self.unsaid += 1;

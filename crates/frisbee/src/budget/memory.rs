@@ -46,7 +46,7 @@ impl MemoryBudget {
     /// begun may overdraw the budget.
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
-        Bytes::from_owner(Shared { bytes, budget: self.0.clone() })
+        Bytes::from_owner(SharedCharge { bytes, budget: self.0.clone() })
     }
 
     /// Charges so many bytes to the budget, and to no connection, until the result is dropped: for one table of a router, since
@@ -73,18 +73,18 @@ impl MemoryBudget {
 }
 
 /// Bytes that are charged until they are dropped.
-struct Shared {
+struct SharedCharge {
     bytes: Bytes,
     budget: Arc<Budget>,
 }
 
-impl AsRef<[u8]> for Shared {
+impl AsRef<[u8]> for SharedCharge {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedCharge {
     fn drop(&mut self) {
         self.budget.give_back(self.bytes.len());
     }

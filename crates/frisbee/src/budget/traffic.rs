@@ -23,29 +23,29 @@ pub(crate) enum Traffic {
 /// One place, which shares no line of memory with another.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Place([AtomicU64; 4]);
+struct TrafficShard([AtomicU64; 4]);
 
 /// The counts of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Counted([Place; PLACES]);
+pub(crate) struct TrafficCounts([TrafficShard; PLACES]);
 
 thread_local! {
     /// The place of this thread, or `PLACES` if it has none yet.
     static PLACE: Cell<usize> = const { Cell::new(PLACES) };
 }
 
-impl Counted {
+impl TrafficCounts {
     #[inline]
     pub(crate) fn add(&self, what: Traffic, count: u64) {
         // A thread that is ending has no place.
         let place = PLACE.try_with(|place| if place.get() < PLACES { place.get() } else { take(place) }).unwrap_or(0);
-        if let Some(Place(counts)) = self.0.get(place) {
+        if let Some(TrafficShard(counts)) = self.0.get(place) {
             counts[what as usize].fetch_add(count, Ordering::Relaxed);
         }
     }
 
     pub(super) fn sum(&self, what: Traffic) -> u64 {
-        let counts = self.0.iter().map(|Place(counts)| counts[what as usize].load(Ordering::Relaxed));
+        let counts = self.0.iter().map(|TrafficShard(counts)| counts[what as usize].load(Ordering::Relaxed));
         counts.fold(0, u64::wrapping_add)
     }
 }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn counts_of_many_threads_are_added_up_each_for_itself() {
-        let counted = Counted::default();
+        let counted = TrafficCounts::default();
         std::thread::scope(|scope| {
             // Threads come and go, and each takes the next place.
             for _ in 0..20 * PLACES {

@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::work::{Ended, Taken};
+use crate::work::{FinishedJob, TakenSlot};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
@@ -9,7 +9,7 @@ use crate::{Outbox, SendError};
 pub struct Task {
     pub(super) connection: Connection,
     /// Until it has answered.
-    pub(super) taken: Option<Taken>,
+    pub(super) taken: Option<TakenSlot>,
     /// The server's memory that is charged to it, in bytes.
     pub(super) charge: usize,
     /// The peer may cancel it.
@@ -34,7 +34,7 @@ impl Task {
         let Self { connection, taken, has_call, .. } = &mut self;
         let work = &connection.0.work;
         connection.send_now(|outbox| {
-            let ended = taken.take().map_or_else(Ended::default, |taken| work.end(taken));
+            let ended = taken.take().map_or_else(FinishedJob::default, |taken| work.end(taken));
             if ended.had_call || !*has_call {
                 write(outbox);
             }
@@ -47,7 +47,7 @@ impl Task {
 pub struct AbortHandle {
     pub(super) connection: Connection,
     /// `None` if the connection had ended.
-    pub(super) taken: Option<Taken>,
+    pub(super) taken: Option<TakenSlot>,
 }
 
 impl AbortHandle {
@@ -87,7 +87,7 @@ impl AbortHandle {
 
 /// As many tasks run as may.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Full;
+pub(crate) struct TaskLimitReached;
 
 impl Drop for Task {
     fn drop(&mut self) {

@@ -2,7 +2,7 @@
 //! the core of a native connection does; see [`Config::waste_rate`](crate::Config::waste_rate).
 
 use crate::runtime::timer::now;
-use frisbee_core::Waste;
+use frisbee_core::WasteLimiter;
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep_until};
 
 /// The account of one peer.
 pub(crate) struct WasteAccount {
-    waste: Mutex<Waste>,
+    waste: Mutex<WasteLimiter>,
     /// The bytes of useful requests since the last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
@@ -21,7 +21,7 @@ pub(crate) struct WasteAccount {
 
 impl WasteAccount {
     pub(crate) fn new(rate: u32) -> Arc<Self> {
-        let waste = Mutex::new(Waste::new(rate, now()));
+        let waste = Mutex::new(WasteLimiter::new(rate, now()));
         Arc::new(Self { waste, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
     }
 
@@ -54,12 +54,12 @@ impl WasteAccount {
 }
 
 /// The pauses of a transport that a [`WasteAccount`] demands.
-pub(crate) struct Pauses {
+pub(crate) struct ReadPauses {
     account: Arc<WasteAccount>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl Pauses {
+impl ReadPauses {
     pub(crate) fn new(account: &Arc<WasteAccount>) -> Self {
         Self { account: account.clone(), sleep: None }
     }

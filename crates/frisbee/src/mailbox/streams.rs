@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::Connection;
     use crate::budget::Budget;
-    use crate::connection::Ends;
+    use crate::connection::EndpointInfo;
     use bytes::Bytes;
     use frisbee_core::Hello;
     use tokio::runtime::Handle;
@@ -122,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn stream_opened_by_peer_does_not_replace_local_one() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Compat, opened_here));
         let mut table = StreamTable::default();
         let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("all are free");
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn stream_ids_are_per_end_and_wrap_only_at_the_last() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
         let extended = PeerKind::Native(Arc::new(hello));
         for (role, kind, first, last) in [
@@ -168,7 +168,7 @@ mod tests {
     #[tokio::test]
     async fn opened_streams_stay_within_limit_of_peer() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
         hello.streams_max = 2;
         let kind = PeerKind::Native(Arc::new(hello));

@@ -26,7 +26,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn take(&mut self, mailbox: &Mailbox, waker: &Waker, yielded: bool) -> Mail {
+    fn take(&mut self, mailbox: &Mailbox, waker: &Waker, yielded: bool) -> TakeOutcome {
         let mut waiting = self.waiting;
         let mail = mailbox.take(&mut self.reader, waker, yielded, waiting, |inner| {
             waiting += inner.outbox.take_bytes().len();
@@ -41,17 +41,17 @@ impl Driver {
 fn driver_is_woken_once_until_it_polls() {
     let (mailbox, mut driver) = (mailbox(1000), Driver::default());
     let (woken, waker) = task();
-    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Taken, "handles do not know its waker before");
-    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Nothing);
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Taken, "handles do not know its waker before");
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
         mailbox.write(|outbox| push(outbox, 15)).expect("it is open");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
-    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Yield);
-    assert_eq!(driver.take(&mailbox, &waker, true), Mail::Taken);
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
+    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Taken);
     assert_eq!((driver.waiting, mailbox.is_notified()), (30, false));
     driver.waiting = 0;
-    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Taken, "handles are to know that it has been written");
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Taken, "handles are to know that it has been written");
     assert_eq!(mailbox.lock().queued(), 0);
     mailbox.order(Order::Now(CloseReason::Local));
     assert_eq!(woken.count(), 2);
@@ -78,7 +78,7 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_ready());
     driver.waiting = 99;
-    assert_eq!(driver.take(&mailbox, &waker, true), Mail::Nothing, "handles know it");
+    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn hand_off_decider_is_notified_when_peer_cancels() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
-    for (state, is_over) in [(HandingOff::No, false), (HandingOff::Undecided, false), (HandingOff::GivenUp, true)] {
+    for (state, is_over) in [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::GivenUp, true)] {
         let before = woken.count();
-        mailbox.set_handing_off(HandingOff::No);
+        mailbox.set_handing_off(HandOffState::No);
         assert!(mailbox.poll_given_up(&mut context, &mut waiter).is_pending());
         mailbox.set_handing_off(state);
         assert_eq!(mailbox.poll_given_up(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");

@@ -18,13 +18,13 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
     /// In a box, since mostly no task waits.
-    waiting: Option<Box<Waiting>>,
+    waiting: Option<Box<WaiterQueue>>,
     /// The number of the last task that had to wait.
     last: u64,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaiterQueue {
     /// Wait for room, in the order of arrival.
     producers: BTreeMap<u64, Producer>,
     /// The number of the last of the round: those up to here are called before any that came later.
@@ -166,13 +166,13 @@ impl WaitList {
 
     fn free(&mut self) {
         self.waiting.take_if(|waiting| {
-            let Waiting { producers, watchers, owed, .. } = &**waiting;
+            let WaiterQueue { producers, watchers, owed, .. } = &**waiting;
             producers.is_empty() && watchers.is_empty() && *owed == 0
         });
     }
 }
 
-impl Waiting {
+impl WaiterQueue {
     /// Whether a task is not of the round.
     #[cold]
     fn is_later(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {

@@ -2,10 +2,10 @@
 
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
-use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-use crate::router::trust::{Trust, TrustHandle, note_panic};
+use crate::router::inline::{Cell, Parked, FirstPoll, Continuation, Worked, panic_text};
+use crate::router::trust::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
-use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, WhenFull};
+use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, OverflowPolicy};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -58,10 +58,10 @@ pub struct Handlers {
 /// table.insert(Operation::user(11).unwrap(), moved);
 /// ```
 #[derive(Clone, Default)]
-pub struct HandlerTable(Arc<Live>);
+pub struct HandlerTable(Arc<LiveHandlers>);
 
 #[derive(Default)]
-struct Live {
+struct LiveHandlers {
     table: Mutex<Arc<Table>>,
     /// Counts the changes, so that connections notice them without the lock.
     version: AtomicU64,
@@ -236,8 +236,8 @@ impl Protocol for Handlers {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &HandlersSession, _packet: &Packet) -> WhenFull {
-        WhenFull::Wait
+    fn when_full(&self, _session: &HandlersSession, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Wait
     }
 
     fn stream(&self, _session: &mut HandlersSession, first: Bytes, stream: Stream) -> Routed {
@@ -306,10 +306,10 @@ trait Instance: Send {
 struct Function<H> {
     handler: Arc<H>,
     policy: Policy,
-    trust: Arc<Trust>,
+    trust: Arc<InlinePolicy>,
 }
 
-struct Running<H, F> {
+struct RunningHandler<H, F> {
     handler: Arc<H>,
     cell: Cell<F, Answer>,
     policy: Policy,
@@ -332,7 +332,7 @@ where
             Policy::AtMost(count) => count.clamp(1, Semaphore::MAX_PERMITS),
             Policy::Inline | Policy::Concurrent => Semaphore::MAX_PERMITS,
         };
-        Box::new(Running {
+        Box::new(RunningHandler {
             handler: self.handler.clone(),
             cell: Cell::default(),
             policy: self.policy,
@@ -350,7 +350,7 @@ where
     }
 }
 
-impl<H, F> Instance for Running<H, F>
+impl<H, F> Instance for RunningHandler<H, F>
 where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
     F: Future<Output = Option<Packet>> + Send + 'static,
@@ -371,15 +371,15 @@ where
         // A handler may panic before its future is there.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if trust.is_kept() => match cell.poll(make) {
-                Polled::Ready(reply) => {
+                FirstPoll::Ready(reply) => {
                     connection.collect(outbox);
                     send(connection, reply, outbox);
                 }
-                Polled::Pending(parked) => {
+                FirstPoll::Pending(parked) => {
                     *waits = true;
                     spawn(connection, memory, Executor::Worker(operation, trust.clone()), parked, None);
                 }
-                Polled::Panicked(panic) => report(connection, panic.as_ref()),
+                FirstPoll::Panicked(panic) => report(connection, panic.as_ref()),
             },
             Policy::Inline | Policy::Concurrent => {
                 spawn(connection, memory, Executor::Runtime, Cell::park(make()), None);
@@ -416,7 +416,7 @@ fn spawn<F>(
 /// Sends the packet that a handler returns.
 struct Answer(Task);
 
-impl Then<Option<Packet>> for Answer {
+impl Continuation<Option<Packet>> for Answer {
     fn then(self, worked: Worked<Option<Packet>>) {
         match worked {
             // The connection may have ended in the meantime; then there is no peer to answer.

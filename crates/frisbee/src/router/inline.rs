@@ -23,7 +23,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// The treatment of the result of a future that had to wait.
-pub trait Then<T>: Send {
+pub trait Continuation<T>: Send {
     /// Handles the result.
     fn then(self, worked: Worked<T>);
 }
@@ -42,25 +42,25 @@ pub trait Then<T>: Send {
 /// let mut cell: Cell<_> = Cell::default();
 /// assert!(matches!(cell.poll(|| double(21)), Polled::Ready(42)));
 /// ```
-pub struct Cell<F, A = ()>(Option<Pin<Box<Place<F, A>>>>);
+pub struct Cell<F, A = ()>(Option<Pin<Box<InlineSlot<F, A>>>>);
 
 pin_project_lite::pin_project! {
     /// A future, and the code that follows it. Both in one box, since that is taken and given back for each future that
     /// waits.
-    struct Place<F, A> {
+    struct InlineSlot<F, A> {
         #[pin]
         future: Option<F>,
         then: Option<A>,
     }
 }
 
-impl<F, A> Place<F, A> {
+impl<F, A> InlineSlot<F, A> {
     fn boxed(future: Option<F>) -> Pin<Box<Self>> {
         Box::pin(Self { future, then: None })
     }
 }
 
-impl<F: Future, A> Place<F, A> {
+impl<F: Future, A> InlineSlot<F, A> {
     /// Polls the future, and drops it when it is done.
     #[inline]
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
@@ -90,7 +90,7 @@ impl<F: Future, A> Place<F, A> {
     }
 }
 
-impl<F: Future, A: Then<F::Output>> Future for Place<F, A> {
+impl<F: Future, A: Continuation<F::Output>> Future for InlineSlot<F, A> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -116,7 +116,7 @@ impl<F, A> fmt::Debug for Cell<F, A> {
 
 /// How the first poll of a future went.
 #[derive(Debug)]
-pub enum Polled<F: Future, A = ()> {
+pub enum FirstPoll<F: Future, A = ()> {
     /// It is done.
     Ready(F::Output),
     /// It waits for something and has to be polled elsewhere. The waker of its first poll does nothing.
@@ -132,15 +132,15 @@ impl<F: Future, A> Cell<F, A> {
     /// # Panics
     /// If `make` does.
     #[inline]
-    pub fn poll(&mut self, make: impl FnOnce() -> F) -> Polled<F, A> {
-        let place = self.0.get_or_insert_with(|| Place::boxed(None));
+    pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F, A> {
+        let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         place.as_mut().project().future.set(Some(make()));
         match place.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(output)) => Polled::Ready(output),
-            Poll::Pending => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Place::boxed(None)))),
+            Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
+            Poll::Pending => FirstPoll::Pending(Parked(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
                 self.discard();
-                Polled::Panicked(panic)
+                FirstPoll::Panicked(panic)
             }
         }
     }
@@ -149,26 +149,26 @@ impl<F: Future, A> Cell<F, A> {
     /// still here.
     #[inline]
     pub fn place(&mut self) -> Pin<&mut Option<F>> {
-        self.0.get_or_insert_with(|| Place::boxed(None)).as_mut().project().future
+        self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
     }
 
     /// Polls the future in the [`place`](Self::place) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
-    pub fn poll_kept(&mut self) -> Polled<F, A> {
-        let place = self.0.get_or_insert_with(|| Place::boxed(None));
+    pub fn poll_kept(&mut self) -> FirstPoll<F, A> {
+        let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         match place.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(output)) => Polled::Ready(output),
-            Poll::Pending => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Place::boxed(None)))),
+            Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
+            Poll::Pending => FirstPoll::Pending(Parked(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
                 self.discard();
-                Polled::Panicked(panic)
+                FirstPoll::Panicked(panic)
             }
         }
     }
 
     /// Parks a future without polling it.
     pub fn park(future: F) -> Parked<F, A> {
-        Parked(Place::boxed(Some(future)))
+        Parked(InlineSlot::boxed(Some(future)))
     }
 
     /// Drops a future that panicked, which may panic again.
@@ -180,7 +180,7 @@ impl<F: Future, A> Cell<F, A> {
 }
 
 /// A future that has to wait; returns `Err` with the panic's payload if it panics later.
-pub struct Parked<F, A = ()>(Pin<Box<Place<F, A>>>);
+pub struct Parked<F, A = ()>(Pin<Box<InlineSlot<F, A>>>);
 
 impl<F: Future> Parked<F> {
     /// A future whose panics are caught, without code that follows.
@@ -192,7 +192,7 @@ impl<F: Future> Parked<F> {
 impl<F, A> Parked<F, A>
 where
     F: Future + Send + 'static,
-    A: Then<F::Output> + 'static,
+    A: Continuation<F::Output> + 'static,
 {
     /// Lets `then` handle the future's result, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -226,9 +226,9 @@ mod tests {
             n * n
         }
         let mut cell: Cell<_> = Cell::default();
-        assert!(matches!(cell.poll(|| square(3)), Polled::Ready(9)));
+        assert!(matches!(cell.poll(|| square(3)), FirstPoll::Ready(9)));
         let first = cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr());
-        assert!(matches!(cell.poll(|| square(4)), Polled::Ready(16)));
+        assert!(matches!(cell.poll(|| square(4)), FirstPoll::Ready(16)));
         assert_eq!(cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr()), first);
     }
 
@@ -240,7 +240,7 @@ mod tests {
             polls += 1;
             if polls < 2 { Poll::Pending } else { Poll::Ready(polls) }
         });
-        let Polled::Pending(parked) = cell.poll(|| second_time) else { panic!("it is ready at its second poll") };
+        let FirstPoll::Pending(parked) = cell.poll(|| second_time) else { panic!("it is ready at its second poll") };
         let mut context = Context::from_waker(Waker::noop());
         let done = std::pin::pin!(parked).poll(&mut context);
         assert!(matches!(done, Poll::Ready(Ok(2))));
@@ -265,14 +265,14 @@ mod tests {
         let mut cell: Cell<Again> = Cell::default();
         assert!(cell.place().is_none());
         cell.place().set(Some(Again(Some(1))));
-        assert!(matches!(cell.poll_kept(), Polled::Ready(1)));
+        assert!(matches!(cell.poll_kept(), FirstPoll::Ready(1)));
         let mut kept = cell.place();
         kept.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
-        assert!(matches!(cell.poll_kept(), Polled::Ready(2)));
-        assert!(matches!(cell.poll_kept(), Polled::Pending(_)));
+        assert!(matches!(cell.poll_kept(), FirstPoll::Ready(2)));
+        assert!(matches!(cell.poll_kept(), FirstPoll::Pending(_)));
         assert!(cell.place().is_none(), "one that waits has left");
         cell.place().set(Some(Again(Some(0))));
-        assert!(matches!(cell.poll_kept(), Polled::Panicked(_)));
+        assert!(matches!(cell.poll_kept(), FirstPoll::Panicked(_)));
         assert!(cell.place().is_none(), "one that has panicked is not kept");
     }
 
@@ -282,8 +282,8 @@ mod tests {
             assert!(good, "not good");
         }
         let mut cell: Cell<_> = Cell::default();
-        assert!(matches!(cell.poll(|| check(false)), Polled::Panicked(_)));
-        assert!(matches!(cell.poll(|| check(true)), Polled::Ready(())));
+        assert!(matches!(cell.poll(|| check(false)), FirstPoll::Panicked(_)));
+        assert!(matches!(cell.poll(|| check(true)), FirstPoll::Ready(())));
     }
 
     #[test]
@@ -305,8 +305,8 @@ mod tests {
                 })
             })
         };
-        assert!(matches!(check(true), Polled::Panicked(_)));
-        assert!(matches!(check(false), Polled::Ready(())));
+        assert!(matches!(check(true), FirstPoll::Panicked(_)));
+        assert!(matches!(check(false), FirstPoll::Ready(())));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::router::opening;
 use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    Turn, WhenFull,
+    Turn, OverflowPolicy,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -44,7 +44,7 @@ pub struct Mounts {
 struct Mount {
     range: RangeInclusive<u16>,
     name: &'static str,
-    router: Arc<dyn Erased>,
+    router: Arc<dyn ErasedRouter>,
 }
 
 impl Mounts {
@@ -222,8 +222,8 @@ impl Protocol for Mounts {
         mounted.route(packet, outbox)
     }
 
-    fn when_full(&self, session: &MountsSession, packet: &Packet) -> WhenFull {
-        let Some(of) = &session.0 else { return WhenFull::Wait };
+    fn when_full(&self, session: &MountsSession, packet: &Packet) -> OverflowPolicy {
+        let Some(of) = &session.0 else { return OverflowPolicy::Wait };
         let operation = match packet.operation {
             Operation::STREAM => opening::operation(&packet.body),
             operation => Some(operation.number()),
@@ -232,7 +232,7 @@ impl Protocol for Mounts {
             Some(operation) => self.find(operation).and_then(|at| of.sessions.get(at)),
             None => of.fallback.as_ref(),
         };
-        mounted.map_or(WhenFull::Wait, |mounted| mounted.when_full(packet))
+        mounted.map_or(OverflowPolicy::Wait, |mounted| mounted.when_full(packet))
     }
 
     fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Routed {
@@ -315,7 +315,7 @@ impl fmt::Debug for MountsSession {
 }
 
 /// A router whose type is forgotten.
-trait Erased: Send + Sync {
+trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
@@ -325,7 +325,7 @@ trait Erased: Send + Sync {
 /// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
-    fn when_full(&self, packet: &Packet) -> WhenFull;
+    fn when_full(&self, packet: &Packet) -> OverflowPolicy;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
     fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
@@ -340,7 +340,7 @@ trait ErasedSession: Send {
 
 struct Of<R>(Arc<R>);
 
-impl<R: Protocol> Erased for Of<R> {
+impl<R: Protocol> ErasedRouter for Of<R> {
     fn check(&self) -> Result<(), MountError> {
         self.0.check()
     }
@@ -370,8 +370,8 @@ impl<R: Protocol> ErasedSession for Mounted<R> {
         self.router.route(session, packet, outbox)
     }
 
-    fn when_full(&self, packet: &Packet) -> WhenFull {
-        self.session.as_ref().map_or(WhenFull::Wait, |session| self.router.when_full(session, packet))
+    fn when_full(&self, packet: &Packet) -> OverflowPolicy {
+        self.session.as_ref().map_or(OverflowPolicy::Wait, |session| self.router.when_full(session, packet))
     }
 
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed {

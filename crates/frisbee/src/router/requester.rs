@@ -4,7 +4,7 @@ mod table;
 
 use crate::{
     CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
-    WhenFull,
+    OverflowPolicy,
 };
 use bytes::Bytes;
 use frisbee_core::tlv;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use table::{Number, Replied, Table};
+use table::{Number, ReplyKind, Table};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep, timeout};
 
@@ -101,21 +101,21 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// ```
 #[derive(Clone)]
 pub struct Requester {
-    counts: Arc<Counts>,
+    counts: Arc<RequesterShared>,
     timeout: Duration,
     in_flight_max: usize,
 }
 
 /// The state that the clones of a [`Requester`] share, which also distinguishes them from others.
 #[derive(Default)]
-struct Counts {
+struct RequesterShared {
     late: AtomicU64,
     strays: AtomicU64,
 }
 
 /// The tables of a connection, one for each [`Requester`] that is mounted on it.
 #[derive(Default)]
-struct Tables(Mutex<Vec<(Arc<Counts>, Arc<Table>)>>);
+struct Tables(Mutex<Vec<(Arc<RequesterShared>, Arc<Table>)>>);
 
 impl Default for Requester {
     fn default() -> Self {
@@ -212,7 +212,7 @@ impl Requester {
             let (number, reply) = sent.await??;
             place.forget();
             was_sent = true;
-            let waiting = Waiting { connection: connection.clone(), table: table.clone(), operation, number, reply };
+            let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
             waiting.await
         });
         let replied = replied.await;
@@ -246,7 +246,7 @@ impl Requester {
         let Poll::Ready(sent) = sent else { return Err(RequestError::Full) };
         let (number, reply) = sent??;
         place.forget();
-        let waiting = Waiting { connection: connection.clone(), table: table.clone(), operation, number, reply };
+        let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
         Ok(PendingReply { waiting, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
 
@@ -315,20 +315,20 @@ impl Protocol for Requester {
 
     fn route(&self, session: &mut RequesterSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
         match session.0.handle_reply(packet) {
-            Replied::InTime => Routed::Continue,
-            Replied::Late => {
+            ReplyKind::InTime => Routed::Continue,
+            ReplyKind::Late => {
                 self.counts.late.fetch_add(1, Ordering::Relaxed);
                 Routed::Continue
             }
-            Replied::Stray => {
+            ReplyKind::Stray => {
                 self.counts.strays.fetch_add(1, Ordering::Relaxed);
                 Routed::Useless
             }
         }
     }
 
-    fn when_full(&self, _session: &RequesterSession, _packet: &Packet) -> WhenFull {
-        WhenFull::Route
+    fn when_full(&self, _session: &RequesterSession, _packet: &Packet) -> OverflowPolicy {
+        OverflowPolicy::Route
     }
 
     fn is_busy(&self, session: &mut RequesterSession) -> bool {
@@ -344,7 +344,7 @@ pub struct RequesterSession(Arc<Table>);
 #[derive(Debug)]
 #[must_use = "dropping it gives the request up"]
 pub struct PendingReply {
-    waiting: Waiting,
+    waiting: PendingRequest,
     expiry: Pin<Box<Sleep>>,
     timeout: Duration,
 }
@@ -375,7 +375,7 @@ impl Future for PendingReply {
 
 /// A request that has been sent, until its reply has been taken.
 #[derive(Debug)]
-struct Waiting {
+struct PendingRequest {
     connection: Connection,
     table: Arc<Table>,
     operation: Operation,
@@ -383,7 +383,7 @@ struct Waiting {
     reply: oneshot::Receiver<Packet>,
 }
 
-impl Waiting {
+impl PendingRequest {
     /// Ends the request without its reply, unless that has come.
     #[cold]
     fn give_up(&mut self) {
@@ -406,7 +406,7 @@ impl Waiting {
     }
 }
 
-impl Future for Waiting {
+impl Future for PendingRequest {
     type Output = Result<Packet, RequestError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -415,7 +415,7 @@ impl Future for Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if self.table.is_waiting(self.number) {
             self.give_up();

@@ -38,13 +38,13 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
 
 /// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
 #[derive(Debug, Default)]
-pub struct Apart {
+pub struct TaskPenalty {
     /// How long they have got them the last time, and until when.
     pause: Duration,
     until: Option<Instant>,
 }
 
-impl Apart {
+impl TaskPenalty {
     /// They get tasks from now on: for twice as long as the last time, if they have been quick for less time than they
     /// were kept away.
     pub fn begin(&mut self, now: Instant) {
@@ -66,14 +66,14 @@ impl Apart {
 
 /// Whether the handlers of one method may be polled in place, on all connections of a server.
 #[derive(Debug, Default)]
-pub struct Trust {
+pub struct InlinePolicy {
     is_lost: AtomicBool,
     /// A handler has held up its thread, which is in the log or soon will be.
     is_noticed: AtomicBool,
-    apart: Mutex<Apart>,
+    apart: Mutex<TaskPenalty>,
 }
 
-impl Trust {
+impl InlinePolicy {
     /// Whether handlers may be polled in place. One load as long as they may.
     #[inline]
     pub fn is_kept(&self) -> bool {
@@ -144,20 +144,20 @@ impl Trust {
 /// between cores at every call that waits.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
-pub struct TrustHandle(Arc<Arc<Trust>>);
+pub struct TrustHandle(Arc<Arc<InlinePolicy>>);
 
 impl TrustHandle {
     /// The first reference of a connection.
-    pub fn of_connection(trust: &Arc<Trust>) -> Self {
+    pub fn of_connection(trust: &Arc<InlinePolicy>) -> Self {
         Self(Arc::new(trust.clone()))
     }
 }
 
 impl Deref for TrustHandle {
-    type Target = Trust;
+    type Target = InlinePolicy;
 
     #[inline]
-    fn deref(&self) -> &Trust {
+    fn deref(&self) -> &InlinePolicy {
         &self.0
     }
 }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn blocking_handlers_are_retried_in_place_after_a_second() {
-        let trust = Trust::default();
+        let trust = InlinePolicy::default();
         let now = Instant::now();
         assert!(trust.is_kept());
         assert!(trust.lose(now));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn handlers_begun_before_first_notice_do_not_count() {
-        let trust = Trust::default();
+        let trust = InlinePolicy::default();
         let now = Instant::now();
         assert!(trust.lose(now));
         (0..8).for_each(|_| assert!(!trust.lose(now)));
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn handlers_that_block_again_get_tasks_for_twice_as_long() {
         let start = Instant::now();
-        let mut apart = Apart::default();
+        let mut apart = TaskPenalty::default();
         assert!(apart.is_over(start) && !apart.has_begun());
         apart.begin(start);
         let mut over = start + APART_MIN;
@@ -222,7 +222,7 @@ mod tests {
             let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
-            let trust = Arc::new(Trust::default());
+            let trust = Arc::new(InlinePolicy::default());
             trust.handle_blocked(&connection, &"a method");
             assert!(trust.apart.lock().has_begun());
             assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn handlers_noticed_without_effect_are_noticed_once() {
-        let trust = Trust::default();
+        let trust = InlinePolicy::default();
         let now = Instant::now();
         assert!(trust.note(now));
         assert!(!trust.note(now) && trust.is_kept());

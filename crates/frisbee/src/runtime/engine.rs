@@ -7,21 +7,21 @@ mod hand_off;
 mod memory;
 mod streams;
 
-use self::ending::Goodbye;
-use self::hand_off::Departure;
+use self::ending::GoingAway;
+use self::hand_off::OutgoingHandOff;
 use crate::budget::{LineLimit, Output, Traffic};
 use crate::connection::Connection;
 use crate::hand_off::Asking;
-use crate::mailbox::{Mail, MailReader, Order};
+use crate::mailbox::{TakeOutcome, MailReader, Order};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
 use crate::router::trust::note_panic;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
-use crate::workers::watchdog::Culprit;
+use crate::workers::watchdog::BlockingTask;
 use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, Turn};
 use bytes::Bytes;
-use frisbee_core::{Event, Openings, Role, earlier};
+use frisbee_core::{Event, PeerStreamIds, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -50,17 +50,17 @@ pub(crate) struct Engine<R: Protocol> {
     /// The form of headers is not known, so packets of handles stay in the mailbox.
     mail_is_held: bool,
     input: Input,
-    reading: Reading,
+    reading: ReadMode,
     routing: Routing,
     requested: TurnRequest,
     /// The router has been notified that the connection is unused.
     is_idle_told: bool,
     streams: PeerStreams,
     order: Option<Box<Order>>,
-    goodbye: Goodbye,
+    goodbye: GoingAway,
     /// The handle that waits for the answer to a hand-off.
     asking: Option<Box<Asking>>,
-    departure: Departure,
+    departure: OutgoingHandOff,
 }
 
 /// The server's memory that is charged to this connection, in bytes.
@@ -82,7 +82,7 @@ struct Input {
 
 /// Whether the transport is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reading {
+enum ReadMode {
     Open,
     /// The peer has closed its half. Work that is in progress is finished.
     HalfClosed,
@@ -115,14 +115,14 @@ struct PeerStreams {
     /// The stream whose message came last.
     last: Option<Arc<StreamShared>>,
     /// The ids that a native peer has used.
-    openings: Openings,
+    openings: PeerStreamIds,
 }
 
 /// A connection whose router has not accepted it yet. If the router panics, no task that waits on a handle waits for
 /// ever.
-struct Unborn<'a>(&'a Connection);
+struct PendingConnection<'a>(&'a Connection);
 
-impl Drop for Unborn<'_> {
+impl Drop for PendingConnection<'_> {
     fn drop(&mut self) {
         log_panic(self.0);
         let reason = CloseReason::Router(PANICKED.into());
@@ -153,7 +153,7 @@ impl<R: Protocol> Engine<R> {
         core.set_pool(&POOL);
         let role = core.role();
         handle.0.mailbox.lock().peer = core.peer().clone();
-        let unborn = Unborn(&handle);
+        let unborn = PendingConnection(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
         if !handle.0.is_within {
@@ -170,21 +170,21 @@ impl<R: Protocol> Engine<R> {
             mail_reader: MailReader::default(),
             mail_is_held: role == Role::Server,
             input: Input::default(),
-            reading: Reading::Open,
+            reading: ReadMode::Open,
             routing: Routing::All,
             requested: TurnRequest::default(),
             is_idle_told: false,
-            streams: PeerStreams { last: None, openings: Openings::new(role.peer()) },
+            streams: PeerStreams { last: None, openings: PeerStreamIds::new(role.peer()) },
             order: None,
-            goodbye: Goodbye::Unsaid,
+            goodbye: GoingAway::Unsaid,
             asking: None,
-            departure: Departure::None,
+            departure: OutgoingHandOff::None,
         }
     }
 
     /// The culprit to report if the connection blocks its thread.
-    pub(crate) fn culprit(&self) -> Culprit {
-        Culprit::new(&self.handle, &self.router)
+    pub(crate) fn culprit(&self) -> BlockingTask {
+        BlockingTask::new(&self.handle, &self.router)
     }
 
     /// Releases a place when the client has sent its first packet.
@@ -194,7 +194,7 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Takes the packets and orders of handles; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
-    pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> Mail {
+    pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mail_reader, order, .. } = self;
         let is_held = self.mail_is_held;
         let (mut step, mut asked) = (None, Ok(()));
@@ -215,11 +215,11 @@ impl<R: Protocol> Engine<R> {
             }
             core.outbox().len()
         });
-        if mail != Mail::Taken {
+        if mail != TakeOutcome::Taken {
             return mail;
         }
-        if self.goodbye == Goodbye::Due {
-            self.goodbye = Goodbye::Answered;
+        if self.goodbye == GoingAway::Due {
+            self.goodbye = GoingAway::Answered;
             self.say_goodbye();
         }
         if let Some(step) = step {
@@ -241,7 +241,7 @@ impl<R: Protocol> Engine<R> {
     /// Whether the driver should read.
     #[inline]
     pub(crate) fn wants_input(&mut self) -> bool {
-        self.reading == Reading::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
+        self.reading == ReadMode::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
     /// Accepts the bytes of a read.
@@ -257,7 +257,7 @@ impl<R: Protocol> Engine<R> {
         if !finish || self.core.sends().is_none() {
             return Err(reason);
         }
-        self.reading = Reading::HalfClosed;
+        self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
         let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
         streams.iter().for_each(|stream| stream.handle_eof());
@@ -380,7 +380,7 @@ impl<R: Protocol> Engine<R> {
                 // Another read of this turn must not continue after the packets that were cut off here.
                 self.input.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
-                self.reading = Reading::Stopped;
+                self.reading = ReadMode::Stopped;
             }
         }
         true
@@ -558,7 +558,7 @@ impl<R: Protocol> Engine<R> {
                 // other.
                 return Routed::Useless;
             }
-            Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
+            Operation::GOING_AWAY if self.goodbye == GoingAway::Said => self.goodbye = GoingAway::Heard,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
                     return Routed::Useless;
@@ -566,7 +566,7 @@ impl<R: Protocol> Engine<R> {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.going_away(session);
                 if self.core.role() == Role::Client && !self.router.closes_by_itself() {
-                    self.goodbye = Goodbye::Due;
+                    self.goodbye = GoingAway::Due;
                     self.handle.0.mailbox.notify();
                 }
             }

@@ -16,12 +16,12 @@ mod ended;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use ended::{AbortOnDrop, Ended, Tasks};
+pub(crate) use ended::{AbortOnDrop, ClosedConnection, Tasks};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
-use crate::mailbox::{Mail, Order};
+use crate::mailbox::{TakeOutcome, Order};
 use crate::transport::Io;
 use crate::workers::executor::wake_last;
 use crate::{CloseReason, Protocol};
@@ -119,20 +119,20 @@ type WriteParts<T> = fn(Pin<&mut T>, &mut Context<'_>, &[IoSlice<'_>]) -> Poll<i
 
 /// The end of a turn: of the connection, or of writing alone.
 #[derive(Debug)]
-enum Stop {
+enum LoopExit {
     Close(CloseReason),
     /// A client may still read the bytes that the server sent before. After any other error nothing more is read: bytes
     /// may be missing in between.
     Write(io::Error),
 }
 
-impl From<CloseReason> for Stop {
+impl From<CloseReason> for LoopExit {
     fn from(reason: CloseReason) -> Self {
         Self::Close(reason)
     }
 }
 
-impl Stop {
+impl LoopExit {
     fn into_reason(self) -> CloseReason {
         match self {
             Self::Close(reason) => reason,
@@ -141,7 +141,7 @@ impl Stop {
     }
 }
 
-impl From<WriteError> for Stop {
+impl From<WriteError> for LoopExit {
     fn from(WriteError(error): WriteError) -> Self {
         Self::Write(error)
     }
@@ -179,27 +179,27 @@ enum Phase {
 
 /// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and
 /// that of the state that it keeps while it waits.
-pub(crate) struct Running<T, R: Protocol, C>(Option<Driver<T, R, C>>);
+pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
 /// Nothing in it relies on its place.
-impl<T, R: Protocol, C> Unpin for Running<T, R, C> {}
+impl<T, R: Protocol, C> Unpin for DriveFuture<T, R, C> {}
 
-impl<T, R, C> Future for Running<T, R, C>
+impl<T, R, C> Future for DriveFuture<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     R: Protocol,
     C: Timer,
 {
-    type Output = Ended<T>;
+    type Output = ClosedConnection<T>;
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<T>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ClosedConnection<T>> {
         let driver = self.0.as_mut().expect("a finished driver was polled");
         let is_free = ready!(driver.poll(context));
         let Driver { io, mut engine, .. } = self.0.take().expect("it has just been polled");
         let next = if is_free { engine.hand_over() } else { None };
         let handed = next.map(|(early, take_over, runtime)| (io, early, take_over, runtime));
-        Poll::Ready(Ended { reason: engine.reason(), handed })
+        Poll::Ready(ClosedConnection { reason: engine.reason(), handed })
     }
 }
 
@@ -274,8 +274,8 @@ where
 
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
-    pub(crate) fn run(self) -> Running<T, R, C> {
-        Running(Some(self))
+    pub(crate) fn run(self) -> DriveFuture<T, R, C> {
+        DriveFuture(Some(self))
     }
 
     /// Ready when the connection is over; `true` if the transport continues.
@@ -296,13 +296,13 @@ where
     /// if there is more to read of one that cannot be written.
     #[cold]
     #[inline(never)]
-    fn begin_end(&mut self, turn: Poll<Result<Order, Stop>>, context: &mut Context<'_>) -> Poll<bool> {
+    fn begin_end(&mut self, turn: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
         let order = if self.failure.is_some() {
             Order::Now(ready!(self.poll_failed(turn)))
         } else {
             match ready!(turn) {
                 Ok(order) => order,
-                Err(Stop::Write(error)) if self.engine.core.role() == Role::Client => {
+                Err(LoopExit::Write(error)) if self.engine.core.role() == Role::Client => {
                     self.failure = Some(Box::new(Failure { reason: error.into(), turns: LAST_TURNS_MAX }));
                     // Reading continues after the runtime has polled the socket.
                     go_last(context);
@@ -347,18 +347,18 @@ where
     /// Drives the connection until it ends or is ordered to. Invariant: when this returns `Pending`, the task is woken
     /// by everything that can let it continue: by mail, since it has taken all that there was; by the socket, unless
     /// nothing may be read or written; by the timer, for all that is due later; or it has woken itself.
-    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, Stop>> {
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, LoopExit>> {
         let alone = self.engine.take_one_came();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         match self.engine.take_mail(context.waker(), !yields) {
-            Mail::Nothing => {}
-            Mail::Taken => {
+            TakeOutcome::Nothing => {}
+            TakeOutcome::Taken => {
                 // Nothing is routed after it: the runtime of handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));
                 }
             }
-            Mail::Yield => {
+            TakeOutcome::Yield => {
                 self.yielded = true;
                 if self.goes_on {
                     // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
@@ -409,16 +409,16 @@ where
     /// Why the connection ends after a turn without a possible write; `Pending` if there is more to read: unread
     /// replies may have arrived, or an answer that identifies a server of another protocol.
     #[cold]
-    fn poll_failed(&mut self, turn: Poll<Result<Order, Stop>>) -> Poll<CloseReason> {
+    fn poll_failed(&mut self, turn: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
         match (turn, self.failure.take()) {
             (Poll::Pending, Some(failure)) if has_more && failure.turns > 0 => {
                 self.failure = Some(Box::new(Failure { turns: failure.turns - 1, ..*failure }));
                 Poll::Pending
             }
-            (Poll::Ready(Err(Stop::Close(reason @ CloseReason::Protocol(_)))), _) => Poll::Ready(reason),
+            (Poll::Ready(Err(LoopExit::Close(reason @ CloseReason::Protocol(_)))), _) => Poll::Ready(reason),
             (_, Some(failure)) => Poll::Ready(failure.reason),
-            (turn, None) => turn.map(|turn| turn.err().map_or(CloseReason::Local, Stop::into_reason)),
+            (turn, None) => turn.map(|turn| turn.err().map_or(CloseReason::Local, LoopExit::into_reason)),
         }
     }
 
@@ -564,7 +564,7 @@ where
     /// Does all that is due, and arms the timer. Invariant: when this returns, the timer is armed with this task's
     /// waker for no later than the next timeout, or the task has woken itself. Nothing is judged by the clock before
     /// the socket has been read once more after the time had come.
-    fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), Stop> {
+    fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), LoopExit> {
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
         if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {

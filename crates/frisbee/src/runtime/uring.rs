@@ -4,8 +4,8 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
-use crate::work::Home;
-use crate::workers::watchdog::{self, Culprit, ThreadClock, Turn, Watched};
+use crate::work::HomeWorker;
+use crate::workers::watchdog::{self, BlockingTask, ThreadClock, PollId, WatchedThread};
 use crate::{Protocol, RawTransport};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Spawner, Worker};
@@ -48,16 +48,16 @@ impl Timer for frisbee_uring::Timer {
 /// A ring's thread as the watchdog sees it. Other threads cannot take over a ring, but blocking handlers can be kept
 /// from it from then on.
 #[derive(Debug, Default)]
-struct Watch {
+struct RingWatch {
     /// Counts the beginnings and ends of polls.
     turn: AtomicU64,
     /// The connection that is being polled.
     polled: AtomicU64,
-    culprits: Mutex<HashMap<u64, Culprit>>,
+    culprits: Mutex<HashMap<u64, BlockingTask>>,
     clock: OnceLock<ThreadClock>,
 }
 
-impl Watch {
+impl RingWatch {
     /// Polls something of the connection of this number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         self.polled.store(number, Ordering::Relaxed);
@@ -66,27 +66,27 @@ impl Watch {
             watchdog::rouse();
         }
         // A panic ends the task, and with it its counts.
-        let _polled = Polled(&self.turn);
+        let _polled = PollGuard(&self.turn);
         poll()
     }
 
     /// Enters a connection, for as long as the returned guard lives.
-    fn enter(self: &Arc<Self>, culprit: Culprit) -> Watching {
+    fn enter(self: &Arc<Self>, culprit: BlockingTask) -> WatchedConnection {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.clock.get_or_init(ThreadClock::of_this_thread);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         self.culprits.lock().insert(number, culprit);
-        Watching { watch: self.clone(), number }
+        WatchedConnection { watch: self.clone(), number }
     }
 }
 
-impl Watched for Watch {
-    fn turn(&self) -> (Turn, bool) {
+impl WatchedThread for RingWatch {
+    fn turn(&self) -> (PollId, bool) {
         let turn = self.turn.load(Ordering::SeqCst);
-        (Turn(turn), turn % 2 == 1)
+        (PollId(turn), turn % 2 == 1)
     }
 
-    fn culprit(&self, turn: Turn) -> Option<Culprit> {
+    fn culprit(&self, turn: PollId) -> Option<BlockingTask> {
         let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
         culprit.filter(|_| self.turn() == (turn, true))
     }
@@ -95,24 +95,24 @@ impl Watched for Watch {
         self.clock.get().map(ThreadClock::waited).unwrap_or_default()
     }
 
-    fn hand_over(self: Arc<Self>, _turn: Turn) -> io::Result<()> {
+    fn hand_over(self: Arc<Self>, _turn: PollId) -> io::Result<()> {
         Ok(())
     }
 }
 
 /// A connection that the watchdog knows.
-struct Watching {
-    watch: Arc<Watch>,
+struct WatchedConnection {
+    watch: Arc<RingWatch>,
     number: u64,
 }
 
-impl Watching {
+impl WatchedConnection {
     fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
         self.watch.poll(self.number, poll)
     }
 }
 
-impl Drop for Watching {
+impl Drop for WatchedConnection {
     fn drop(&mut self) {
         let culprit = self.watch.culprits.lock().remove(&self.number);
         drop(culprit);
@@ -123,7 +123,7 @@ impl Drop for Watching {
 #[derive(Debug)]
 pub(crate) struct RingHome {
     ring: Spawner,
-    watch: Arc<Watch>,
+    watch: Arc<RingWatch>,
     /// The number of the connection.
     number: u64,
 }
@@ -140,9 +140,9 @@ impl RingHome {
 }
 
 /// Counts the end of a poll.
-struct Polled<'a>(&'a AtomicU64);
+struct PollGuard<'a>(&'a AtomicU64);
 
-impl Drop for Polled<'_> {
+impl Drop for PollGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Release);
     }
@@ -151,7 +151,7 @@ impl Drop for Polled<'_> {
 /// Threads with a ring each, among which connections are handed round.
 #[derive(Debug)]
 pub(crate) struct Rings {
-    workers: Vec<(Worker, Arc<Watch>)>,
+    workers: Vec<(Worker, Arc<RingWatch>)>,
     next: AtomicUsize,
 }
 
@@ -163,8 +163,8 @@ impl Rings {
         let count = count.unwrap_or_else(cores).max(1);
         let start = |number| {
             let worker = Worker::start(format!("frisbee-uring-{number}"))?;
-            let watch = Arc::new(Watch::default());
-            let watched: Arc<dyn Watched> = watch.clone();
+            let watch = Arc::new(RingWatch::default());
+            let watched: Arc<dyn WatchedThread> = watch.clone();
             watchdog::register(Arc::downgrade(&watched));
             Ok::<_, io::Error>((worker, watch))
         };
@@ -210,7 +210,7 @@ impl Rings {
                 let watching = watch.enter(culprit);
                 if let Some(ring) = ring {
                     let home = RingHome { ring, watch, number: watching.number };
-                    connection.settle(Home::Ring(Box::new(home)));
+                    connection.settle(HomeWorker::Ring(Box::new(home)));
                 }
                 (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };

@@ -10,11 +10,11 @@
 
 use super::Listener;
 use crate::Protocol;
-use crate::acceptor::{Arrived, Entry, Host, Open};
-use crate::connection::Ends;
-use crate::transport::{Movable, Socket};
+use crate::acceptor::{AcceptedConnection, Entry, ServerShared, OpenConnections};
+use crate::connection::EndpointInfo;
+use crate::transport::{MovableSocket, Socket};
 use crate::workers::executor::wake_last;
-use crate::workers::{Place, Pool, Worker};
+use crate::workers::{WorkerAssignment, Pool, Worker};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -41,7 +41,7 @@ impl<L: Listener> Listening<L> {
     /// Also a future that accepts connections. It is for the first of the workers, if there are some.
     pub(super) fn new<R: Protocol>(
         mut listener: L,
-        host: &Arc<Host<R>>,
+        host: &Arc<ServerShared<R>>,
         pool: &Arc<Pool>,
     ) -> io::Result<(Self, impl Future<Output = ()> + Send + use<L, R>)> {
         if let Some(worker) = pool.first() {
@@ -68,7 +68,7 @@ impl<L> Drop for Listening<L> {
 async fn accept<L: Listener, R: Protocol>(
     listener: Arc<Mutex<Option<L>>>,
     mut is_closed: oneshot::Receiver<()>,
-    host: Arc<Host<R>>,
+    host: Arc<ServerShared<R>>,
     pool: Weak<Pool>,
 ) {
     let is_of_worker = pool.upgrade().is_some_and(|pool| pool.first().is_some());
@@ -96,7 +96,7 @@ async fn accept<L: Listener, R: Protocol>(
             let Some(listener) = &*listener else { return Poll::Ready(None) };
             // A connection that was accepted is taken in before the listener can be closed, so that a shutdown waits
             // for it.
-            let admitted = |(socket, ends)| (socket, ends, Open::admit(&host.open));
+            let admitted = |(socket, ends)| (socket, ends, OpenConnections::admit(&host.open));
             let polled = listener.poll_accept(context).map_ok(admitted).map(Some);
             has_let_others = polled.is_ready();
             polled
@@ -126,12 +126,12 @@ async fn accept<L: Listener, R: Protocol>(
 }
 
 /// Has a connection driven where it belongs.
-fn place<R: Protocol>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends, entry: Entry) {
+fn place<R: Protocol>(host: &Arc<ServerShared<R>>, place: &WorkerAssignment<'_>, socket: Socket, ends: EndpointInfo, entry: Entry) {
     let runtime = match place {
-        Place::Caller => None,
-        Place::Worker(worker) => Some(*worker),
+        WorkerAssignment::Caller => None,
+        WorkerAssignment::Worker(worker) => Some(*worker),
         #[cfg(all(feature = "uring", target_os = "linux"))]
-        Place::Ring(rings) => {
+        WorkerAssignment::Ring(rings) => {
             let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
             let Some(engine) = host.connect(ends, &entry) else { return };
             match socket.into_std() {
@@ -151,10 +151,10 @@ fn place<R: Protocol>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, en
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Protocol, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
+fn spawn<R: Protocol, T: MovableSocket>(host: &Arc<ServerShared<R>>, worker: Option<&Worker>, socket: T, ends: EndpointInfo, entry: Entry) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
-    let arrived = Box::new(Arrived { ends, entry });
+    let arrived = Box::new(AcceptedConnection { ends, entry });
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
         runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, arrived, None).await }));

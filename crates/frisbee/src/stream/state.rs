@@ -70,7 +70,7 @@ pub struct StreamBytes {
 
 /// The messages transferred to the reader, and those read and not yet accounted for.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct ReadBatch {
     pub(super) inbox: Inbox,
     /// What messages that have been read have cost.
     pub(super) cost: u64,
@@ -83,7 +83,7 @@ pub(super) struct Taken {
     in_a_row: u64,
 }
 
-impl Taken {
+impl ReadBatch {
     /// Whether the reader has to yield to others, and then may continue.
     pub(super) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
@@ -147,21 +147,21 @@ pub(super) struct Messages {
     pub(super) eof: bool,
     pub(super) reader: Option<Waker>,
     /// Senders that wait for credit.
-    pub(super) senders: Waiting,
+    pub(super) senders: EventWaiters,
     /// Wait for the end.
-    pub(super) watchers: Waiting,
+    pub(super) watchers: EventWaiters,
 }
 
 /// The tasks that wait for one event.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct EventWaiters {
     /// By number, which is 0 for tasks that do not leave by themselves.
     wakers: Vec<(u64, Waker)>,
     /// The number given last.
     last: u64,
 }
 
-impl Waiting {
+impl EventWaiters {
     /// Enters a task, under its number if it will [leave](Self::leave); the number is 0 before. Returns the waker that
     /// was entered before, to be dropped without the lock.
     #[must_use]
@@ -227,7 +227,7 @@ impl Messages {
 
     /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
     /// to the peer.
-    fn account(&mut self, taken: &mut Taken, window: u64) -> (usize, Option<u64>) {
+    fn account(&mut self, taken: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
         let (cost, surplus) = taken.take(window);
         if cost == 0 {
             return (0, None);
@@ -297,8 +297,8 @@ impl StreamShared {
             is_refused: false,
             eof: false,
             reader: None,
-            senders: Waiting::default(),
-            watchers: Waiting::default(),
+            senders: EventWaiters::default(),
+            watchers: EventWaiters::default(),
         });
         let rich = peer.hello().is_some();
         let joins = peer.hello().is_some_and(|hello| hello.batches);
@@ -373,7 +373,7 @@ impl StreamShared {
     }
 
     /// Removes a task that no longer waits, if it has a number.
-    pub(super) fn leave(&self, waiting: fn(&mut Messages) -> &mut Waiting, number: u64) {
+    pub(super) fn leave(&self, waiting: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
         if number != 0 {
             let waker = waiting(&mut self.inner.lock()).leave(number);
             drop(waker);
@@ -524,7 +524,7 @@ impl StreamShared {
 
     /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
     /// give for those. Ready without a message when no more will come.
-    pub(super) fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
+    pub(super) fn poll_refill(&self, taken: &mut ReadBatch, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(taken, self.window);
         taken.inbox.take_over(&mut inner.inbox);
@@ -547,7 +547,7 @@ impl StreamShared {
     }
 
     /// Accounts for the messages that have been read; returns the credit to give for them.
-    pub(super) fn account(&self, taken: &mut Taken) -> Option<u64> {
+    pub(super) fn account(&self, taken: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(taken, self.window);
         self.account.give_back(freed);
         credit

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::budget::{Budget, Stats};
-use crate::connection::Ends;
+use crate::connection::EndpointInfo;
 use crate::woken::task;
 use crate::{Config, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
@@ -33,7 +33,7 @@ impl End {
 
     fn with(peer: &PeerKind, config: Config, memory: usize) -> (Self, Stream) {
         let budget = Arc::new(Budget::new(memory, memory));
-        let connection = Connection::server(&config.into(), &budget, Handle::current(), Ends::default());
+        let connection = Connection::server(&config.into(), &budget, Handle::current(), EndpointInfo::default());
         let shared = Arc::new(StreamShared::new(PacketId(7), &connection.0, peer, false));
         assert!(connection.0.mailbox.lock().streams.enter_opened_by_peer(shared.clone()));
         let stream = Stream::new(connection.0.clone(), shared.clone());
@@ -280,17 +280,17 @@ async fn no_credit_goes_to_compat_or_finished_peers() {
 async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let runtime = Handle::current;
-    let server = Connection::server(&Default::default(), &budget, runtime(), Ends::default());
-    let client = Connection::client(&Default::default(), budget, runtime(), Ends::default());
+    let server = Connection::server(&Default::default(), &budget, runtime(), EndpointInfo::default());
+    let client = Connection::client(&Default::default(), budget, runtime(), EndpointInfo::default());
     let first = Bytes::from_static(b"first");
     for (connection, waits) in [(client, true), (server, false)] {
         let (woken, waker) = task();
         let mut watch = connection.waiter();
         let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut watch);
         assert!(open().is_ready(), "none is under way");
-        connection.0.mailbox.set_handing_off(HandingOff::Undecided);
+        connection.0.mailbox.set_handing_off(HandOffState::Undecided);
         assert_eq!(open().is_pending(), waits);
-        connection.0.mailbox.set_handing_off(HandingOff::No);
+        connection.0.mailbox.set_handing_off(HandOffState::No);
         assert_eq!(woken.count(), usize::from(waits));
         assert!(open().is_ready());
     }
@@ -559,7 +559,7 @@ async fn byte_stream_end_is_an_error_unless_finished() {
 #[test]
 fn a_task_is_entered_once_and_one_with_a_number_can_leave() {
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
-    let mut waiting = Waiting::default();
+    let mut waiting = EventWaiters::default();
     for _ in 0..2 {
         assert!(waiting.enter(&Context::from_waker(&one), None).is_none());
         assert!(waiting.enter(&Context::from_waker(&two), None).is_none());

@@ -17,7 +17,7 @@ thread_local! {
 /// The same settings, which [`noted`] understands.
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);
-    config.client_auth_cert_resolver = Arc::new(Noting(config.client_auth_cert_resolver));
+    config.client_auth_cert_resolver = Arc::new(UseRecorder(config.client_auth_cert_resolver));
     Arc::new(config)
 }
 
@@ -38,9 +38,9 @@ pub(super) async fn noted<F: Future>(handshake: F) -> (F::Output, bool) {
 
 /// Notes that it is used.
 #[derive(Debug)]
-struct Noting(Arc<dyn ResolvesClientCert>);
+struct UseRecorder(Arc<dyn ResolvesClientCert>);
 
-impl ResolvesClientCert for Noting {
+impl ResolvesClientCert for UseRecorder {
     fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         IS_ASKED.set(true);
         self.0.resolve(issuers, schemes)

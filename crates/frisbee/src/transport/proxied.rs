@@ -138,9 +138,9 @@ mod tests {
     use tokio::io::ReadBuf;
 
     /// Brings one byte at a time.
-    struct Trickle<'a>(&'a [u8]);
+    struct OneByteReader<'a>(&'a [u8]);
 
-    impl AsyncRead for Trickle<'_> {
+    impl AsyncRead for OneByteReader<'_> {
         fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
             if let Some((first, rest)) = self.0.split_first() {
                 buffer.put_slice(&[*first]);
@@ -153,7 +153,7 @@ mod tests {
     /// The stated address, and the bytes after the header: the same for any pieces.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
-        let mut trickle = Trickle(bytes);
+        let mut trickle = OneByteReader(bytes);
         let read_whole = read(&mut whole).await.map_err(|error| error.to_string());
         let read_slowly = read(&mut trickle).await.map_err(|error| error.to_string());
         assert_eq!(read_whole, read_slowly, "{bytes:?}");

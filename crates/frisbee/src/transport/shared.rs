@@ -1,7 +1,7 @@
 //! Memory that is shared with another process, as a transport. The crate `frisbee-shm` defines the contents of that
 //! memory and the wake-ups.
 
-use super::Movable;
+use super::MovableSocket;
 use crate::shm::Stream;
 use std::any::Any;
 use std::io;
@@ -18,7 +18,7 @@ pub(super) fn move_here(io: &mut dyn Any) -> Option<io::Result<()>> {
     None
 }
 
-impl Movable for Stream {
+impl MovableSocket for Stream {
     type Moving = Self;
 
     /// It leaves where it arrives: its descriptors are remade there, and those of the old runtime released.

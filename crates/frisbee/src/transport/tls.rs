@@ -32,18 +32,18 @@ pub(crate) struct Handshakes {
 }
 
 /// The result of a handshake.
-type Shaken<T> = Result<Secured<T>, Failed<T>>;
+type Shaken<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
 /// The reason of a failed handshake, and the transport if an alert can still be sent on it.
-struct Failed<T>(CloseReason, Option<T>);
+struct HandshakeFailure<T>(CloseReason, Option<T>);
 
-impl<T> From<(io::Error, T)> for Failed<T> {
+impl<T> From<(io::Error, T)> for HandshakeFailure<T> {
     fn from((error, io): (io::Error, T)) -> Self {
         Self(TlsError::from(&error).into(), Some(io))
     }
 }
 
-impl<T> Failed<T> {
+impl<T> HandshakeFailure<T> {
     fn late() -> Self {
         Self(TlsError::Timeout.into(), None)
     }
@@ -81,9 +81,9 @@ impl Handshakes {
         silent: &Arc<HandshakeLimiter>,
     ) -> Result<TlsStream<T>, CloseReason> {
         let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
-        match handshake.await.unwrap_or_else(|_| Err(Failed::late())) {
+        match handshake.await.unwrap_or_else(|_| Err(HandshakeFailure::late())) {
             Ok(secured) => Ok(secured.into()),
-            Err(Failed(reason, io)) => {
+            Err(HandshakeFailure(reason, io)) => {
                 if let Some(io) = io {
                     linger(io).await;
                 }
@@ -104,9 +104,9 @@ impl Handshakes {
                     TlsError::Closed => CloseReason::ClosedByPeer,
                     error => error.into(),
                 };
-                return Err(Failed(reason, greeting.take_io()));
+                return Err(HandshakeFailure(reason, greeting.take_io()));
             }
-            None => return Err(Failed::late()),
+            None => return Err(HandshakeFailure::late()),
         };
         let permit = self.permits.acquire().await;
         let mut answer = pin!(greeted.into_stream(self.current()).into_fallible());
@@ -114,7 +114,7 @@ impl Handshakes {
             return Ok(shaken?);
         }
         drop(permit);
-        HandshakeLimiter::wait(silent, answer).await.map_or_else(|| Err(Failed::late()), |shaken| Ok(shaken?))
+        HandshakeLimiter::wait(silent, answer).await.map_or_else(|| Err(HandshakeFailure::late()), |shaken| Ok(shaken?))
     }
 }
 

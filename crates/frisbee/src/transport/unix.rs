@@ -1,8 +1,8 @@
 //! Unix sockets: listening on a path, and the credentials of clients.
 
 use super::{Socket, second};
-use crate::connection::{Ends, UnixCredentials};
-use crate::server::{Bound, Listener};
+use crate::connection::{EndpointInfo, UnixCredentials};
+use crate::server::{BoundListener, Listener};
 use crate::{Error, Protocol};
 use std::future::pending;
 use std::io;
@@ -16,7 +16,7 @@ use tokio::net::unix::UCred;
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
 #[derive(Debug)]
 pub struct UnixServer<R> {
-    pub(crate) bound: Bound<UnixSocket, R>,
+    pub(crate) bound: BoundListener<UnixSocket, R>,
 }
 
 impl<R: Protocol> UnixServer<R> {
@@ -130,7 +130,7 @@ impl Listener for UnixSocket {
         Ok(())
     }
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
         self.listener.poll_accept(context).map_ok(|(socket, _)| {
             let ends = ends(socket.peer_cred());
             match &self.sharing {
@@ -145,11 +145,11 @@ impl Listener for UnixSocket {
 }
 
 /// The addresses and credentials of the two ends of a socket with this peer, as far as the system reports them.
-pub(crate) fn ends(peer: io::Result<UCred>) -> Ends {
+pub(crate) fn ends(peer: io::Result<UCred>) -> EndpointInfo {
     let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),
         group: credentials.gid(),
         process: credentials.pid(),
     });
-    Ends { credentials: credentials.map(Box::new), ..Ends::default() }
+    EndpointInfo { credentials: credentials.map(Box::new), ..EndpointInfo::default() }
 }

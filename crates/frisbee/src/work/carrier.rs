@@ -4,8 +4,8 @@
 //! has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a call
 //! whose handler waits. So a task that has finished one job waits for the next one.
 
-use super::home::Resident;
-use super::{Executor, Taken};
+use super::home::WorkerTaskShared;
+use super::{Executor, TakenSlot};
 use crate::Connection;
 use crate::router::trust::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
@@ -20,17 +20,17 @@ use std::task::{Context, Poll, Waker};
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A job in its slot.
-pub(crate) struct Given {
+pub(crate) struct AssignedJob {
     pub(super) job: Job,
-    pub(super) taken: Taken,
+    pub(super) taken: TakenSlot,
     /// The operation whose handler it is, or 0.
     pub(super) operation: u16,
     /// It leaves the worker when this is lost.
     pub(super) trust: Option<TrustHandle>,
 }
 
-impl Given {
-    pub(crate) fn new(job: Job, taken: Taken, site: Executor) -> Self {
+impl AssignedJob {
+    pub(crate) fn new(job: Job, taken: TakenSlot, site: Executor) -> Self {
         let (operation, trust) = match site {
             Executor::Worker(operation, trust) => (operation.number(), Some(trust)),
             Executor::Runtime => (0, None),
@@ -40,7 +40,7 @@ impl Given {
 }
 
 /// A task's other end.
-pub(crate) struct Carrier {
+pub(crate) struct CarrierHandle {
     /// The task is one of the connection's worker, and not of a runtime.
     is_on_worker: bool,
     next: Mutex<Assigned>,
@@ -53,12 +53,12 @@ pub(crate) struct Carrier {
 }
 
 struct Assigned {
-    job: Option<Given>,
+    job: Option<AssignedJob>,
     /// The task has ended.
     is_dead: bool,
 }
 
-impl Carrier {
+impl CarrierHandle {
     pub(crate) fn new(is_on_worker: bool) -> Arc<Self> {
         Arc::new(Self {
             is_on_worker,
@@ -74,13 +74,13 @@ impl Carrier {
     }
 
     /// The task, which has a first job. To be spawned in a runtime, so that its waker stays the same.
-    pub(crate) fn carry(self: Arc<Self>, given: Given) -> Carrying {
-        Carrying { carrier: self, current: Some(given), resident: None }
+    pub(crate) fn carry(self: Arc<Self>, given: AssignedJob) -> CarrierFuture {
+        CarrierFuture { carrier: self, current: Some(given), resident: None }
     }
 
     /// As [`carry`](Self::carry), to be spawned on the worker of a connection.
-    pub(crate) fn carry_on_worker(self: Arc<Self>, given: Given, connection: &Connection) -> Carrying {
-        Carrying { carrier: self, current: Some(given), resident: Some(Resident::new(connection)) }
+    pub(crate) fn carry_on_worker(self: Arc<Self>, given: AssignedJob, connection: &Connection) -> CarrierFuture {
+        CarrierFuture { carrier: self, current: Some(given), resident: Some(WorkerTaskShared::new(connection)) }
     }
 
     /// Gives the task its next job, once it is done with the last one.
@@ -88,7 +88,7 @@ impl Carrier {
     /// # Errors
     /// The job, if the task has ended.
     #[allow(clippy::result_large_err)] // It goes to another task at once.
-    pub(crate) fn give(&self, given: Given) -> Result<(), Given> {
+    pub(crate) fn give(&self, given: AssignedJob) -> Result<(), AssignedJob> {
         let mut next = self.next.lock();
         if next.is_dead {
             return Err(given);
@@ -122,21 +122,21 @@ impl Carrier {
     }
 }
 
-impl fmt::Debug for Carrier {
+impl fmt::Debug for CarrierHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Carrier").finish_non_exhaustive()
     }
 }
 
 /// The future that the task runs.
-pub(crate) struct Carrying {
-    carrier: Arc<Carrier>,
-    current: Option<Given>,
+pub(crate) struct CarrierFuture {
+    carrier: Arc<CarrierHandle>,
+    current: Option<AssignedJob>,
     /// On a worker.
-    resident: Option<Resident>,
+    resident: Option<WorkerTaskShared>,
 }
 
-impl Future for Carrying {
+impl Future for CarrierFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -165,7 +165,7 @@ impl Future for Carrying {
             }
         };
         if !is_pending {
-            let _entered = resident.as_ref().map(Resident::enter);
+            let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
             // The next job from here on wakes its task. It may have come before, since a job leaves its slot when it
             // answers.
@@ -177,10 +177,10 @@ impl Future for Carrying {
     }
 }
 
-impl Drop for Carrying {
+impl Drop for CarrierFuture {
     /// However the task ends, even with its runtime, no job remains. Its values are dropped where they were made.
     fn drop(&mut self) {
-        let _entered = self.resident.as_ref().map(Resident::enter);
+        let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();
         next.is_dead = true;
         let job = next.job.take();
@@ -208,7 +208,7 @@ mod models {
         }
     }
 
-    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> Given {
+    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
         let slot = JobSlot(left.clone());
         let job = Box::pin(async move {
             let _place = slot;
@@ -216,12 +216,12 @@ mod models {
                 pending::<()>().await;
             }
         });
-        Given::new(job, Taken { slot: 0, job: 1 }, Executor::Runtime)
+        AssignedJob::new(job, TakenSlot { slot: 0, job: 1 }, Executor::Runtime)
     }
 
     /// A slot that its job has left, and the task with its first job.
-    fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
-        let carrier = Carrier::new(false);
+    fn begin(ends: bool) -> (Arc<CarrierHandle>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
+        let carrier = CarrierHandle::new(false);
         let left = loom::sync::Arc::new(Notify::new());
         let mut carrying = carrier.clone().carry(job(&left, ends));
         let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));

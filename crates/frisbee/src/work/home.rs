@@ -8,7 +8,7 @@
 //! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method is no
 //! longer trusted, or when its polls take a millisecond or more three times in a row.
 
-use super::carrier::{Carrier, Carrying, Given};
+use super::carrier::{CarrierHandle, CarrierFuture, AssignedJob};
 use crate::Connection;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::RingHome;
@@ -32,15 +32,15 @@ const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker that drives a connection.
 #[derive(Debug)]
-pub(crate) enum Home {
+pub(crate) enum HomeWorker {
     Worker(DriverTask),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Ring(Box<RingHome>),
 }
 
-impl Home {
+impl HomeWorker {
     /// Runs a task there. If the worker has ended, the task is dropped.
-    pub(crate) fn spawn(&self, carrying: Carrying) {
+    pub(crate) fn spawn(&self, carrying: CarrierFuture) {
         match self {
             Self::Worker(driver) => driver.spawn(carrying),
             #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -50,7 +50,7 @@ impl Home {
 }
 
 /// The part of a task on a worker that its jobs share.
-pub(super) struct Resident {
+pub(super) struct WorkerTaskShared {
     connection: Connection,
     /// Successive long polls.
     long_polls: u32,
@@ -58,7 +58,7 @@ pub(super) struct Resident {
     is_slow: bool,
 }
 
-impl Resident {
+impl WorkerTaskShared {
     pub(super) fn new(connection: &Connection) -> Self {
         Self { connection: connection.clone(), long_polls: 0, is_slow: false }
     }
@@ -70,7 +70,7 @@ impl Resident {
 
     /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
     /// Returns whether the job continues.
-    pub(super) fn poll(&mut self, given: &mut Given, context: &mut Context<'_>) -> bool {
+    pub(super) fn poll(&mut self, given: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.connection.set_routed(given.operation);
         let began = Instant::now();
         // Ready at once, so that nothing blocks. `Handle::enter` would set the context alone: a job that always has
@@ -99,16 +99,16 @@ impl Resident {
     }
 
     /// Whether a job has to leave the worker before it is polled again.
-    pub(super) fn is_to_leave(&self, given: &Given) -> bool {
+    pub(super) fn is_to_leave(&self, given: &AssignedJob) -> bool {
         self.is_slow || given.trust.as_ref().is_some_and(|trust| !trust.is_kept())
     }
 
     /// Has a task of the caller's runtime continue the job; `false` if the job has left its slot, so that it is over
     /// soon.
     #[cold]
-    pub(super) fn leave(&self, current: &mut Option<Given>) -> bool {
+    pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(taken) = current.as_ref().map(|given| given.taken) else { return false };
-        let carrier = Carrier::new(false);
+        let carrier = CarrierHandle::new(false);
         if !self.connection.0.work.hand_on(taken, &carrier) {
             return false;
         }
@@ -119,7 +119,7 @@ impl Resident {
     }
 }
 
-impl fmt::Debug for Resident {
+impl fmt::Debug for WorkerTaskShared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resident").finish_non_exhaustive()
     }

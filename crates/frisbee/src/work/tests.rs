@@ -1,6 +1,6 @@
-use super::{Begun, Carrier, Executor, SPARE_MAX, Work};
+use super::{JobStart, CarrierHandle, Executor, SPARE_MAX, ConnectionTasks};
 use crate::budget::Budget;
-use crate::connection::{Connection, Ends, Task};
+use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const CALL: (PacketId, Operation) = (PacketId(1), Operation::FIRST_USER);
 
 fn connection() -> Connection {
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-    Connection::server(&Default::default(), &budget, Handle::current(), Ends::default())
+    Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default())
 }
 
 /// Lets everything run that can.
@@ -310,20 +310,20 @@ async fn job_panicking_after_answer_does_not_fail_next() {
 }
 
 /// Takes a slot; the task that waits there.
-fn begin(work: &Work, on_worker: bool) -> (super::Taken, Option<Arc<Carrier>>) {
+fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::TakenSlot, Option<Arc<CarrierHandle>>) {
     match work.begin(usize::MAX, None, on_worker) {
-        Begun::Yes { taken, spare, on_worker: is_there } => {
+        JobStart::Yes { taken, spare, on_worker: is_there } => {
             assert_eq!(is_there, on_worker);
             (taken, spare)
         }
-        Begun::Full | Begun::Ended => panic!("there is no limit"),
+        JobStart::Full | JobStart::Ended => panic!("there is no limit"),
     }
 }
 
 #[test]
 fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
-    let work = Work::default();
-    let carriers = [false, true].map(Carrier::new);
+    let work = ConnectionTasks::default();
+    let carriers = [false, true].map(CarrierHandle::new);
     for carrier in &carriers {
         let (taken, spare) = begin(&work, carrier.is_on_worker());
         assert!(spare.is_none());
@@ -339,16 +339,16 @@ fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
 
 #[test]
 fn jobs_leave_worker_for_a_while_after_long_job() {
-    let work = Work::default();
+    let work = ConnectionTasks::default();
     let (taken, _) = begin(&work, true);
     let now = Instant::now();
     work.send_away(now);
     work.end(taken);
-    assert!(matches!(work.begin(usize::MAX, None, true), Begun::Yes { on_worker: false, .. }));
+    assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
-    let work = Work::default();
+    let work = ConnectionTasks::default();
     let (taken, _) = begin(&work, true);
     work.send_away(long_ago);
     work.end(taken);
-    assert!(matches!(work.begin(usize::MAX, None, true), Begun::Yes { on_worker: true, .. }));
+    assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: true, .. }));
 }

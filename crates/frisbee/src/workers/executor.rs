@@ -17,9 +17,9 @@
 //! the other connections of the ring.
 
 use super::task::Task;
-use super::watchdog::{self, Culprit, Turn, Watched};
+use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
 use crate::inspect::{WorkerView, WorkerWatch};
-use crate::work::Home;
+use crate::work::HomeWorker;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -50,11 +50,11 @@ const BLOCKED_MAX: usize = 32;
 
 /// A handle of a worker. The worker ends, with its tasks, when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Worker(Arc<Shared>);
+pub(crate) struct Worker(Arc<ExecutorShared>);
 
 /// Shared by a worker's tasks and threads.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ExecutorShared {
     runtime: Handle,
     state: Mutex<State>,
     /// Ends the wait for sockets and timers.
@@ -64,9 +64,9 @@ pub(super) struct Shared {
 }
 
 /// A connection that a worker drives, as long as this lives.
-pub(crate) struct Driven(Arc<Shared>);
+pub(crate) struct DrivenConnection(Arc<ExecutorShared>);
 
-impl Drop for Driven {
+impl Drop for DrivenConnection {
     fn drop(&mut self) {
         self.0.driven.fetch_sub(1, Ordering::Relaxed);
     }
@@ -77,7 +77,7 @@ struct State {
     /// Woken, and to be polled in this order.
     ready: VecDeque<Arc<Task>>,
     /// To continue once the sockets have been polled, in this order, a few at a time.
-    last: VecDeque<Last>,
+    last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, Entry>,
     next: u64,
     /// The thread waits for sockets and timers, and has to be woken.
@@ -86,7 +86,7 @@ struct State {
     /// The number of the thread whose turn it is. All others are held up, and end.
     thread: usize,
     /// The last poll.
-    turn: Turn,
+    turn: PollId,
     /// The task that is being polled, by the thread whose turn it is.
     polled: Option<u64>,
 }
@@ -95,12 +95,12 @@ struct State {
 struct Entry {
     task: Arc<Task>,
     /// The culprit to report if the task blocks its thread.
-    culprit: Option<Culprit>,
+    culprit: Option<BlockingTask>,
 }
 
 /// A task that continues after everything else.
 #[derive(Debug)]
-enum Last {
+enum DeferredTask {
     /// It is to be woken.
     Asleep(Waker),
     /// It was woken while it was polled, and is to be queued.
@@ -122,7 +122,7 @@ impl DriverTask {
 /// A worker as its threads have it.
 #[derive(Debug)]
 pub(super) struct Core {
-    shared: Arc<Shared>,
+    shared: Arc<ExecutorShared>,
     runtime: Runtime,
     name: String,
     /// Threads that are held up.
@@ -133,11 +133,11 @@ pub(super) struct Core {
 
 thread_local! {
     /// The worker that this thread belongs to.
-    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
 /// The next action of a thread.
-enum Next {
+enum NextAction {
     Poll(Arc<Task>),
     /// Nothing is ready, or there have been many polls.
     Look,
@@ -148,7 +148,7 @@ enum Next {
 impl Worker {
     pub(crate) fn start(number: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ExecutorShared {
             runtime: runtime.handle().clone(),
             state: Mutex::default(),
             waiting: OnceLock::new(),
@@ -162,7 +162,7 @@ impl Worker {
             clock: Mutex::default(),
         });
         core.start_thread(None)?;
-        let watched: Arc<dyn Watched> = core;
+        let watched: Arc<dyn WatchedThread> = core;
         watchdog::register(Arc::downgrade(&watched));
         Ok(Self(shared))
     }
@@ -190,9 +190,9 @@ impl Worker {
     }
 
     /// Counts a connection.
-    pub(crate) fn driven(&self) -> Driven {
+    pub(crate) fn driven(&self) -> DrivenConnection {
         self.0.driven.fetch_add(1, Ordering::Relaxed);
-        Driven(self.0.clone())
+        DrivenConnection(self.0.clone())
     }
 
     /// How many connections it drives.
@@ -216,7 +216,7 @@ impl Drop for Worker {
 
 /// Notes on the worker of this thread that the polled task drives a connection: the culprit to name if that blocks it
 /// up, and the connection where its jobs belong.
-pub(crate) fn settle(culprit: impl FnOnce() -> Culprit) {
+pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
     CURRENT.with_borrow(|current| {
         let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
         let culprit = culprit();
@@ -226,7 +226,7 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Culprit) {
         let driver = DriverTask(Arc::downgrade(&entry.task));
         entry.culprit = Some(culprit);
         drop(state);
-        connection.settle(Home::Worker(driver));
+        connection.settle(HomeWorker::Worker(driver));
     });
 }
 
@@ -236,14 +236,14 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
         let mut state = shared.state.lock();
-        state.last.push_back(Last::Asleep(waker.clone()));
+        state.last.push_back(DeferredTask::Asleep(waker.clone()));
         // Another thread may have taken over, which is asleep.
         shared.rouse(state);
         true
     })
 }
 
-impl Shared {
+impl ExecutorShared {
     fn view(&self) -> WorkerView {
         let state = self.state.lock();
         WorkerView {
@@ -285,7 +285,7 @@ impl Shared {
     pub(super) fn queue_last(&self, task: Arc<Task>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
-            state.last.push_back(Last::Woken(task));
+            state.last.push_back(DeferredTask::Woken(task));
             return self.rouse(state);
         }
         drop(state);
@@ -308,16 +308,16 @@ impl Shared {
     }
 
     /// The next action of the thread of this number, after so many polls.
-    fn next(&self, thread: usize, polls: usize) -> Next {
+    fn next(&self, thread: usize, polls: usize) -> NextAction {
         let mut state = self.state.lock();
         if state.thread != thread {
-            return Next::End;
+            return NextAction::End;
         }
         // Once it is stopped, the runtime of handlers may be gone.
         let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
-            return Next::Look;
+            return NextAction::Look;
         };
         state.turn.0 += 1;
         state.polled = Some(task.number());
@@ -326,12 +326,12 @@ impl Shared {
         if !is_watched {
             watchdog::rouse();
         }
-        Next::Poll(task)
+        NextAction::Poll(task)
     }
 
     /// Ready when the sockets have been looked at and a task is ready, or, with `false`, when the worker is stopped.
     /// Moves some of the tasks that continue after everything else to `last`.
-    fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Last>, context: &mut Context<'_>) -> Poll<bool> {
+    fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
@@ -349,7 +349,7 @@ impl Shared {
     }
 
     /// Lets another thread have its turn, if the task is still being polled; the number of that thread.
-    fn take_over(&self, turn: Turn) -> Option<usize> {
+    fn take_over(&self, turn: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.turn != turn || state.polled.take().is_none() {
             return None;
@@ -369,13 +369,13 @@ impl Shared {
     }
 }
 
-impl Watched for Core {
-    fn turn(&self) -> (Turn, bool) {
+impl WatchedThread for Core {
+    fn turn(&self) -> (PollId, bool) {
         let state = self.shared.state.lock();
         (state.turn, state.polled.is_some())
     }
 
-    fn culprit(&self, turn: Turn) -> Option<Culprit> {
+    fn culprit(&self, turn: PollId) -> Option<BlockingTask> {
         let state = self.shared.state.lock();
         let polled = state.polled.filter(|_| state.turn == turn)?;
         state.tasks.get(&polled)?.culprit.clone()
@@ -385,7 +385,7 @@ impl Watched for Core {
         self.clock.lock().waited()
     }
 
-    fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()> {
+    fn hand_over(self: Arc<Self>, turn: PollId) -> io::Result<()> {
         if self.blocked.load(Ordering::Relaxed) >= BLOCKED_MAX {
             return Err(io::Error::other(format!("{BLOCKED_MAX} threads of its worker are held up")));
         }
@@ -395,7 +395,7 @@ impl Watched for Core {
 
 impl Core {
     /// Starts a thread: the first one, or one that takes over if the poll is still running then.
-    fn start_thread(self: &Arc<Self>, instead: Option<Turn>) -> io::Result<()> {
+    fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {
             let number = match instead {
@@ -432,15 +432,15 @@ impl Core {
                 return true;
             }
             last.drain(..).for_each(|last| match last {
-                Last::Asleep(waker) => waker.wake(),
-                Last::Woken(task) => self.shared.queue(task),
+                DeferredTask::Asleep(waker) => waker.wake(),
+                DeferredTask::Woken(task) => self.shared.queue(task),
             });
             let mut polls = 0;
             loop {
                 match self.shared.next(thread, polls) {
-                    Next::Poll(task) => task.poll(),
-                    Next::Look => break,
-                    Next::End => return false,
+                    NextAction::Poll(task) => task.poll(),
+                    NextAction::Look => break,
+                    NextAction::End => return false,
                 }
                 polls += 1;
             }

@@ -1,7 +1,7 @@
 //! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, however
 //! many threads its worker has.
 
-use super::executor::Shared;
+use super::executor::ExecutorShared;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::fmt;
@@ -27,7 +27,7 @@ pub(super) struct Task {
     number: u64,
     /// It is a job of a connection, not its driver: if it always has something to do, it goes last.
     is_job: bool,
-    worker: Arc<Shared>,
+    worker: Arc<ExecutorShared>,
     phase: Phase,
     /// Until it is over. The lock is free at every call, except when the worker ends.
     body: Mutex<Option<Body>>,
@@ -41,7 +41,7 @@ struct Body {
 
 impl Task {
     /// A task that is queued.
-    pub(super) fn new(number: u64, is_job: bool, worker: Arc<Shared>, future: BoxFuture) -> Arc<Self> {
+    pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: BoxFuture) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: Phase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
         task
@@ -51,7 +51,7 @@ impl Task {
         self.number
     }
 
-    pub(super) fn worker(&self) -> &Arc<Shared> {
+    pub(super) fn worker(&self) -> &Arc<ExecutorShared> {
         &self.worker
     }
 
@@ -71,13 +71,13 @@ impl Task {
         // The hook has reported the panic, if it was one.
         let after = if matches!(polled, Ok(Poll::Pending)) { self.phase.end() } else { self.phase.finish() };
         match after {
-            After::Idle => return,
-            After::Woken => {
+            AfterPoll::Idle => return,
+            AfterPoll::Woken => {
                 drop(body);
                 let worker = self.worker.clone();
                 return if self.is_job { worker.queue_last(self) } else { worker.queue(self) };
             }
-            After::Over => {}
+            AfterPoll::Over => {}
         }
         let body = body.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
@@ -129,7 +129,7 @@ const OVER: u8 = 4;
 
 /// The action after a poll.
 #[derive(PartialEq, Eq, Debug)]
-enum After {
+enum AfterPoll {
     Idle,
     /// It is to be queued.
     Woken,
@@ -152,19 +152,19 @@ impl Phase {
     }
 
     /// A poll is over that was not the last.
-    fn end(&self) -> After {
+    fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {
-            0 => After::Idle,
-            WOKEN => After::Woken,
-            _ => After::Over,
+            0 => AfterPoll::Idle,
+            WOKEN => AfterPoll::Woken,
+            _ => AfterPoll::Over,
         }
     }
 
     /// The last poll is over.
-    fn finish(&self) -> After {
+    fn finish(&self) -> AfterPoll {
         self.0.store(OVER, Ordering::Release);
-        After::Over
+        AfterPoll::Over
     }
 
     /// It is polled no more; whether a thread polls it now.
@@ -180,7 +180,7 @@ mod models {
     use loom::thread;
 
     /// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
-    fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, After) {
+    fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
         phase.begin();
         let seen = done.load(Ordering::Relaxed);
         (seen, phase.end())
@@ -199,7 +199,7 @@ mod models {
                 }
             });
             let (mut seen, mut after) = poll(&phase, &done);
-            let is_queued = after == After::Woken;
+            let is_queued = after == AfterPoll::Woken;
             if is_queued {
                 (seen, after) = poll(&phase, &done);
             }

@@ -32,31 +32,31 @@ const SLEEP_MAX: Duration = Duration::from_secs(10);
 
 /// Identifies a poll of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Turn(pub(crate) u64);
+pub(crate) struct PollId(pub(crate) u64);
 
 /// A thread that polls tasks.
-pub(crate) trait Watched: Send + Sync {
+pub(crate) trait WatchedThread: Send + Sync {
     /// The last poll, and whether it is still running.
-    fn turn(&self) -> (Turn, bool);
+    fn turn(&self) -> (PollId, bool);
 
     /// The culprit of a running poll.
-    fn culprit(&self, turn: Turn) -> Option<Culprit>;
+    fn culprit(&self, turn: PollId) -> Option<BlockingTask>;
 
     /// How long the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
     /// Has another thread take over all other tasks if the poll is still running.
-    fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()>;
+    fn hand_over(self: Arc<Self>, turn: PollId) -> io::Result<()>;
 }
 
 /// The culprit of a task that blocks its thread.
 #[derive(Clone)]
-pub(crate) struct Culprit {
+pub(crate) struct BlockingTask {
     connection: Connection,
     router: Arc<dyn OnBlocked>,
 }
 
-impl Culprit {
+impl BlockingTask {
     pub(crate) fn new<R: Protocol>(connection: &Connection, router: &Arc<R>) -> Self {
         Self { connection: connection.clone(), router: router.clone() }
     }
@@ -67,7 +67,7 @@ impl Culprit {
     }
 }
 
-impl fmt::Debug for Culprit {
+impl fmt::Debug for BlockingTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Culprit").finish_non_exhaustive()
     }
@@ -95,13 +95,13 @@ struct Watchdog {
 
 struct Kept {
     /// Workers that its thread does not know of.
-    workers: Vec<Suspect>,
+    workers: Vec<WorkerSample>,
     thread: Option<Thread>,
 }
 
 /// Has a worker looked at from now on.
-pub(crate) fn register(worker: Weak<dyn Watched>) {
-    WATCHDOG.kept.lock().workers.push(Suspect { worker, turn: Turn::default(), since: None, is_known: false });
+pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
+    WATCHDOG.kept.lock().workers.push(WorkerSample { worker, turn: PollId::default(), since: None, is_known: false });
 }
 
 /// Whether the watchdog has to be [roused](rouse) by a worker with work. To be called with that already visible: under
@@ -133,7 +133,7 @@ pub(crate) fn rouse() {
 impl Watchdog {
     fn watch(&self) {
         let mut suspects = Vec::new();
-        let mut reported = Reported::default();
+        let mut reported = ReportedLines::default();
         let mut quiet = 0;
         loop {
             thread::sleep(INTERVAL);
@@ -152,7 +152,7 @@ impl Watchdog {
     }
 
     /// Looks at all workers; whether any has something to do.
-    fn look(&self, suspects: &mut Vec<Suspect>, reported: &mut Reported) -> bool {
+    fn look(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.kept.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
@@ -164,7 +164,7 @@ impl Watchdog {
     }
 
     /// Sleeps until a worker has something to do; `false` if none has for so long that the thread is to end.
-    fn sleep(&self, suspects: &mut Vec<Suspect>) -> bool {
+    fn sleep(&self, suspects: &mut Vec<WorkerSample>) -> bool {
         let until = Instant::now() + SLEEP_MAX;
         while self.is_asleep.load(Ordering::SeqCst) {
             let left = until.saturating_duration_since(Instant::now());
@@ -184,18 +184,18 @@ impl Watchdog {
 }
 
 /// The results of the last checks of a worker.
-struct Suspect {
-    worker: Weak<dyn Watched>,
-    turn: Turn,
+struct WorkerSample {
+    worker: Weak<dyn WatchedThread>,
+    turn: PollId,
     /// When the second look found the same task being polled, and how long its thread had waited for a processor then.
     since: Option<(Instant, Duration)>,
     /// That task has been handled.
     is_known: bool,
 }
 
-impl Suspect {
+impl WorkerSample {
     /// Looks at the worker; whether it has had something to do since the last look.
-    fn look(&mut self, worker: &Arc<dyn Watched>, reported: &mut Reported) -> bool {
+    fn look(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (turn, is_polled) = worker.turn();
         let is_new = std::mem::replace(&mut self.turn, turn) != turn;
         if is_new || !is_polled {
@@ -227,15 +227,15 @@ impl Suspect {
 
 /// The lines logged so far.
 #[derive(Default)]
-struct Reported {
+struct ReportedLines {
     operations: BTreeSet<Option<u16>>,
     has_failed: bool,
 }
 
-impl Reported {
+impl ReportedLines {
     /// Notifies the router, or if it does nothing about it the log, once.
-    fn report(&mut self, culprit: Option<Culprit>, operation: Option<Operation>) {
-        if let (Some(Culprit { connection, router }), Some(operation)) = (&culprit, operation)
+    fn report(&mut self, culprit: Option<BlockingTask>, operation: Option<Operation>) {
+        if let (Some(BlockingTask { connection, router }), Some(operation)) = (&culprit, operation)
             && router.blocked(connection, operation)
         {
             return;
@@ -255,7 +255,7 @@ impl Reported {
             }
         };
         match culprit {
-            Some(Culprit { connection, .. }) => report_later(&connection, log),
+            Some(BlockingTask { connection, .. }) => report_later(&connection, log),
             None => log(false),
         }
     }

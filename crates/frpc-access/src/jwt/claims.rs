@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Claims(Arc<Map<String, Value>>);
 
 /// The times of a token, since the beginning of 1970.
-pub(crate) struct Times {
+pub(crate) struct TokenTimes {
     pub(crate) not_before: Duration,
     pub(crate) expires: Duration,
 }
@@ -36,10 +36,10 @@ impl Claims {
     }
 
     /// `None` if there is no end, or one of the two is no time.
-    pub(crate) fn times(&self) -> Option<Times> {
+    pub(crate) fn times(&self) -> Option<TokenTimes> {
         let time = |value: &Value| Duration::try_from_secs_f64(value.as_f64()?).ok();
         let not_before = self.get("nbf").map_or(Some(Duration::ZERO), time)?;
-        Some(Times { not_before, expires: time(self.get("exp")?)? })
+        Some(TokenTimes { not_before, expires: time(self.get("exp")?)? })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tokens: their verification, and the memory of accepted ones.
 
-use crate::rules::visitor::Known;
+use crate::rules::visitor::JudgedCaller;
 use frpc::Principal;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -85,15 +85,15 @@ pub(crate) struct Cache(Mutex<Halves>);
 struct Halves {
     /// The generation of keys that accepted them.
     generation: u64,
-    young: HashMap<Box<str>, Arc<Known>>,
-    old: HashMap<Box<str>, Arc<Known>>,
+    young: HashMap<Box<str>, Arc<JudgedCaller>>,
+    old: HashMap<Box<str>, Arc<JudgedCaller>>,
     /// The memory of the young half.
     memory: usize,
 }
 
 impl Cache {
     /// The entry of a token, if that was accepted in this generation of keys.
-    pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<Known>> {
+    pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
         if let Some(known) = halves.young.get(token) {
@@ -105,7 +105,7 @@ impl Cache {
     }
 
     /// Keeps the entry of a token that was accepted in this generation.
-    pub(crate) fn insert(&self, token: &str, known: Arc<Known>, generation: u64) {
+    pub(crate) fn insert(&self, token: &str, known: Arc<JudgedCaller>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);
         halves.insert(token.into(), known);
@@ -119,7 +119,7 @@ impl Halves {
         }
     }
 
-    fn insert(&mut self, token: Box<str>, known: Arc<Known>) {
+    fn insert(&mut self, token: Box<str>, known: Arc<JudgedCaller>) {
         let memory = memory(&token);
         if self.memory + memory > HALF {
             self.old = std::mem::take(&mut self.young);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn flood_of_tokens_is_bounded_and_keeps_those_in_use() {
-        let (cache, known) = (Cache::default(), Arc::new(Known::nobody()));
+        let (cache, known) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
         cache.insert("used", known.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));
         for number in 0..4 * bound {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_token_that_other_keys_accepted_is_forgotten() {
-        let (cache, known) = (Cache::default(), Arc::new(Known::nobody()));
+        let (cache, known) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
         cache.insert("a", known, 7);
         assert!(cache.get("a", 7).is_some());
         assert!(cache.get("a", 8).is_none());

@@ -22,7 +22,7 @@ const REFUSALS_MAX: u32 = 16;
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A caller with the verdict of each rule on it.
-pub(crate) struct Known {
+pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
     /// The rules that let it in, a bit for each.
     allowed: Box<[u64]>,
@@ -31,7 +31,7 @@ pub(crate) struct Known {
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
-impl Known {
+impl JudgedCaller {
     fn new(access: &RuleSet, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
         let mut allowed = vec![0; access.rules.conditions.len().div_ceil(64)].into_boxed_slice();
         for (number, who) in access.rules.conditions.iter().enumerate() {
@@ -84,9 +84,9 @@ pub(crate) struct Visitor {
 /// The cached results.
 struct Memory {
     /// The connection's identity, and the state of the connection's attachments at that time.
-    own: (u32, Arc<Known>),
+    own: (u32, Arc<JudgedCaller>),
     /// The last token, its entry, and the generation of keys that accepted it.
-    bearer: Option<(Box<str>, Arc<Known>, u64)>,
+    bearer: Option<(Box<str>, Arc<JudgedCaller>, u64)>,
     /// How many tokens were refused lately, and since when they are counted.
     refusals: (u32, Option<Instant>),
 }
@@ -96,7 +96,7 @@ impl Visitor {
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         let address = connection.peer_addr().map(|address| address.ip());
         let changes = connection.attachments().changes();
-        let own = Arc::new(Known::new(access, Principal::of(connection), address));
+        let own = Arc::new(JudgedCaller::new(access, Principal::of(connection), address));
         let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
         Self { access: access.clone(), connection: connection.clone(), address, memory }
     }
@@ -150,7 +150,7 @@ impl Visitor {
         rule: Option<Rule>,
         method: &dyn fmt::Display,
         metadata: &Metadata,
-    ) -> Result<(Arc<Known>, bool), Status> {
+    ) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let (known, has_token) = self.identify(metadata)?;
         if !known.may(rule) {
             return Err(self.denied(known.principal.as_ref(), method));
@@ -159,7 +159,7 @@ impl Visitor {
     }
 
     /// The caller with this metadata, and whether a token came with it. Fails if the token is not accepted.
-    fn identify(&self, metadata: &Metadata) -> Result<(Arc<Known>, bool), Status> {
+    fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let known = match token {
             Some(token) => self.bearer(token)?,
@@ -171,7 +171,7 @@ impl Visitor {
         Ok((known, token.is_some()))
     }
 
-    fn verdict(&self, known: &Known, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
+    fn verdict(&self, known: &JudgedCaller, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
         match may {
             _ if known.is_over() => Err(expired()),
             true => Ok(()),
@@ -180,18 +180,18 @@ impl Visitor {
     }
 
     /// The connection's identity.
-    fn own(&self) -> Arc<Known> {
+    fn own(&self) -> Arc<JudgedCaller> {
         let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
         if memory.own.0 != changes {
             let principal = Principal::of(&self.connection);
-            memory.own = (changes, Arc::new(Known::new(&self.access, principal, self.address)));
+            memory.own = (changes, Arc::new(JudgedCaller::new(&self.access, principal, self.address)));
         }
         memory.own.1.clone()
     }
 
     /// The identity by the value of `authorization`.
-    fn bearer(&self, value: &str) -> Result<Arc<Known>, Status> {
+    fn bearer(&self, value: &str) -> Result<Arc<JudgedCaller>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
             return Err(self.not_accepted(&TokenError::Refused("no bearer token".to_owned())));
@@ -230,7 +230,7 @@ impl Visitor {
                 return Err(self.not_accepted(&error));
             }
         };
-        let known = Arc::new(Known::new(&self.access, Some(principal), self.address));
+        let known = Arc::new(JudgedCaller::new(&self.access, Some(principal), self.address));
         self.access.cache.insert(token, known.clone(), generation);
         memory.bearer = Some((token.into(), known.clone(), generation));
         Ok(known)

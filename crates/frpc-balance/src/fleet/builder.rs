@@ -2,7 +2,7 @@
 
 use crate::fleet::clock::FleetClock;
 use crate::fleet::estimate::ServerEstimate;
-use crate::fleet::members::{Member, Pauses, Row, Stated};
+use crate::fleet::members::{Member, ConnectDelays, Row, ResolvedEndpoint};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::{Connects, Follower};
 use crate::fleet::{Fleet, first};
@@ -250,8 +250,8 @@ impl FleetBuilder {
         if let Some(fleet) = made {
             let rows = all.into_iter().map(|(links, estimate)| {
                 let endpoint = Arc::new(Endpoint::new(links.name()));
-                let stated = Stated::new(&endpoint);
-                let member = Member::kept(links, stated, &fleet.urgency, Pauses::NONE, &fleet.runtime);
+                let stated = ResolvedEndpoint::new(&endpoint);
+                let member = Member::kept(links, stated, &fleet.urgency, ConnectDelays::NONE, &fleet.runtime);
                 Row::new(endpoint, member, estimate)
             });
             fleet.add(rows.collect());
@@ -299,7 +299,7 @@ impl FleetBuilder {
 /// Connections to endpoints by their addresses.
 fn dialled(factory: &LinkFactory) -> Connects {
     let factory = factory.clone();
-    Box::new(move |stated: &Stated, estimate: Arc<ServerEstimate>| {
+    Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
         factory.to_address(stated.get().address(), Some(estimate))
     })
 }
@@ -316,7 +316,7 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let (factory, connector) = (factory.clone(), Arc::new(connector));
-    Box::new(move |stated: &Stated, estimate: Arc<ServerEstimate>| {
+    Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
         let (connector, name, stated) = (connector.clone(), stated.get(), stated.clone());
         let connector = move || connector(Endpoint::clone(&stated.get()));
         Ok(factory.by_connector(name.address(), connector, Some(estimate)))

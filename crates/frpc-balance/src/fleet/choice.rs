@@ -1,8 +1,8 @@
 //! The choice of a server for each call, among those that have a connection.
 //!
-//! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`Choice::next`].
+//! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`CandidateSet::next`].
 //! All that needs thought is done when one of these changes, or some times in a second: see [`ServerEstimate`]. While servers report
-//! how busy they are, or some are elsewhere, [`Choice::weigh`] chooses.
+//! how busy they are, or some are elsewhere, [`CandidateSet::weigh`] chooses.
 //!
 //! # Decisions
 //!
@@ -16,7 +16,7 @@ use crate::fleet::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};
 use crate::fleet::members::Row;
 use crate::fleet::options::FleetOptions;
 use frpc::picker::Link;
-use frpc::picker::{PendingCall, Picked};
+use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ const DRAWN_FOR_HEDGE: u64 = 4;
 
 /// The servers among which calls choose.
 #[derive(Default)]
-pub(crate) struct Choice {
+pub(crate) struct CandidateSet {
     /// Those of the own zone, or all, and then the others.
     near: Tier,
     far: Tier,
@@ -87,30 +87,30 @@ pub(crate) struct Candidate {
 }
 
 /// The connection for a call.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenServer {
     link: Arc<Link>,
     /// The call is a trial of its server, and is hedged after this time.
     trial: Option<Duration>,
 }
 
-impl Chosen {
+impl ChosenServer {
     pub(crate) fn usual(link: Arc<Link>) -> Self {
         Self { link, trial: None }
     }
 
     /// The connection for this call. Another server may run a trial too if that does no harm.
-    pub(crate) fn for_call(self, call: &PendingCall<'_>) -> Picked {
+    pub(crate) fn for_call(self, call: &PendingCall<'_>) -> PickedConnection {
         match self.trial {
-            Some(after) if call.is_unary() && call.is_idempotent() => Picked::trial(self.link, after),
-            _ => Picked::new(self.link),
+            Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::trial(self.link, after),
+            _ => PickedConnection::new(self.link),
         }
     }
 
     /// The connection for a call that has waited for it.
-    pub(crate) fn into_picked(self) -> Picked {
+    pub(crate) fn into_picked(self) -> PickedConnection {
         match self.trial {
-            Some(after) => Picked::trial(self.link, after),
-            None => Picked::new(self.link),
+            Some(after) => PickedConnection::trial(self.link, after),
+            None => PickedConnection::new(self.link),
         }
     }
 }
@@ -147,7 +147,7 @@ impl Candidate {
     }
 }
 
-impl Choice {
+impl CandidateSet {
     /// The choice among those of these that have a connection now.
     pub(crate) fn among(rows: &[Row], terms: &FleetOptions) -> Self {
         let (mut near, mut far) = (Tier::default(), Tier::default());
@@ -207,7 +207,7 @@ impl Choice {
 
     /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
     /// report promises the least. It may be a trial.
-    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<Chosen> {
+    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
         {
@@ -250,16 +250,16 @@ impl Choice {
         if dice.is_multiple_of(TIMED_IN) {
             link.time_next_call();
         }
-        Some(Chosen::usual(link))
+        Some(ChosenServer::usual(link))
     }
 
     /// The connection for a trial of this server.
-    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
+    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
         server.estimate.begin_trial();
         let elsewhere = self.elsewhere(clock, &link).map_or(0, Candidate::usual_cost);
         let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
-        Some(Chosen { link, trial: Some(patience) })
+        Some(ChosenServer { link, trial: Some(patience) })
     }
 
     /// The connection for a call that is under way on this one, too.

@@ -96,18 +96,18 @@ pub(crate) struct ServerEstimate {
     open: AtomicBool,
     /// Its place among the servers that are chosen by their reports.
     place: AtomicU32,
-    state: Mutex<Observed>,
+    state: Mutex<Observations>,
 }
 
 /// Observations. Times are those of the clock; 0 is never.
 #[derive(Clone, Copy, Debug)]
-struct Observed {
+struct Observations {
     /// The weight as a part of the largest one.
     share: f64,
     /// The peak of recent calls, in nanoseconds.
     peak: u64,
     measured_at: u64,
-    reported: Option<Reported>,
+    reported: Option<ServerReport>,
     /// Since when the timed call is under way.
     waits_since: u64,
     /// When it joined or returned.
@@ -127,7 +127,7 @@ struct Observed {
 
 /// A server's report, as far as it is believed.
 #[derive(Clone, Copy, Debug)]
-struct Reported {
+struct ServerReport {
     at: u64,
     /// How long a call takes if it is the only one, in nanoseconds.
     each: u64,
@@ -146,7 +146,7 @@ fn coarse(time: u64) -> u64 {
     }
 }
 
-impl Observed {
+impl Observations {
     /// The cost of a call that is the only one, while the server is not ejected, and how many calls of others it has. Other
     /// servers are preferred to one that is not open. `own` calls of this client are there, one at least.
     fn cost(&self, now: u64, is_open: bool, own: usize) -> (u64, u32) {
@@ -222,7 +222,7 @@ impl Observed {
 
 impl ServerEstimate {
     pub(crate) fn new(clock: &Arc<FleetClock>) -> Arc<Self> {
-        let state = Observed {
+        let state = Observations {
             share: 1.0,
             peak: 0,
             measured_at: 0,
@@ -303,7 +303,7 @@ impl ServerEstimate {
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
             // Not for long: the call is timed when it is sent, unless it is a stream.
-            Observed { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
+            Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
             (EXCLUDED, 0)
@@ -385,7 +385,7 @@ impl ServerEstimate {
         let nanos = u64::from(report.micros).saturating_mul(1_000).max(state.peak >> CLAIM_SHIFT);
         let each = (nanos / (u64::from(in_progress) + 1)).max(1);
         let others = in_progress.saturating_sub(u32::try_from(own).unwrap_or(u32::MAX));
-        state.reported = Some(Reported { at: now, each, others });
+        state.reported = Some(ServerReport { at: now, each, others });
         if state.ejected_until == 0 {
             self.set_cost(state.cost(now, self.is_open(), own.max(1)));
         }

@@ -1,6 +1,6 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
-use crate::fleet::choice::Choice;
+use crate::fleet::choice::CandidateSet;
 use crate::fleet::estimate::ServerEstimate;
 use crate::fleet::options::FleetOptions;
 use crate::resolve::Endpoint;
@@ -67,23 +67,23 @@ impl Members {
     }
 
     /// The choice among those that have a connection now.
-    pub(crate) fn choice(&self) -> Choice {
-        Choice::among(&self.rows, &self.terms)
+    pub(crate) fn choice(&self) -> CandidateSet {
+        CandidateSet::among(&self.rows, &self.terms)
     }
 }
 
 /// A server, and the task that keeps a connection to it.
 pub(crate) struct Member {
     pub(crate) links: Arc<Links>,
-    stated: Stated,
+    stated: ResolvedEndpoint,
     keeping: JoinHandle<()>,
 }
 
 /// An endpoint as its resolver last stated it, for the next connection to it.
 #[derive(Clone)]
-pub(crate) struct Stated(Arc<Mutex<Arc<Endpoint>>>);
+pub(crate) struct ResolvedEndpoint(Arc<Mutex<Arc<Endpoint>>>);
 
-impl Stated {
+impl ResolvedEndpoint {
     pub(crate) fn new(endpoint: &Arc<Endpoint>) -> Self {
         Self(Arc::new(Mutex::new(endpoint.clone())))
     }
@@ -95,7 +95,7 @@ impl Stated {
 
 impl Member {
     /// A server with a task that keeps a connection.
-    pub(crate) fn kept(links: Links, stated: Stated, urgency: &Arc<Urgency>, pauses: Pauses, runtime: &Handle) -> Self {
+    pub(crate) fn kept(links: Links, stated: ResolvedEndpoint, urgency: &Arc<Urgency>, pauses: ConnectDelays, runtime: &Handle) -> Self {
         links.set_server_name(stated.get().server_name());
         let links = Arc::new(links);
         let keeping = runtime.spawn(keep(links.clone(), urgency.clone(), pauses));
@@ -129,17 +129,17 @@ impl Drop for Member {
 /// How long to wait at most before a connection is made, unless a call is in need of one. The pauses are random, so
 /// that many clients in the same situation do not connect at once.
 #[derive(Clone, Copy)]
-pub(crate) struct Pauses {
+pub(crate) struct ConnectDelays {
     pub(crate) first: Duration,
     pub(crate) further: Duration,
 }
 
-impl Pauses {
+impl ConnectDelays {
     pub(crate) const NONE: Self = Self { first: Duration::ZERO, further: Duration::ZERO };
 }
 
 /// Keeps a connection until none can be made any more.
-async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: Pauses) {
+async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
     let mut pause = pauses.first;
     loop {
         if !pause.is_zero() {

@@ -7,7 +7,7 @@
 //! would otherwise cost a connection of every client.
 
 use crate::fleet::estimate::ServerEstimate;
-use crate::fleet::members::{Member, Pauses, Row, Stated};
+use crate::fleet::members::{Member, ConnectDelays, Row, ResolvedEndpoint};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::{Fleet, below};
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
@@ -39,10 +39,10 @@ const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
 pub(crate) const AT_ONCE: usize = 64;
 
 /// Connections that are still to be made to an endpoint.
-pub(crate) type Connects = Box<dyn Fn(&Stated, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
+pub(crate) type Connects = Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
 
 /// The task that follows a resolver, and how that goes. Ends with this.
-pub(crate) struct Resolving {
+pub(crate) struct ResolverTask {
     pub(crate) name: String,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -54,7 +54,7 @@ struct Shared {
     trouble: Mutex<Option<String>>,
 }
 
-impl Resolving {
+impl ResolverTask {
     pub(crate) fn is_finished(&self) -> bool {
         self.task.is_finished()
     }
@@ -76,7 +76,7 @@ impl Resolving {
     }
 }
 
-impl Drop for Resolving {
+impl Drop for ResolverTask {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -102,7 +102,7 @@ impl Follower {
         let shared = Arc::<Shared>::default();
         let runtime = self.runtime.clone();
         let task = runtime.spawn(self.follow(Arc::downgrade(fleet), shared.clone()));
-        drop(fleet.resolving.set(Resolving { name, shared, task }));
+        drop(fleet.resolving.set(ResolverTask { name, shared, task }));
     }
 
     async fn follow(mut self, fleet: Weak<Fleet>, shared: Arc<Shared>) {
@@ -210,8 +210,8 @@ impl Fleet {
         for endpoint in joining {
             let is_at_once = is_first && rows.len() < AT_ONCE;
             let first = if is_at_once { Duration::ZERO } else { follower.spread };
-            let pauses = Pauses { first, further: follower.spread };
-            let (stated, estimate) = (Stated::new(&endpoint), ServerEstimate::new(&self.clock));
+            let pauses = ConnectDelays { first, further: follower.spread };
+            let (stated, estimate) = (ResolvedEndpoint::new(&endpoint), ServerEstimate::new(&self.clock));
             let Ok(links) = (follower.connects)(&stated, estimate.clone()) else {
                 continue; // Its address was checked before.
             };

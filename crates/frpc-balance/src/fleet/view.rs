@@ -62,7 +62,7 @@ impl Fleet {
         FleetView {
             servers: servers.collect(),
             resolver: resolving.map(|resolving| resolving.name.clone()),
-            resolver_trouble: resolving.and_then(super::resolving::Resolving::trouble),
+            resolver_trouble: resolving.and_then(super::resolving::ResolverTask::trouble),
         }
     }
 }

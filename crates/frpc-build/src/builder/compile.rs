@@ -15,7 +15,7 @@ use crate::generate::Rust;
 use crate::generate::python::Python;
 use crate::language::Language;
 use crate::lock::Layout;
-use crate::output::{Folder, Loaded, Output, OutputFile};
+use crate::output::{Folder, LoadedProtos, Output, OutputFile};
 use crate::schema::Schema;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
@@ -134,7 +134,7 @@ impl Builder {
     /// }
     /// # Ok::<(), frpc_build::Error>(())
     /// ```
-    pub fn load_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Loaded, Error> {
+    pub fn load_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<LoadedProtos, Error> {
         self.load(&parse_files(protos, includes)?)
     }
 
@@ -144,14 +144,14 @@ impl Builder {
     /// # Errors
     ///
     /// As [`compile_protos`](Self::compile_protos).
-    pub fn load_fds(self, fds: FileDescriptorSet) -> Result<Loaded, Error> {
+    pub fn load_fds(self, fds: FileDescriptorSet) -> Result<LoadedProtos, Error> {
         self.load(&parse::adopt(fds)?)
     }
 
-    fn load(mut self, schema: &Schema) -> Result<Loaded, Error> {
+    fn load(mut self, schema: &Schema) -> Result<LoadedProtos, Error> {
         self.prepare(schema)?;
         let layouts = self.checked(schema, &mut |_| {})?.plan.layouts;
-        Ok(Loaded { descriptors: schema.encoded.clone(), layouts })
+        Ok(LoadedProtos { descriptors: schema.encoded.clone(), layouts })
     }
 
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {

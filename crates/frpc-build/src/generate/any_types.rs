@@ -3,7 +3,7 @@
 use prost_types::FieldDescriptorProto;
 use syn::{Ident, Item, ItemStatic, Path};
 
-use super::free_names::{Taken, free_name};
+use super::free_names::{ReservedNames, free_name};
 use super::prost_code;
 use crate::schema::externs::has_json_form;
 use crate::schema::{Index, Schema};
@@ -46,7 +46,7 @@ fn add_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut V
 }
 
 /// The list of these messages.
-pub(super) fn list(paths: &[Path], taken: &mut Taken, warn: &mut dyn FnMut(String)) -> ItemStatic {
+pub(super) fn list(paths: &[Path], taken: &mut ReservedNames, warn: &mut dyn FnMut(String)) -> ItemStatic {
     let name = free_name("ANY_TYPES", &mut taken.values, "the list of types that an Any may hold", warn);
     syn::parse_quote! {
         static #name: &[::frpc::json::AnyType] = &[#(::frpc::codegen::any_type::<#paths>()),*];

@@ -7,12 +7,12 @@ use syn::{Ident, Item};
 
 /// The names in a module that are taken.
 #[derive(Default)]
-pub(crate) struct Taken {
+pub(crate) struct ReservedNames {
     pub(crate) types: HashSet<String>,
     pub(crate) values: HashSet<String>,
 }
 
-impl Taken {
+impl ReservedNames {
     /// The names of the types and modules in prost's output.
     pub(crate) fn by(items: &[Item]) -> Self {
         let types = items.iter().filter_map(|item| match item {

@@ -175,19 +175,19 @@ fn places(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream)
 }
 
 /// How a field is read and written.
-enum Shape {
+enum FieldShape {
     Single,
     Optional,
     List,
     Map,
 }
 
-fn shape(message: &Message<'_>, field: &FieldDescriptorProto) -> Shape {
+fn shape(message: &Message<'_>, field: &FieldDescriptorProto) -> FieldShape {
     match () {
-        () if map_value(field, message.index).is_some() => Shape::Map,
-        () if field.label() == Label::Repeated => Shape::List,
-        () if field.proto3_optional() || field.r#type() == ProtoType::Message => Shape::Optional,
-        () => Shape::Single,
+        () if map_value(field, message.index).is_some() => FieldShape::Map,
+        () if field.label() == Label::Repeated => FieldShape::List,
+        () if field.proto3_optional() || field.r#type() == ProtoType::Message => FieldShape::Optional,
+        () => FieldShape::Single,
     }
 }
 
@@ -198,14 +198,14 @@ fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str)
     let of = map_value(field, message.index).unwrap_or(field);
     let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
     Ok(match (shape(message, field), codec) {
-        (Shape::Single, None) => quote! { to.field(#key, &self.#rust) },
-        (Shape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#rust) },
-        (Shape::Optional, None) => quote! { to.optional(#key, &self.#rust) },
-        (Shape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#rust) },
-        (Shape::List, None) => quote! { to.list(#key, &self.#rust) },
-        (Shape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#rust) },
-        (Shape::Map, None) => quote! { to.map(#key, &self.#rust) },
-        (Shape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#rust) },
+        (FieldShape::Single, None) => quote! { to.field(#key, &self.#rust) },
+        (FieldShape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#rust) },
+        (FieldShape::Optional, None) => quote! { to.optional(#key, &self.#rust) },
+        (FieldShape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#rust) },
+        (FieldShape::List, None) => quote! { to.list(#key, &self.#rust) },
+        (FieldShape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#rust) },
+        (FieldShape::Map, None) => quote! { to.map(#key, &self.#rust) },
+        (FieldShape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#rust) },
     })
 }
 
@@ -245,14 +245,14 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     let of = map_value(field, message.index).unwrap_or(field);
     let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
     Ok(match (shape(message, field), codec) {
-        (Shape::Single, None) => quote! { from.field(&mut self.#rust) },
-        (Shape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#rust) },
-        (Shape::Optional, None) => quote! { from.optional(&mut self.#rust) },
-        (Shape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#rust) },
-        (Shape::List, None) => quote! { from.list(&mut self.#rust) },
-        (Shape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#rust) },
-        (Shape::Map, None) => quote! { from.map(&mut self.#rust) },
-        (Shape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#rust) },
+        (FieldShape::Single, None) => quote! { from.field(&mut self.#rust) },
+        (FieldShape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#rust) },
+        (FieldShape::Optional, None) => quote! { from.optional(&mut self.#rust) },
+        (FieldShape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#rust) },
+        (FieldShape::List, None) => quote! { from.list(&mut self.#rust) },
+        (FieldShape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#rust) },
+        (FieldShape::Map, None) => quote! { from.map(&mut self.#rust) },
+        (FieldShape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#rust) },
     })
 }
 

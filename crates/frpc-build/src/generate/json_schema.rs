@@ -13,7 +13,7 @@ use super::messages::map_value;
 use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
 use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{Found, Index, tag, within};
+use crate::schema::{FoundDescriptor, Index, tag, within};
 
 /// The place of messages and enums in a document.
 const PLACE: &str = "#/components/schemas/";
@@ -87,8 +87,8 @@ impl<'a> JsonSchemas<'a> {
     }
 
     /// The members of the schema of a message. The names of types that it uses are added to `open`.
-    fn message(&self, full_name: &str, found: &Found<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
-        let Found { file, path, proto } = found;
+    fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
+        let FoundDescriptor { file, path, proto } = found;
         let comment = described(self.comment(full_name, file, path));
         if let Some(schema) = has_json_form(full_name).and_then(well_known) {
             return format!("{schema}{comment}");
@@ -158,8 +158,8 @@ impl<'a> JsonSchemas<'a> {
     }
 
     /// The members of the schema of an enum: names, and numbers that have none.
-    fn enumeration(&self, full_name: &str, found: &Found<'_, EnumDescriptorProto>) -> String {
-        let Found { file, path, proto } = found;
+    fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
+        let FoundDescriptor { file, path, proto } = found;
         let mut text = self.comment(full_name, file, path).to_owned();
         let scope = full_name.rsplit_once('.').map_or("", |(scope, _)| scope);
         for (at, value) in proto.value.iter().enumerate() {

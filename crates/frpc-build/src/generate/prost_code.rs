@@ -86,7 +86,7 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
 }
 
 /// Two types with the same name in the same scope.
-pub(crate) struct Clash {
+pub(crate) struct NameClash {
     pub(crate) ident: String,
     /// Full protobuf names.
     pub(crate) first: String,
@@ -95,7 +95,7 @@ pub(crate) struct Clash {
 
 /// Adds a trailing `_` to fields and variants with the name of an earlier one. Types cannot be renamed, because other
 /// code of prost refers to them.
-pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), Clash> {
+pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), NameClash> {
     let mut types = HashMap::new();
     for item in items {
         let (ident, attributes) = match item {
@@ -111,7 +111,7 @@ pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> R
         };
         let (ident, name) = (ident.clone(), marker(attributes).unwrap_or_default());
         if let Some(first) = types.insert(ident.to_string(), name.clone()) {
-            return Err(Clash { ident: ident.to_string(), first, second: name });
+            return Err(NameClash { ident: ident.to_string(), first, second: name });
         }
         match item {
             Item::Struct(item) => {

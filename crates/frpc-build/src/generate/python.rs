@@ -20,7 +20,7 @@ use crate::lock::Layout;
 use crate::output::OutputFile;
 use crate::schema::comments::clean;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{Found, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{FoundDescriptor, Schema, full_name, is_map_entry, tag, within};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
@@ -138,7 +138,7 @@ impl Generator<'_> {
         text
     }
 
-    fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &Found<'_, EnumDescriptorProto>) {
+    fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) {
         let ident = self.names.own(name).to_owned();
         let _ = writeln!(module.text, "\n\nclass {ident}(_enum.IntEnum):");
         self.docs(&mut module.text, found.file, &found.path, "    ", name.trim_start_matches('.'));
@@ -150,7 +150,7 @@ impl Generator<'_> {
         module.classes.push((name.trim_start_matches('.').to_owned(), ident));
     }
 
-    fn message(&self, module: &mut Module<'_>, name: &str, found: &Found<'_, DescriptorProto>) {
+    fn message(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, DescriptorProto>) {
         let ident = self.names.own(name).to_owned();
         let proto = found.proto;
         let names = Attributes::of(proto);

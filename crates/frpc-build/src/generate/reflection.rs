@@ -11,7 +11,7 @@ use protox::prost::encoding::{
 use protox::prost::{DecodeError, Message as _};
 use syn::ItemStatic;
 
-use super::free_names::{Taken, free_name};
+use super::free_names::{ReservedNames, free_name};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
@@ -24,7 +24,7 @@ pub(super) fn schema_item(
     schema: &Schema,
     files: &[&FileDescriptorProto],
     codec: Codec,
-    taken: &mut Taken,
+    taken: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Option<ItemStatic>, Error> {
     let Some(set) = service_files(schema, files)? else { return Ok(None) };

@@ -11,7 +11,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::Parser as _;
 use syn::{Attribute, Ident, Type};
 
-use super::free_names::{Taken, free_name};
+use super::free_names::{ReservedNames, free_name};
 use crate::error::{Error, ErrorKind};
 use crate::lock::Layout;
 use crate::schema::externs::is_value;
@@ -116,7 +116,7 @@ pub(crate) fn rpcs(
     operations: &[u16],
     layout: &Layout,
     options: &ServiceOptions,
-    taken: &mut Taken,
+    taken: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
     // The other methods of a client, including that of `Clone`.

@@ -12,7 +12,7 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Ident, Item};
 
 use super::dyn_trait::dyn_trait_tokens;
-use super::free_names::{Taken, free_name};
+use super::free_names::{ReservedNames, free_name};
 use super::json_schema::JsonSchemas;
 use super::rpc::{Kind, Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
@@ -20,7 +20,7 @@ use crate::lock::{Fingerprint, Layout};
 use crate::schema::{full_name, tag, within};
 
 /// Properties of a service stated by its code.
-pub(crate) struct Stated<'a> {
+pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
     /// The name of its schema, if that is embedded.
     pub(crate) schema: Option<&'a Ident>,
@@ -34,12 +34,12 @@ pub(crate) struct Stated<'a> {
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
-    stated: &Stated<'_>,
+    stated: &ServiceConstants<'_>,
     options: &ServiceOptions,
-    taken: &mut Taken,
+    taken: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Item>, Error> {
-    let Stated { layout, schema, any_types, .. } = *stated;
+    let ServiceConstants { layout, schema, any_types, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
     let trait_name = free_name(&service.name, &mut taken.types, &format!("the trait of `{full_name}`"), warn);
@@ -66,7 +66,7 @@ pub(crate) fn service_items(
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
         let documents = options.json.then(|| documents(service, &full_name, stated, &rpcs));
-        let about = About { full_name: &full_name, layout: &layout_name, schema, any_types, documents };
+        let about = ServiceInfo { full_name: &full_name, layout: &layout_name, schema, any_types, documents };
         tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
     }
     if options.client {
@@ -133,7 +133,7 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
 }
 
 /// Properties of a service stated by its server.
-struct About<'a> {
+struct ServiceInfo<'a> {
     full_name: &'a str,
     layout: &'a Ident,
     schema: Option<&'a Ident>,
@@ -149,8 +149,8 @@ struct Documents {
     schemas: BTreeMap<String, String>,
 }
 
-fn documents(service: &Service, full_name: &str, stated: &Stated<'_>, rpcs: &[Rpc]) -> Documents {
-    let Stated { file, documents, .. } = stated;
+fn documents(service: &Service, full_name: &str, stated: &ServiceConstants<'_>, rpcs: &[Rpc]) -> Documents {
+    let ServiceConstants { file, documents, .. } = stated;
     let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
     let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
     let comment = |(at, rpc): (usize, &Rpc)| {
@@ -165,12 +165,12 @@ fn documents(service: &Service, full_name: &str, stated: &Stated<'_>, rpcs: &[Rp
 fn server_tokens(
     name: &Ident,
     of: &Ident,
-    about: &About<'_>,
+    about: &ServiceInfo<'_>,
     attributes: &[Attribute],
     rpcs: &[Rpc],
     options: &ServiceOptions,
 ) -> TokenStream {
-    let About { full_name, layout, schema, any_types, documents } = about;
+    let ServiceInfo { full_name, layout, schema, any_types, documents } = about;
     let any_types = any_types.map(|types| quote! { .any_types(#types) });
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.

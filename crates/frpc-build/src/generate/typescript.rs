@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::OutputFile;
 use crate::schema::comments::clean;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{Found, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{FoundDescriptor, Schema, full_name, is_map_entry, tag, within};
 use names::{Names, fields_of, member, value_names};
 
 /// Options for TypeScript.
@@ -111,7 +111,7 @@ impl Generator<'_> {
         Ok(OutputFile { name: format!("{}.ts", names::module(package)), text })
     }
 
-    fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &Found<'_, EnumDescriptorProto>) {
+    fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) {
         let ident = self.names.own(name);
         self.docs(module, found.file, &found.path, "", false);
         let _ = writeln!(module.text, "export const {ident} = {{");
@@ -125,7 +125,7 @@ impl Generator<'_> {
         let _ = writeln!(module.text, "export type {ident} = (typeof {ident})[keyof typeof {ident}] | $.UnknownValue;");
     }
 
-    fn message(&self, module: &mut Module<'_>, name: &str, found: &Found<'_, DescriptorProto>) {
+    fn message(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, DescriptorProto>) {
         let ident = self.names.own(name);
         let proto = found.proto;
         let fields = fields_of(proto);

@@ -13,21 +13,21 @@ use super::stored::read;
 
 /// A service and its operations.
 #[derive(Clone)]
-pub(crate) struct Neighbour {
+pub(crate) struct AdjacentService {
     service: String,
     operations: Vec<u16>,
 }
 
 /// The services of a record.
-pub(crate) fn recorded(record: &Record) -> impl Iterator<Item = Neighbour> {
-    record.services().map(|service| Neighbour {
+pub(crate) fn recorded(record: &Record) -> impl Iterator<Item = AdjacentService> {
+    record.services().map(|service| AdjacentService {
         service: service.name.clone(),
         operations: service.methods.iter().map(|method| method.operation).collect(),
     })
 }
 
 /// The services in all locks of a folder. Unreadable locks are left to their own builds.
-pub(crate) fn in_folder(folder: &Path) -> Vec<Neighbour> {
+pub(crate) fn in_folder(folder: &Path) -> Vec<AdjacentService> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut locks: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(".frpc.lock")).collect();
     locks.sort();
@@ -36,12 +36,12 @@ pub(crate) fn in_folder(folder: &Path) -> Vec<Neighbour> {
 }
 
 /// Returns the services of earlier builds in this process, and remembers those of this build.
-pub(crate) fn in_process(layouts: &[Layout]) -> Vec<Neighbour> {
-    static BUILT: Mutex<Vec<Neighbour>> = Mutex::new(Vec::new());
+pub(crate) fn in_process(layouts: &[Layout]) -> Vec<AdjacentService> {
+    static BUILT: Mutex<Vec<AdjacentService>> = Mutex::new(Vec::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let before = built.clone();
     built.extend(
-        layouts.iter().map(|layout| Neighbour {
+        layouts.iter().map(|layout| AdjacentService {
             service: layout.service().to_owned(),
             operations: layout.operations().to_owned(),
         }),
@@ -50,8 +50,8 @@ pub(crate) fn in_process(layouts: &[Layout]) -> Vec<Neighbour> {
 }
 
 /// Returns a warning if a service of this build and one of another build have the same operation.
-pub(crate) fn remark(layouts: &[Layout], neighbours: &[Neighbour]) -> Option<String> {
-    let is_built = |neighbour: &&Neighbour| layouts.iter().any(|layout| layout.service() == neighbour.service);
+pub(crate) fn remark(layouts: &[Layout], neighbours: &[AdjacentService]) -> Option<String> {
+    let is_built = |neighbour: &&AdjacentService| layouts.iter().any(|layout| layout.service() == neighbour.service);
     let mut pairs: Vec<_> = Vec::new();
     for other in neighbours.iter().filter(|neighbour| !is_built(neighbour)) {
         for layout in layouts {

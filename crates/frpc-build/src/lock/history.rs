@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::canonical::fingerprint;
-use super::judge::Judgement;
+use super::judge::LockComparison;
 use super::numbering::Numbering;
 use super::options::{LockOptions, LockUpdate};
 use super::record::{File, Record};
@@ -60,7 +60,7 @@ pub(crate) fn keep_what_is_not_built(
 }
 
 /// Adds the history in `old` to the record of the schema.
-pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, numbering: Numbering) {
+pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &LockComparison, numbering: Numbering) {
     carry_history(old, new, found);
     let removed = new.files.iter().map(|file| {
         let has = |service: &str| file.services.iter().any(|it| it.name == service);
@@ -92,7 +92,7 @@ pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, nu
 }
 
 /// Adds earlier fingerprints, and marks fields that have been appended.
-fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
+fn carry_history(old: &Record, new: &mut Record, found: &LockComparison) {
     if old.codec == new.codec {
         carry_added(old, new, found);
     }
@@ -122,7 +122,7 @@ fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
 }
 
 /// Marks the fields that older peers may not send.
-fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
+fn carry_added(old: &Record, new: &mut Record, found: &LockComparison) {
     for (name, message) in &mut new.messages {
         // The message of that name, and those that it has replaced.
         let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);

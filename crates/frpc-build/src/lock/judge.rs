@@ -39,7 +39,7 @@ pub(crate) enum Verdict {
 
 /// All differences, and their meaning for each service.
 #[derive(Default)]
-pub(crate) struct Judgement {
+pub(crate) struct LockComparison {
     pub(crate) changes: Vec<Change>,
     /// Services with methods that older peers would miss or confuse.
     pub(crate) broken_services: BTreeSet<String>,
@@ -50,8 +50,8 @@ pub(crate) struct Judgement {
 }
 
 /// Compares the record of a schema with that of its lock.
-pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgement {
-    let mut judge = Judge { old, new, numbering, nested: old.nested(), found: Judgement::default() };
+pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> LockComparison {
+    let mut judge = LockComparer { old, new, numbering, nested: old.nested(), found: LockComparison::default() };
     judge.codec();
     judge.methods();
     if old.codec == new.codec {
@@ -63,16 +63,16 @@ pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgeme
     judge.found
 }
 
-struct Judge<'a> {
+struct LockComparer<'a> {
     old: &'a Record,
     new: &'a Record,
     numbering: Numbering,
     /// The old messages that other messages contain, each with one such field.
     nested: BTreeMap<&'a str, String>,
-    found: Judgement,
+    found: LockComparison,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> LockComparer<'a> {
     fn safe(&mut self, origin: &Origin, text: String) {
         self.found.changes.push(Change { verdict: Verdict::Safe, origin: origin.clone(), text, advice: None });
     }

@@ -30,9 +30,9 @@ pub enum Numbering {
 
 /// The values of `operation_base`: names of files, as the user wrote them, with the first operation.
 #[derive(Debug, Default)]
-pub(crate) struct Bases(pub(crate) Vec<(String, u16)>);
+pub(crate) struct OperationBases(pub(crate) Vec<(String, u16)>);
 
-impl Bases {
+impl OperationBases {
     /// Refuses bases for files that do not exist, and reserved operations.
     pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (name, base) in &self.0 {

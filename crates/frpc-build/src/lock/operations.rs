@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use prost_types::FileDescriptorProto;
 
-use super::numbering::{Bases, Numbering};
+use super::numbering::{OperationBases, Numbering};
 use super::record::{self, Record, Service};
 use super::scope::{Member, Scope};
 use crate::error::{Error, ErrorKind};
@@ -26,7 +26,7 @@ pub(crate) fn number(
     schema: &Schema,
     scopes: &[Scope<'_>],
     numbering: Numbering,
-    bases: &Bases,
+    bases: &OperationBases,
 ) -> Result<Operations, Error> {
     let files = scopes.iter().flat_map(|scope| {
         let record = scope.lock.as_ref().map(|lock| &lock.record);
@@ -39,7 +39,7 @@ pub(crate) fn number(
         homes.extend(services(proto).map(|service| (service, proto.name())));
     }
     let records = scopes.iter().filter_map(|scope| scope.lock.as_ref()).map(|lock| &lock.record);
-    let mut giver = Giver {
+    let mut giver = OperationAllocator {
         numbering,
         bases,
         homes: &homes,
@@ -61,16 +61,16 @@ pub(crate) fn number(
 /// A file with its name in the lock, and the lock.
 type File<'a> = (&'a str, &'a FileDescriptorProto, Option<&'a Record>);
 
-struct Giver<'a> {
+struct OperationAllocator<'a> {
     numbering: Numbering,
-    bases: &'a Bases,
+    bases: &'a OperationBases,
     /// The file that declares each service of the build.
     homes: &'a HashMap<String, &'a str>,
     /// All operations that a method has, or had.
     taken: BTreeSet<u16>,
 }
 
-impl Giver<'_> {
+impl OperationAllocator<'_> {
     /// The first operation of a file, if it is determined.
     fn first(&self, file: &File<'_>) -> Option<u16> {
         let (name, proto, record) = file;
@@ -190,7 +190,7 @@ fn check_overlaps(
     files: &[&FileDescriptorProto],
     operations: &Operations,
     numbering: Numbering,
-    bases: &Bases,
+    bases: &OperationBases,
 ) -> Result<(), Error> {
     let may_overlap = |one: &FileDescriptorProto, other: &FileDescriptorProto| {
         let is_free = numbering == Numbering::Go && [one, other].iter().all(|file| bases.of(file.name()).is_none());

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::numbering::{Bases, Numbering};
+use super::numbering::{OperationBases, Numbering};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 
@@ -47,7 +47,7 @@ pub(crate) struct LockOptions {
     /// Overrides the environment.
     pub(crate) update: Option<LockUpdate>,
     pub(crate) numbering: Numbering,
-    pub(crate) bases: Bases,
+    pub(crate) bases: OperationBases,
     /// Whether cargo runs the build, as a build script.
     pub(crate) is_cargo: bool,
     /// Whether to report the files of the build to cargo.
@@ -62,7 +62,7 @@ impl Default for LockOptions {
             folder: None,
             update: None,
             numbering: Numbering::default(),
-            bases: Bases::default(),
+            bases: OperationBases::default(),
             is_cargo: false,
             asks_cargo: false,
             codec: Codec::default(),

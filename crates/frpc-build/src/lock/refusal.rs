@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::judge::{Change, Judgement, Verdict};
+use super::judge::{Change, LockComparison, Verdict};
 use super::options::{LockOptions, LockUpdate};
 use super::record::{Origin, Record};
 use super::stored::Lock;
 use super::text;
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::Schema;
 
 /// The maximum number of differences in an error.
@@ -19,7 +19,7 @@ const FOR_GO: &str = "Go peers that send a message with an appended field have t
                       what they send without it";
 
 /// Returns a warning for the differences that are being recorded.
-pub(crate) fn remark(lock: &Path, found: &Judgement) -> Option<String> {
+pub(crate) fn remark(lock: &Path, found: &LockComparison) -> Option<String> {
     let concerns_go = found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs);
     concerns_go.then(|| format!("{} records appended fields. {FOR_GO}", lock.display()))
 }
@@ -30,7 +30,7 @@ pub(crate) fn refuse(
     path: &Path,
     lock: &Lock,
     record: &Record,
-    found: &Judgement,
+    found: &LockComparison,
     options: &LockOptions,
     update: LockUpdate,
 ) -> Result<(), Error> {
@@ -44,10 +44,10 @@ pub(crate) fn refuse(
         return Ok(());
     }
     let place = |origin: &Origin| match origin {
-        Origin::Lock(line) => Place { file: path.display().to_string(), line: *line, column: 1 },
+        Origin::Lock(line) => SourcePosition { file: path.display().to_string(), line: *line, column: 1 },
         Origin::Schema(file, at) => match schema.files.iter().find(|known| known.name() == file) {
             Some(file) => schema.place(file, at),
-            None => Place { file: file.clone(), line: 0, column: 0 },
+            None => SourcePosition { file: file.clone(), line: 0, column: 0 },
         },
     };
     let lock = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -57,7 +57,7 @@ pub(crate) fn refuse(
              another file; {} updates it",
             options.recording_build(LockUpdate::Safe)
         );
-        return Err(Error::at(ErrorKind::Lock, Place { file: path.display().to_string(), line: 1, column: 1 }, text));
+        return Err(Error::at(ErrorKind::Lock, SourcePosition { file: path.display().to_string(), line: 1, column: 1 }, text));
     };
     let mut text = format!("the schema differs from {lock}");
     for Change { verdict, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {

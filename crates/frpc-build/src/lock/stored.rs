@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::record::Record;
 use super::text;
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, SourcePosition};
 
 /// A lock that exists.
 pub(crate) struct Lock {
@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Lock>, Error> {
     match text::read(&text) {
         Ok(record) => Ok(Some(Lock { record, text })),
         Err(text::Unreadable { line, text }) => {
-            let place = Place { file: path.display().to_string(), line, column: 1 };
+            let place = SourcePosition { file: path.display().to_string(), line, column: 1 };
             Err(Error::at(ErrorKind::Lock, place, text))
         }
     }

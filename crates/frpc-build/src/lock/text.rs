@@ -106,7 +106,7 @@ pub(crate) struct Unreadable {
 pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut record = Record::default();
-    let mut block = Block::None;
+    let mut block = IndentedBlock::None;
     let mut has_format = false;
     for (line, content) in (1..).zip(text.lines()) {
         let words: Vec<&str> = content.split_whitespace().collect();
@@ -131,7 +131,7 @@ pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
         let read = if content.starts_with(' ') {
             entry(&words, line, &mut record, &block)
         } else {
-            begin(&words, line, &mut record).map(|begun| block = begun.unwrap_or(Block::File))
+            begin(&words, line, &mut record).map(|begun| block = begun.unwrap_or(IndentedBlock::File))
         };
         read.map_err(|text| refuse(text.unwrap_or_else(|| format!("unexpected `{}`", content.trim()))))?;
     }
@@ -169,7 +169,7 @@ fn missing_type(record: &Record) -> Option<(u32, &str)> {
 }
 
 /// The block of the indented lines.
-enum Block {
+enum IndentedBlock {
     None,
     File,
     Service,
@@ -181,7 +181,7 @@ enum Block {
 type LineError = Option<String>;
 
 /// A line that is not indented.
-fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>, LineError> {
+fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<IndentedBlock>, LineError> {
     let origin = Origin::Lock(line);
     match *words {
         ["codec", "protobuf"] => {
@@ -203,7 +203,7 @@ fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>
             }
             let file = record.files.last_mut().ok_or(None)?;
             file.services.push(Service { name: name.to_owned(), origin, ..Service::default() });
-            Ok(Some(Block::Service))
+            Ok(Some(IndentedBlock::Service))
         }
         ["removed", "service", name, "generation", number] => {
             let generation = number.parse().map_err(|_| None)?;
@@ -215,22 +215,22 @@ fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>
         }
         ["message", name] => match record.messages.insert(name.to_owned(), Message { origin, fields: Vec::new() }) {
             Some(_) => Err(Some(format!("the message `{name}` is recorded twice"))),
-            None => Ok(Some(Block::Message(name.to_owned()))),
+            None => Ok(Some(IndentedBlock::Message(name.to_owned()))),
         },
         ["enum", name] => match record.enums.insert(name.to_owned(), Enum { origin, values: Vec::new() }) {
             Some(_) => Err(Some(format!("the enum `{name}` is recorded twice"))),
-            None => Ok(Some(Block::Enum(name.to_owned()))),
+            None => Ok(Some(IndentedBlock::Enum(name.to_owned()))),
         },
         _ => Err(None),
     }
 }
 
 /// An indented line.
-fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Result<(), LineError> {
+fn entry(words: &[&str], line: u32, record: &mut Record, block: &IndentedBlock) -> Result<(), LineError> {
     let origin = Origin::Lock(line);
     match block {
-        Block::None | Block::File => Err(None),
-        Block::Service => {
+        IndentedBlock::None | IndentedBlock::File => Err(None),
+        IndentedBlock::Service => {
             let file = record.files.last_mut().ok_or(None)?;
             if let [operation, ..] = words
                 && let Ok(operation) = operation.parse::<u16>()
@@ -240,7 +240,7 @@ fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Resul
             }
             service_entry(words, origin, file.services.last_mut().ok_or(None)?)
         }
-        Block::Message(name) => {
+        IndentedBlock::Message(name) => {
             let message = record.messages.get_mut(name).ok_or(None)?;
             let field = field(words, origin).ok_or(None)?;
             if message.fields.iter().any(|other| other.name == field.name) {
@@ -249,7 +249,7 @@ fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Resul
             message.fields.push(field);
             Ok(())
         }
-        Block::Enum(name) => {
+        IndentedBlock::Enum(name) => {
             let values = &mut record.enums.get_mut(name).ok_or(None)?.values;
             let [index, name, "=", number] = *words else { return Err(None) };
             if index.parse() != Ok(values.len()) {

@@ -12,7 +12,7 @@ use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
 };
 
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
@@ -265,12 +265,12 @@ impl Checker<'_> {
         Error::unsupported(self.place(path), text)
     }
 
-    fn place(&self, path: &[i32]) -> Place {
+    fn place(&self, path: &[i32]) -> SourcePosition {
         self.schema.place(self.file, path)
     }
 
     /// The position of the type of the field at `path`.
-    fn type_place(&self, path: &[i32]) -> Place {
+    fn type_place(&self, path: &[i32]) -> SourcePosition {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
         path.push(TYPE_NAME);

@@ -10,7 +10,7 @@ use prost_types::FileDescriptorSet;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 use protox::prost_reflect::DescriptorPool;
 
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::Schema;
 use crate::schema::externs::{OWN_FILE, OWN_TEXT};
 
@@ -29,7 +29,7 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     if let Some((hidden, read)) = protos.iter().find_map(|proto| Some((proto, hidden_by(proto, includes, path)?))) {
         let read = read.display().to_string();
         let text = format!("path '{}' is shadowed by '{read}' in the include paths", hidden.display());
-        return Err(Error::at(ErrorKind::Schema, Place { file: read, line: 0, column: 0 }, text));
+        return Err(Error::at(ErrorKind::Schema, SourcePosition { file: read, line: 0, column: 0 }, text));
     }
     let paths: HashMap<String, PathBuf> =
         compiler.files().filter_map(|file| Some((file.name().to_owned(), path(file.name())?))).collect();
@@ -88,7 +88,7 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     // prost-reflect panics if it does not know a syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
     {
-        let place = Place { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
+        let place = SourcePosition { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
         let text = match file.syntax() {
             "editions" => NO_EDITIONS.to_owned(),
             syntax => format!("syntax {syntax:?} is not supported; the schema must be proto3"),
@@ -118,7 +118,7 @@ fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let source = on_disk.as_ref().and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     let (kind, text) = explained(text, &source, includes);
     let file = on_disk.map_or(file, |path| path.display().to_string());
-    Error::at(kind, Place { file, line, column }, text)
+    Error::at(kind, SourcePosition { file, line, column }, text)
 }
 
 /// Replaces or completes messages of the parser that do not name the cause.

@@ -59,14 +59,14 @@ impl Target {
 
 /// A path that the user has given to an option.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct OptionPath {
     pub(crate) option: &'static str,
     pub(crate) path: String,
     pub(crate) target: Target,
 }
 
 /// Returns a warning for each path that matches no generated item.
-pub(crate) fn remarks(given: &[Given], schema: &Schema) -> Vec<String> {
+pub(crate) fn remarks(given: &[OptionPath], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
     schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
     given.iter().filter(|given| given.path != ".").filter_map(|given| named.remark(given)).collect()
@@ -77,8 +77,8 @@ pub(crate) fn remarks(given: &[Given], schema: &Schema) -> Vec<String> {
 struct Named(Vec<(Target, String)>);
 
 impl Named {
-    fn remark(&self, given: &Given) -> Option<String> {
-        let Given { option, path, target } = given;
+    fn remark(&self, given: &OptionPath) -> Option<String> {
+        let OptionPath { option, path, target } = given;
         let mut matching = self.0.iter().filter(|(_, name)| path_matches(path, name)).peekable();
         let exists = matching.peek().is_some();
         if exists && (*target == Target::Any || matching.any(|(of, _)| of == target)) {
@@ -162,7 +162,7 @@ fn map_entry<'a>(message: &'a DescriptorProto, field: &FieldDescriptorProto) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Given, Target, path_matches, remarks};
+    use super::{OptionPath, Target, path_matches, remarks};
     use crate::schema::Schema;
     use crate::schema::parse::adopt;
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn remark(target: Target, path: &str) -> Option<String> {
-        remarks(&[Given { option: "option", path: path.to_owned(), target }], &schema()).pop()
+        remarks(&[OptionPath { option: "option", path: path.to_owned(), target }], &schema()).pop()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::json_rpc::Session;
 use crate::locks::Pass;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
+use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask, ForeignBatch};
 use frpc::{Metadata, Request, Response, Status};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
@@ -47,7 +47,7 @@ pub(crate) struct Calls<'a> {
 struct Called {
     path: Box<str>,
     format: Format,
-    place: ForeignPlace,
+    place: ForeignSlot,
     /// The digits of the length of the last response.
     digits: usize,
 }
@@ -173,7 +173,7 @@ impl Called {
     #[inline]
     fn begin(
         &mut self,
-        turn: &mut ForeignTurn<'_>,
+        turn: &mut ForeignBatch<'_>,
         context: &ForeignContext,
         request: Request<Bytes>,
         options: ResponseOptions<'_>,

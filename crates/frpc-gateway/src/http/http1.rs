@@ -11,7 +11,7 @@ use crate::clock::now;
 use crate::web_socket::Upgrade;
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{Alarm, ForeignDriver, drain};
+use frisbee::driver::{LazyTimer, ForeignDriver, drain};
 use frpc::Metadata;
 use http::Request;
 use hyper::body::Incoming;
@@ -62,7 +62,7 @@ pub(crate) async fn serve(
     );
     let mut stopping = pin!(context.stopping());
     let mut is_stopping = false;
-    let mut alarm = Alarm::default();
+    let mut alarm = LazyTimer::default();
     let end = poll_fn(|task| {
         if !is_stopping && stopping.as_mut().poll(task).is_ready() {
             is_stopping = true;

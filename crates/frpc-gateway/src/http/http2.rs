@@ -7,7 +7,7 @@ use super::service::Service;
 use crate::clock::now;
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{Alarm, ForeignDriver, LINGER};
+use frisbee::driver::{LazyTimer, ForeignDriver, LINGER};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use http::Request;
 use hyper::body::Incoming;
@@ -61,7 +61,7 @@ pub(crate) async fn serve(
     ));
     let mut stopping = pin!(context.stopping());
     let mut is_stopping = false;
-    let mut alarm = Alarm::default();
+    let mut alarm = LazyTimer::default();
     let mut closing: Option<Instant> = None;
     // The requests of a connection are served in its task, and end with it.
     let mut running = FuturesUnordered::new();

@@ -20,7 +20,7 @@ use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::DecodeError;
-use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
+use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask, ForeignBatch};
 use frpc::{Metadata, Response, Status};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ struct Called {
     name: Box<[u8]>,
     method: ForeignMethod,
     /// For params by name, and by position.
-    places: [Option<ForeignPlace>; 2],
+    places: [Option<ForeignSlot>; 2],
 }
 
 /// A call in progress.
@@ -255,7 +255,7 @@ impl Session {
 pub(super) struct Turn<'a> {
     context: &'a ForeignContext,
     inner: &'a mut Inner,
-    turn: ForeignTurn<'a>,
+    turn: ForeignBatch<'a>,
 }
 
 impl Turn<'_> {
@@ -429,7 +429,7 @@ impl Inner {
         &mut self,
         at: usize,
         asked: Asked<'_>,
-        turn: &mut ForeignTurn<'_>,
+        turn: &mut ForeignBatch<'_>,
         context: &ForeignContext,
         out: &mut Vec<u8>,
     ) {

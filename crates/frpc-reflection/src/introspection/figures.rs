@@ -2,7 +2,7 @@
 //! is as large as the schema.
 
 use crate::introspection_v1 as v1;
-use frpc::observe::Side;
+use frpc::observe::CallSide;
 use frpc::{Code, Inspector};
 use frpc_telemetry::{Calls, Counters, Histogram, Snapshot};
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1
 /// The calls of servers, by the name of their method.
 fn by_method(snapshot: &Snapshot) -> HashMap<String, Vec<&Calls>> {
     let mut counted = HashMap::<_, Vec<&Calls>>::new();
-    for calls in snapshot.calls.iter().filter(|calls| calls.side == Side::Server) {
+    for calls in snapshot.calls.iter().filter(|calls| calls.side == CallSide::Server) {
         counted.entry(format!("{}/{}", calls.service, calls.method)).or_default().push(calls);
     }
     counted

@@ -1,8 +1,8 @@
 //! Snapshots as text for Prometheus.
 
-use super::{Figure, FigureKind, Snapshot};
+use super::{Metric, FigureKind, Snapshot};
 use frpc::Stats;
-use frpc::observe::Side;
+use frpc::observe::CallSide;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
@@ -29,10 +29,10 @@ impl Snapshot {
         self.exposition(&self.figures_of(servers))
     }
 
-    fn exposition(&self, figures: &[Figure]) -> String {
+    fn exposition(&self, figures: &[Metric]) -> String {
         let mut text = String::new();
         for (side, name) in
-            [(Side::Server, "frpc_server_call_duration_seconds"), (Side::Client, "frpc_client_call_duration_seconds")]
+            [(CallSide::Server, "frpc_server_call_duration_seconds"), (CallSide::Client, "frpc_client_call_duration_seconds")]
         {
             self.put_durations(&mut text, side, name);
         }
@@ -47,7 +47,7 @@ impl Snapshot {
         text
     }
 
-    fn put_durations(&self, text: &mut String, side: Side, name: &str) {
+    fn put_durations(&self, text: &mut String, side: CallSide, name: &str) {
         begin(text, name, "histogram", "Duration of calls, by method and code.");
         for calls in self.calls.iter().filter(|calls| calls.side == side) {
             // Names of a schema consist of letters, digits, underscores and dots, so nothing is escaped.
@@ -79,7 +79,7 @@ fn kind(kind: FigureKind) -> &'static str {
 }
 
 /// The labels of a figure. Names of servers are chosen by a program or a resolver, so they are escaped.
-fn labels(figure: &Figure) -> String {
+fn labels(figure: &Metric) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> = figure.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     labels.join(",")

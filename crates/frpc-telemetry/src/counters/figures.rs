@@ -18,7 +18,7 @@ const OTHERS: &str = "others";
 /// A number with its name on the page for Prometheus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Figure {
+pub struct Metric {
     /// The name, with its unit at the end, and `_total` for counters.
     pub name: &'static str,
     /// Its description, a sentence.
@@ -32,7 +32,7 @@ pub struct Figure {
     pub value: u64,
 }
 
-/// How a [`Figure`] changes.
+/// How a [`Metric`] changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FigureKind {
@@ -99,9 +99,9 @@ impl TopicFigures {
 }
 
 /// The figures that are being collected.
-struct Figures(Vec<Figure>);
+struct MetricSet(Vec<Metric>);
 
-impl Figures {
+impl MetricSet {
     fn counter(&mut self, name: &'static str, help: &'static str, value: u64) {
         self.put(FigureKind::Counter, name, help, Vec::new(), value);
     }
@@ -118,7 +118,7 @@ impl Figures {
         labels: Vec<(&'static str, String)>,
         value: u64,
     ) {
-        self.0.push(Figure { name, help, kind, labels, value });
+        self.0.push(Metric { name, help, kind, labels, value });
     }
 }
 
@@ -130,8 +130,8 @@ impl Snapshot {
     /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
     /// assert!(figures.iter().any(|figure| figure.name == "frpc_late_replies_total" && figure.value == 0));
     /// ```
-    pub fn figures(&self, stats: Option<&Stats>) -> Vec<Figure> {
-        let mut figures = Figures(Vec::new());
+    pub fn figures(&self, stats: Option<&Stats>) -> Vec<Metric> {
+        let mut figures = MetricSet(Vec::new());
         self.put_calls(&mut figures);
         self.put_servers(&mut figures);
         if let Some(topics) = &self.topics {
@@ -143,7 +143,7 @@ impl Snapshot {
         figures.0
     }
 
-    fn put_calls(&self, to: &mut Figures) {
+    fn put_calls(&self, to: &mut MetricSet) {
         for retried in &self.retried {
             let labels = vec![
                 ("service", retried.service.to_owned()),
@@ -162,7 +162,7 @@ impl Snapshot {
         to.counter("frpc_client_connections_failed_total", help, self.connections_failed);
     }
 
-    fn put_servers(&self, to: &mut Figures) {
+    fn put_servers(&self, to: &mut MetricSet) {
         type Row = (&'static str, &'static str, fn(&ServerLoad) -> u64);
         let rows: [Row; 3] = [
             ("frpc_client_server_calls", "Calls and streams of channels in progress, by server.", |load| {
@@ -183,7 +183,7 @@ impl Snapshot {
     }
 }
 
-fn put_topics(to: &mut Figures, topics: &TopicFigures) {
+fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
     to.counter("frisbee_topics_published_total", "Messages that were published to topics.", topics.published);
     let help = "Messages that subscribers have lost since they were too slow.";
     to.counter("frisbee_topics_lost_total", help, topics.lost);
@@ -193,11 +193,11 @@ fn put_topics(to: &mut Figures, topics: &TopicFigures) {
 
 impl Snapshot {
     /// As [`figures`](Self::figures), with those of several servers' connections, which have the label `server`.
-    pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Figure> {
+    pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
         let mut figures = self.figures(None);
         let mut of_servers = Vec::new();
         for (name, stats) in servers {
-            let mut of_server = Figures(Vec::new());
+            let mut of_server = MetricSet(Vec::new());
             put_stats(&mut of_server, stats);
             for figure in &mut of_server.0 {
                 figure.labels.push(("server", name.clone()));
@@ -217,7 +217,7 @@ impl Snapshot {
     }
 }
 
-fn put_stats(to: &mut Figures, stats: &Stats) {
+fn put_stats(to: &mut MetricSet, stats: &Stats) {
     to.counter("frisbee_connections_opened_total", "Connections that were ever driven.", stats.opened());
     to.gauge("frisbee_connections", "Connections that are open.", stats.open());
     for (kind, count) in stats.closed() {

@@ -51,9 +51,9 @@ impl Exports {
     /// A processor that passes spans to an exporter in batches, on a thread of its own, and counts here.
     pub fn processor(&self, exporter: impl SpanExporter + 'static) -> impl SpanProcessor + 'static {
         let config = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX as usize).build();
-        let exporter = Counted { counts: self.0.clone(), exporter };
+        let exporter = CountedExporter { counts: self.0.clone(), exporter };
         let batches = BatchSpanProcessor::builder(exporter).with_batch_config(config).build();
-        Bounded { counts: self.0.clone(), batches }
+        BoundedProcessor { counts: self.0.clone(), batches }
     }
 
     /// Spans that the exporter has sent.
@@ -79,12 +79,12 @@ impl Exports {
 
 /// Lets so many spans into the SDK's queue as have room there, so that it drops none uncounted.
 #[derive(Debug)]
-struct Bounded {
+struct BoundedProcessor {
     counts: Arc<Counts>,
     batches: BatchSpanProcessor,
 }
 
-impl SpanProcessor for Bounded {
+impl SpanProcessor for BoundedProcessor {
     fn on_start(&self, span: &mut Span, context: &Context) {
         self.batches.on_start(span, context);
     }
@@ -118,7 +118,7 @@ impl SpanProcessor for Bounded {
 
 /// An exporter whose successes and failures are counted.
 #[derive(Debug)]
-struct Counted<E> {
+struct CountedExporter<E> {
     counts: Arc<Counts>,
     exporter: E,
 }
@@ -139,7 +139,7 @@ impl Drop for Sending<'_> {
     }
 }
 
-impl<E: SpanExporter> SpanExporter for Counted<E> {
+impl<E: SpanExporter> SpanExporter for CountedExporter<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let mut sending = Sending { counts: &self.counts, spans: batch.len() as u64, is_sent: false };
         let result = self.exporter.export(batch).await;

@@ -20,12 +20,12 @@ pub(crate) struct Live {
 
 /// The calls that are being recorded: as many as are in progress.
 #[derive(Default)]
-pub(crate) struct Lives {
+pub(crate) struct LiveCalls {
     tables: [Mutex<HashMap<u64, Live>>; TABLES],
     next: AtomicU64,
 }
 
-impl Lives {
+impl LiveCalls {
     /// Enters a call. The number is never 0.
     pub(crate) fn enter(&self, live: Live) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);

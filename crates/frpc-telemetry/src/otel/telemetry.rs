@@ -1,10 +1,10 @@
 //! The observer that makes spans of calls, and records how long they took.
 
 use super::context::{active, of_span, span_context};
-use super::live::{Live, Lives};
+use super::live::{Live, LiveCalls};
 use super::names;
 use super::sampling::{Sampling, unrecorded};
-use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
 use frpc::{Code, Status};
 use opentelemetry::global::{BoxedSpan, BoxedTracer, ObjectSafeTracer};
 use opentelemetry::metrics::{Histogram, Meter};
@@ -38,7 +38,7 @@ pub struct Telemetry {
     tracer: Option<Arc<BoxedTracer>>,
     sampling: Option<Sampling>,
     durations: Option<Durations>,
-    lives: Arc<Lives>,
+    lives: Arc<LiveCalls>,
 }
 
 /// The histograms of either end.
@@ -109,10 +109,10 @@ impl Telemetry {
 
     /// Begins the span of a call.
     #[cold]
-    fn record(&self, tracer: &BoxedTracer, about: &About, trace: &mut Option<TraceContext>) -> BoxedSpan {
+    fn record(&self, tracer: &BoxedTracer, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> BoxedSpan {
         let kind = match about.side() {
-            Side::Client => SpanKind::Client,
-            Side::Server => SpanKind::Server,
+            CallSide::Client => SpanKind::Client,
+            CallSide::Server => SpanKind::Server,
         };
         let attributes = vec![KeyValue::new(names::SYSTEM, names::FRPC), method(about)];
         begin(tracer, about, kind, attributes, trace)
@@ -121,8 +121,8 @@ impl Telemetry {
 
 impl Observer for Telemetry {
     #[inline]
-    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
-        if about.side() == Side::Client
+    fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
+        if about.side() == CallSide::Client
             && let Some(active) = active()
         {
             *trace = Some(active);
@@ -143,20 +143,20 @@ impl Observer for Telemetry {
     }
 
     #[inline]
-    fn end(&self, about: &About, token: Token, ended: &Ended) {
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended) {
         if let Some(live) = self.lives.take(token.0) {
             self.finish(about, live, ended);
         }
     }
 
-    fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+    fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let Some(tracer) = &self.tracer else { return };
         self.lives.with(token.0, |live| {
             let Some(span) = &mut live.span else { return };
             let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
             span.add_event("attempt failed", vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);
             if let Some(attempt) = live.attempt.take() {
-                close(attempt, Side::Client, failed.code());
+                close(attempt, CallSide::Client, failed.code());
             }
             live.attempts = live.attempts.saturating_add(1);
             *trace = of_span(span.span_context());
@@ -172,12 +172,12 @@ impl Observer for Telemetry {
 
 impl Telemetry {
     #[cold]
-    fn finish(&self, about: &About, live: Live, ended: &Ended) {
+    fn finish(&self, about: &ObservedMethod, live: Live, ended: &Ended) {
         let Live { span, attempt, begun, .. } = live;
         if let Some(durations) = &self.durations {
             let (histogram, side) = match about.side() {
-                Side::Client => (&durations.client, Side::Client),
-                Side::Server => (&durations.server, Side::Server),
+                CallSide::Client => (&durations.client, CallSide::Client),
+                CallSide::Server => (&durations.server, CallSide::Server),
             };
             let code = names::code(ended.code);
             let known =
@@ -207,7 +207,7 @@ impl Telemetry {
 /// Begins a span below `trace`, and puts it there.
 fn begin(
     tracer: &BoxedTracer,
-    about: &About,
+    about: &ObservedMethod,
     kind: SpanKind,
     attributes: Vec<KeyValue>,
     trace: &mut Option<TraceContext>,
@@ -225,7 +225,7 @@ fn begin(
 }
 
 /// Ends a span with the code of its call.
-fn close(mut span: BoxedSpan, side: Side, code: Code) {
+fn close(mut span: BoxedSpan, side: CallSide, code: Code) {
     let name = names::code(code);
     span.set_attribute(KeyValue::new(names::STATUS_CODE, name));
     if is_failure(side, code) {
@@ -235,18 +235,18 @@ fn close(mut span: BoxedSpan, side: Side, code: Code) {
     span.end();
 }
 
-fn is_failure(side: Side, code: Code) -> bool {
+fn is_failure(side: CallSide, code: Code) -> bool {
     match side {
-        Side::Client => code != Code::Ok,
-        Side::Server => names::is_server_fault(code),
+        CallSide::Client => code != Code::Ok,
+        CallSide::Server => names::is_server_fault(code),
     }
 }
 
-fn name(about: &About) -> String {
+fn name(about: &ObservedMethod) -> String {
     format!("{}/{}", about.service(), about.method())
 }
 
-fn method(about: &About) -> KeyValue {
+fn method(about: &ObservedMethod) -> KeyValue {
     KeyValue::new(names::METHOD, name(about))
 }
 

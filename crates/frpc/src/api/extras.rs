@@ -37,7 +37,7 @@ impl Extras {
     }
 
     #[inline(always)]
-    pub(crate) fn metadata_mut(extras: &mut Held) -> &mut Metadata {
+    pub(crate) fn metadata_mut(extras: &mut OptionalExtras) -> &mut Metadata {
         &mut extras.present().metadata
     }
 
@@ -56,7 +56,7 @@ impl Extras {
         }
     }
 
-    pub(crate) fn extensions_mut(extras: &mut Held) -> &mut Extensions {
+    pub(crate) fn extensions_mut(extras: &mut OptionalExtras) -> &mut Extensions {
         &mut extras.present().extensions
     }
 
@@ -77,9 +77,9 @@ impl Extras {
 /// each of the places that a message passes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
-pub(crate) struct Held(Option<Box<Extras>>);
+pub(crate) struct OptionalExtras(Option<Box<Extras>>);
 
-impl Held {
+impl OptionalExtras {
     #[inline]
     pub(crate) fn as_deref(&self) -> Option<&Extras> {
         self.0.as_deref()
@@ -106,7 +106,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for OptionalExtras {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(extras) = self.0.take() {

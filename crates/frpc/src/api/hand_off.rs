@@ -29,7 +29,7 @@
 //! From the request on, other calls on the channel and its clones wait for the answer. After a hand-off they go to a
 //! new connection.
 
-use frisbee::TakeOver;
+use frisbee::HandOffTarget;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub use frisbee::RawTransport;
 
 /// In a handler: the caller's request for the connection.
 #[derive(Clone, Default)]
-pub struct HandOff(Arc<Mutex<Option<TakeOver>>>);
+pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 
 impl HandOff {
     /// Accepts. If the handler then succeeds, `take` gets the transport as soon as the reply has been written. Its
@@ -47,10 +47,10 @@ impl HandOff {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        *self.0.lock() = Some(TakeOver::new(take));
+        *self.0.lock() = Some(HandOffTarget::new(take));
     }
 
-    pub(crate) fn taking(&self) -> Option<TakeOver> {
+    pub(crate) fn taking(&self) -> Option<HandOffTarget> {
         self.0.lock().take()
     }
 }
@@ -64,9 +64,9 @@ impl fmt::Debug for HandOff {
 /// The place where a client finds the transport that it has requested; see
 /// [`Channel::handing_off`](crate::Channel::handing_off).
 #[derive(Clone, Debug, Default)]
-pub struct HandedOff(Arc<Mutex<Option<RawTransport>>>);
+pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
 
-impl HandedOff {
+impl HandOffSlot {
     pub(crate) fn put(&self, transport: RawTransport) {
         *self.0.lock() = Some(transport);
     }

@@ -6,20 +6,20 @@ mod place;
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::extras::{Extras, Held};
+use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::request::Origin;
 use crate::schema::method::{FullName, Method};
 use crate::{Extensions, Metadata, Status};
 use frisbee::Connection;
-use last::Last;
+use last::InnermostCall;
 use polyglot::Message;
 use std::fmt;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
 
-use chain::Running;
-pub(crate) use chain::{Chain, Lent, through};
+use chain::ChainFuture;
+pub(crate) use chain::{Chain, PooledCall, through};
 
 /// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
 ///
@@ -145,7 +145,7 @@ pub struct Call {
 #[derive(Debug)]
 pub(crate) struct Parts {
     title: Title,
-    extras: Held,
+    extras: OptionalExtras,
     timeout: Option<Duration>,
     origin: Origin,
 }
@@ -153,12 +153,12 @@ pub(crate) struct Parts {
 impl Parts {
     #[cold]
     fn of(title: Title) -> Self {
-        Self { title, extras: Held::default(), timeout: None, origin: Origin::Here }
+        Self { title, extras: OptionalExtras::default(), timeout: None, origin: Origin::Here }
     }
 
     /// Inserts the data of the next call.
     #[inline]
-    fn put(&mut self, title: Title, timeout: Option<Duration>, origin: Origin, extras: Held) {
+    fn put(&mut self, title: Title, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.title, self.timeout) = (title, timeout);
         // The previous contents have been taken, and nothing is left of them to drop.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
@@ -167,7 +167,7 @@ impl Parts {
 
     /// Takes the parts of a request other than its message.
     #[inline]
-    fn take(&mut self) -> (Option<Duration>, Origin, Held) {
+    fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
         (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
     }
 }
@@ -187,40 +187,40 @@ pub enum CallKind {
 
 /// The properties of all calls of a method.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About {
+pub(crate) struct MethodInfo {
     method: Method,
-    traits: &'static Traits,
+    traits: &'static CallTraits,
 }
 
 /// What middleware sees of a method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Title {
     name: FullName,
-    traits: &'static Traits,
+    traits: &'static CallTraits,
 }
 
 /// The common parts of the calls of many methods.
 #[derive(Debug)]
-struct Traits {
+struct CallTraits {
     kind: CallKind,
     /// The names of the messages: of the request and of the response.
     messages: [&'static str; 2],
 }
 
-impl Traits {
+impl CallTraits {
     const fn new<A: Message, B: Message>(kind: CallKind) -> Self {
         Self { kind, messages: [A::NAME, B::NAME] }
     }
 }
 
-impl About {
+impl MethodInfo {
     #[inline]
     pub(crate) fn new<A: Message, B: Message>(method: Method, kind: CallKind) -> Self {
         let traits = match kind {
-            CallKind::Unary => const { &Traits::new::<A, B>(CallKind::Unary) },
-            CallKind::ServerStreaming => const { &Traits::new::<A, B>(CallKind::ServerStreaming) },
-            CallKind::ClientStreaming => const { &Traits::new::<A, B>(CallKind::ClientStreaming) },
-            CallKind::Streaming => const { &Traits::new::<A, B>(CallKind::Streaming) },
+            CallKind::Unary => const { &CallTraits::new::<A, B>(CallKind::Unary) },
+            CallKind::ServerStreaming => const { &CallTraits::new::<A, B>(CallKind::ServerStreaming) },
+            CallKind::ClientStreaming => const { &CallTraits::new::<A, B>(CallKind::ClientStreaming) },
+            CallKind::Streaming => const { &CallTraits::new::<A, B>(CallKind::Streaming) },
         };
         Self { method, traits }
     }
@@ -404,7 +404,7 @@ impl Call {
 /// ```
 pub struct CallResponse {
     /// The call, which keeps its reply.
-    of: Box<Last>,
+    of: Box<InnermostCall>,
 }
 
 impl CallResponse {
@@ -462,7 +462,7 @@ impl CallResponse {
 /// The rest of the chain inside of a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {
     /// The call itself, and the middleware inside of this one.
-    last: Box<Last>,
+    last: Box<InnermostCall>,
 }
 
 impl Next {
@@ -484,7 +484,7 @@ impl Next {
     /// Dropping the future gives the call up.
     #[inline]
     pub fn run(self, call: Call) -> impl Future<Output = Result<CallResponse, Status>> + Send {
-        Running::new(self, call)
+        ChainFuture::new(self, call)
     }
 }
 

@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 /// assert!(principal.has_role("cleaner") && !principal.has_role("owner"));
 /// ```
 #[derive(Clone)]
-pub struct Principal(Arc<Facts>);
+pub struct Principal(Arc<PrincipalData>);
 
 #[derive(Clone)]
-struct Facts {
+struct PrincipalData {
     name: String,
     proof: Proof,
     roles: Vec<String>,
@@ -73,7 +73,7 @@ impl Principal {
     #[must_use]
     pub fn new(name: impl Into<String>, proof: Proof) -> Self {
         let (name, extensions) = (name.into(), Extensions::new());
-        Self(Arc::new(Facts { name, proof, roles: Vec::new(), expires: None, extensions }))
+        Self(Arc::new(PrincipalData { name, proof, roles: Vec::new(), expires: None, extensions }))
     }
 
     /// Adds a role, by which [rules](crate::Authorize) admit several principals.
@@ -111,7 +111,7 @@ impl Principal {
         self
     }
 
-    fn facts(&mut self) -> &mut Facts {
+    fn facts(&mut self) -> &mut PrincipalData {
         Arc::make_mut(&mut self.0)
     }
 
@@ -156,7 +156,7 @@ impl Principal {
 
     /// The principal of a connection: what its calls have that bring no token.
     pub fn of(connection: &Connection) -> Option<Self> {
-        connection.attachments().get::<Own>().map(|own| own.0.clone())
+        connection.attachments().get::<ConnectionPrincipal>().map(|own| own.0.clone())
     }
 
     /// Makes this the principal of a connection: calls on it that bring no token are its calls from now on, and so is what
@@ -191,12 +191,12 @@ impl Principal {
 
     /// Makes this the principal of a connection.
     pub(crate) fn own(&self, connection: &Connection) {
-        connection.attachments().insert(Own(self.clone()));
+        connection.attachments().insert(ConnectionPrincipal(self.clone()));
     }
 }
 
 /// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
-struct Own(Principal);
+struct ConnectionPrincipal(Principal);
 
 /// The principal of a call: that of its token, or else that of its connection.
 fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<Principal> {

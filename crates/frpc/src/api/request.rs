@@ -1,6 +1,6 @@
 //! Requests, with their metadata and extensions.
 
-use crate::api::extras::{Extras, Held, accessors};
+use crate::api::extras::{Extras, OptionalExtras, accessors};
 use crate::api::hand_off::HandOff;
 use frisbee::Connection;
 use futures_core::Stream;
@@ -37,7 +37,7 @@ pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
     origin: Origin,
-    extras: Held,
+    extras: OptionalExtras,
 }
 
 /// The origin of a request.
@@ -86,16 +86,16 @@ impl<T> Request<T> {
     /// ```
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, origin: Origin::Here, extras: Held::default() }
+        Self { message, timeout: None, origin: Origin::Here, extras: OptionalExtras::default() }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Held) {
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, OptionalExtras) {
         (self.message, self.timeout, self.origin, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: Held) -> Self {
+    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) -> Self {
         Self { message, timeout, origin, extras }
     }
 
@@ -105,7 +105,7 @@ impl<T> Request<T> {
     }
 
     /// The message, and its metadata and extensions.
-    pub(crate) fn into_parts(self) -> (T, Held) {
+    pub(crate) fn into_parts(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
 

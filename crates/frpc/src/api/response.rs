@@ -1,6 +1,6 @@
 //! Responses, with their metadata and extensions.
 
-use crate::api::extras::{Extras, Held, accessors};
+use crate::api::extras::{Extras, OptionalExtras, accessors};
 use crate::api::metadata::Metadata;
 use std::fmt;
 
@@ -28,7 +28,7 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,
-    extras: Held,
+    extras: OptionalExtras,
 }
 
 impl<T> Response<T> {
@@ -42,16 +42,16 @@ impl<T> Response<T> {
     /// ```
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, extras: Held::default() }
+        Self { message, extras: OptionalExtras::default() }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Held) {
+    pub(crate) fn apart(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, extras: Held) -> Self {
+    pub(crate) fn together(message: T, extras: OptionalExtras) -> Self {
         Self { message, extras }
     }
 

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
 /// The sender of a [`ResponseStream`].
-pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
+pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<SenderConnection>);
 
 /// The requests of a client, from a [`RequestSender`].
 ///
@@ -50,10 +50,10 @@ pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
 /// # Ok(())
 /// # }
 /// ```
-pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<Carrier>);
+pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<SenderConnection>);
 
 /// The sender of a [`RequestStream`]. Dropping it ends the stream.
-pub struct RequestSender<M>(mpsc::Sender<M>, Arc<Carrier>);
+pub struct RequestSender<M>(mpsc::Sender<M>, Arc<SenderConnection>);
 
 /// What [`ResponseStream::new`] takes: a [`Stream`] of messages, each of them `Ok`, or an error that fails the call.
 /// Every such stream has this trait.
@@ -70,15 +70,15 @@ impl<M, S: Stream<Item = Result<M, Status>> + Send + 'static> Responses<M> for S
 
 enum Source<T> {
     Boxed(Pin<Box<dyn Stream<Item = T> + Send>>),
-    Channel(mpsc::Receiver<T>, Arc<Carrier>),
+    Channel(mpsc::Receiver<T>, Arc<SenderConnection>),
 }
 
 /// The connection that carries the messages, once there is one. A sender needs it to report why its messages have no
 /// receiver any more.
 #[derive(Default)]
-struct Carrier(OnceLock<Connection>);
+struct SenderConnection(OnceLock<Connection>);
 
-impl Carrier {
+impl SenderConnection {
     fn set(&self, connection: &Connection) {
         let _ = self.0.set(connection.clone());
     }

@@ -3,7 +3,7 @@
 
 use crate::Code;
 use crate::calls::table::CallTable;
-use crate::observe::watching::Watching;
+use crate::observe::watching::Observers;
 use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
@@ -40,16 +40,16 @@ pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
 }
 
 /// Who observes the calls of a connection's end.
-struct WatchingOf(Arc<Watching>);
+struct EndObservers(Arc<Observers>);
 
 /// Attaches to a connection who observes the calls of this end.
-pub(crate) fn put_watching(connection: &Connection, watching: &Arc<Watching>) {
-    connection.attachments().insert(WatchingOf(watching.clone()));
+pub(crate) fn put_watching(connection: &Connection, watching: &Arc<Observers>) {
+    connection.attachments().insert(EndObservers(watching.clone()));
 }
 
 /// The observer of the calls of this end, if there is one.
-pub(crate) fn watching(connection: &Connection) -> Option<Arc<Watching>> {
-    connection.attachments().get::<WatchingOf>().map(|of| of.0.clone())
+pub(crate) fn watching(connection: &Connection) -> Option<Arc<Observers>> {
+    connection.attachments().get::<EndObservers>().map(|of| of.0.clone())
 }
 
 /// How deep messages of the peer may nest.

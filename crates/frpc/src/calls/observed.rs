@@ -3,11 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Calls, Ended, Ticket};
+use super::{Calls, CallOutcome, CallTicket};
 use crate::Code;
 use crate::deadline;
-use crate::observe::watching::{Sizes, Watching, nanos};
-use crate::observe::{About, Token, TraceContext};
+use crate::observe::watching::{CallSizes, Observers, nanos};
+use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body;
 use frisbee::Packet;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
 pub(crate) struct ObservedCalls {
-    watching: Arc<Watching>,
+    watching: Arc<Observers>,
     /// An observer is notified of each call.
     is_told: bool,
     made: Instant,
@@ -26,15 +26,15 @@ pub(crate) struct ObservedCalls {
     turned: u64,
     /// The time and method of the last call, and its record: many calls of one method are sent in one turn, at one
     /// time.
-    sent: (Instant, Option<&'static Method>, Noted),
+    sent: (Instant, Option<&'static Method>, CallRecord),
     /// The call in each slot.
-    begun: Vec<Noted>,
+    begun: Vec<CallRecord>,
     /// The calls that were answered in this turn, as far as they were sent at one time.
-    answered: Answered,
+    answered: AnsweredBatch,
     /// The replies of this turn to calls that were no longer waited for.
     late: u32,
     /// The call in each slot as the observer knows it, if one is notified of each call.
-    told: Vec<Told>,
+    told: Vec<TrackedCall>,
     /// The numbers of methods at the observer of batches.
     rows: Vec<(&'static Method, u32)>,
     /// The place in `rows` of the method that was counted last.
@@ -43,7 +43,7 @@ pub(crate) struct ObservedCalls {
 
 /// The record of a call.
 #[derive(Clone, Copy)]
-struct Noted {
+struct CallRecord {
     /// When it was sent. Once it has been counted, or if it is not observed, [`COUNTED`] and how long it took.
     time: u64,
     /// The row of its method.
@@ -54,7 +54,7 @@ struct Noted {
 
 /// Calls of one method that were sent at one time, and answered in one turn.
 #[derive(Clone, Copy)]
-struct Answered {
+struct AnsweredBatch {
     /// When they were sent.
     time: u64,
     row: u32,
@@ -64,7 +64,7 @@ struct Answered {
 /// In the time of a call: nothing is to be counted any more.
 const COUNTED: u64 = 1 << 63;
 
-impl Noted {
+impl CallRecord {
     /// Of a call that is not observed.
     const NOTHING: Self = Self { time: COUNTED, row: 0, is_told: false };
 
@@ -80,24 +80,24 @@ impl Noted {
     }
 }
 
-impl Answered {
+impl AnsweredBatch {
     const NONE: Self = Self { time: 0, row: 0, calls: 0 };
 }
 
 /// A call that has ended for its caller.
-pub(crate) struct Over {
+pub(crate) struct EndedCall {
     /// When it was sent.
     pub(crate) begun: Instant,
     /// How long it took, in nanoseconds.
     nanos: u64,
     /// It has been counted as answered.
     is_counted: bool,
-    pub(crate) told: Told,
+    pub(crate) told: TrackedCall,
 }
 
 /// Replies of a turn to calls that were no longer waited for.
 pub(crate) struct LateReplies {
-    watching: Arc<Watching>,
+    watching: Arc<Observers>,
     count: u32,
 }
 
@@ -111,24 +111,24 @@ impl LateReplies {
 
 /// A call with an observer.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told {
+pub(crate) struct TrackedCall {
     pub(crate) token: Token,
     /// The place in a trace that was sent.
     pub(crate) trace: Option<TraceContext>,
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: CallSizes,
 }
 
 impl ObservedCalls {
-    fn new(watching: &Arc<Watching>) -> Self {
+    fn new(watching: &Arc<Observers>) -> Self {
         let made = deadline::now();
         Self {
             watching: watching.clone(),
             is_told: watching.is_told(),
             made,
             turned: 0,
-            sent: (made, None, Noted::NOTHING),
+            sent: (made, None, CallRecord::NOTHING),
             begun: Vec::new(),
-            answered: Answered::NONE,
+            answered: AnsweredBatch::NONE,
             late: 0,
             told: Vec::new(),
             rows: Vec::new(),
@@ -153,7 +153,7 @@ impl ObservedCalls {
     fn find_row(&mut self, method: &'static Method) -> u32 {
         let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
         self.last = known.unwrap_or_else(|| {
-            self.rows.push((method, self.watching.register(&About::of_unary(method))));
+            self.rows.push((method, self.watching.register(&ObservedMethod::of_unary(method))));
             self.rows.len() - 1
         });
         self.rows.get(self.last).map_or(0, |(_, row)| *row)
@@ -173,11 +173,11 @@ impl ObservedCalls {
     #[inline(always)]
     fn count_ok(&mut self, slot: usize) {
         let Some(noted) = self.begun.get_mut(slot).filter(|noted| !noted.is_counted()) else { return };
-        let Noted { time, row, .. } = *noted;
+        let CallRecord { time, row, .. } = *noted;
         noted.count(self.turned.saturating_sub(time));
         if (self.answered.time, self.answered.row) != (time, row) {
             self.flush();
-            self.answered = Answered { time, row, calls: 0 };
+            self.answered = AnsweredBatch { time, row, calls: 0 };
         }
         self.answered.calls += 1;
     }
@@ -185,7 +185,7 @@ impl ObservedCalls {
     /// Counts the calls that were answered in this turn and have not been counted.
     #[inline]
     fn flush(&mut self) {
-        let Answered { time, row, calls } = std::mem::replace(&mut self.answered, Answered::NONE);
+        let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
             let nanos = self.turned.saturating_sub(time);
             self.watching.ended(row, Code::Ok, calls.into(), nanos);
@@ -204,32 +204,32 @@ impl ObservedCalls {
 
     #[cold]
     fn grow_told(&mut self, slot: usize) {
-        self.told.resize(slot + 1, Told::default());
+        self.told.resize(slot + 1, TrackedCall::default());
     }
 
     /// Prepares the record of calls of a method that are sent now.
     #[cold]
     #[inline(never)]
     fn renew(&mut self, now: Instant, method: &'static Method) {
-        let noted = Noted { time: self.since(now), row: self.row(method), is_told: false };
+        let noted = CallRecord { time: self.since(now), row: self.row(method), is_told: false };
         self.sent = (now, Some(method), noted);
     }
 
     /// Makes room for the call in a slot.
     #[cold]
-    fn grow(&mut self, slot: usize, noted: Noted) {
-        self.begun.resize(slot, Noted::NOTHING);
+    fn grow(&mut self, slot: usize, noted: CallRecord) {
+        self.begun.resize(slot, CallRecord::NOTHING);
         self.begun.push(noted);
     }
 }
 
 impl Calls {
-    pub(super) fn set_watching(&mut self, watching: Option<&Arc<Watching>>) {
+    pub(super) fn set_watching(&mut self, watching: Option<&Arc<Observers>>) {
         self.observed = watching.map(|watching| Box::new(ObservedCalls::new(watching)));
     }
 
     /// Has the calls be observed, unless they are.
-    pub(super) fn watch_by(&mut self, watching: &Arc<Watching>) {
+    pub(super) fn watch_by(&mut self, watching: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(watching)));
     }
 
@@ -244,7 +244,7 @@ impl Calls {
     /// Notes a call of a method that is sent now, and how an observer knows it.
     pub(crate) fn observe(
         &mut self,
-        ticket: Ticket,
+        ticket: CallTicket,
         method: &'static Method,
         token: Token,
         trace: Option<&TraceContext>,
@@ -268,7 +268,7 @@ impl Calls {
 
     /// Records the request length of an observed call.
     #[inline]
-    pub(crate) fn set_request_size(&mut self, ticket: Ticket, length: usize) {
+    pub(crate) fn set_request_size(&mut self, ticket: CallTicket, length: usize) {
         let told = self.observed.as_mut().and_then(|observed| observed.told.get_mut(usize::from(ticket.slot)));
         if let Some(told) = told {
             told.sizes.request = length as u64;
@@ -309,7 +309,7 @@ impl Calls {
     /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
     /// knows it by, and how long its request was.
     #[inline]
-    pub(crate) fn observe_ok(&mut self, ticket: Ticket) -> Option<(Token, u64)> {
+    pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
         observed.count_ok(slot);
@@ -320,7 +320,7 @@ impl Calls {
 
     /// The call of a ticket, which has ended in this turn.
     #[cold]
-    pub(crate) fn over(&mut self, ticket: Ticket) -> Option<Over> {
+    pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
         let noted = observed.begun.get_mut(slot)?;
@@ -332,25 +332,25 @@ impl Calls {
         };
         noted.count(nanos);
         let begun = observed.made.checked_add(Duration::from_nanos(begun))?;
-        Some(Over { begun, nanos, is_counted, told })
+        Some(EndedCall { begun, nanos, is_counted, told })
     }
 
     /// The call of a ticket, which has ended in this way.
     #[cold]
-    pub(crate) fn over_as(&mut self, ended: &Ended<()>, ticket: Ticket) -> Option<Over> {
-        if matches!(ended, Ended::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
+    pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
+        if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
     /// The call of a ticket that its caller cancels now.
     #[cold]
-    pub(crate) fn over_now(&mut self, ticket: Ticket) -> Option<Over> {
+    pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_turn(deadline::now());
         self.over(ticket)
     }
 
     /// Counts a call that is over. If it was counted as answered, it is so no longer.
     #[cold]
-    pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &Over) {
+    pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
         let row = observed.row(method);
         if !over.is_counted {
@@ -364,7 +364,7 @@ impl Calls {
     #[cold]
     pub(super) fn forget_observed(&mut self, slot: usize) {
         if let Some(noted) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
-            *noted = Noted::NOTHING;
+            *noted = CallRecord::NOTHING;
         }
     }
 

@@ -3,13 +3,13 @@
 use crate::Status;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::wire::layouts::{Fit, OFFERED, Told, misfit};
+use crate::wire::layouts::{LayoutMatch, OFFERED, PeerLayout, misfit};
 use frisbee::PeerKind;
 use std::sync::Arc;
 
 /// A client's view of the services of its server, which it consults before each call.
 #[derive(Default, Debug)]
-pub(crate) struct Offers {
+pub(crate) struct OfferedServices {
     /// The layout that was last found callable.
     last: Option<&'static Layout>,
     /// All layouts that were found callable.
@@ -46,7 +46,7 @@ pub(crate) enum Refusal {
     Failed(Status),
 }
 
-impl Offers {
+impl OfferedServices {
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
         Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
     }
@@ -87,12 +87,12 @@ impl Offers {
 /// The rules of a service, if it may be called, at a peer of known kind.
 pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, Status> {
     let Some(hello) = peer.hello() else { return Ok(Rules::Same) };
-    for theirs in Told::all(hello, OFFERED) {
+    for theirs in PeerLayout::all(hello, OFFERED) {
         if theirs.service == layout.service {
             return match layout.fit(&theirs) {
-                Fit::Whole => Ok(Rules::Same),
-                Fit::Older => Ok(Rules::Older),
-                Fit::Not => Err(misfit(layout).unsent()),
+                LayoutMatch::Whole => Ok(Rules::Same),
+                LayoutMatch::Older => Ok(Rules::Older),
+                LayoutMatch::Not => Err(misfit(layout).unsent()),
             };
         }
         if theirs.operations.iter().any(|operation| layout.operations.contains(operation)) {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn named_services_are_called_before_server_hello() {
-        let mut offers = Offers::new(Arc::new([&FIRST]));
+        let mut offers = OfferedServices::new(Arc::new([&FIRST]));
         assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
         assert!(matches!(offers.ask(&APART), Err(Refusal::Unclear)));
         offers.handle_peer_known(&told(OFFERED, &[&SECOND]));
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn last_called_service_is_cached_until_change() {
-        let mut offers = Offers::new(Arc::new([&FIRST, &APART]));
+        let mut offers = OfferedServices::new(Arc::new([&FIRST, &APART]));
         assert!(!offers.is_last(&FIRST), "it has not been called");
         for (asked, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
             offers.ask(asked).unwrap();

@@ -5,7 +5,7 @@ use frisbee::PacketId;
 
 /// Memory to be dropped outside of the table's lock.
 #[derive(Debug, Default)]
-pub(crate) struct Released {
+pub(crate) struct DeferredDrops {
     _slots: Vec<Slot>,
     _replies: Vec<Reply>,
 }
@@ -15,10 +15,10 @@ impl Calls {
     ///
     /// The next id of each slot remains, in two bytes: if slots began with their first id again, a duplicate reply
     /// could answer a later call.
-    pub(crate) fn release(&mut self) -> Released {
+    pub(crate) fn release(&mut self) -> DeferredDrops {
         // During a pause the free slots are kept elsewhere.
         if self.paused.is_some() || self.slots.is_empty() {
-            return Released::default();
+            return DeferredDrops::default();
         }
         if self.ids.len() < self.slots.len() {
             self.ids.resize(self.slots.len(), PacketId(0));
@@ -35,13 +35,13 @@ impl Calls {
         self.free.shrink_to_fit();
         let free = self.slots.iter_mut().filter(|slot| is_free(slot));
         let replies = free.map(|slot| std::mem::replace(&mut slot.reply, Reply::none())).collect();
-        Released { _slots: slots, _replies: replies }
+        DeferredDrops { _slots: slots, _replies: replies }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Body, CALLS_MAX, Ended, Ticket};
+    use super::super::{Body, CALLS_MAX, CallOutcome, CallTicket};
     use super::*;
     use bytes::Bytes;
     use frisbee::{Operation, Packet};
@@ -61,23 +61,23 @@ mod tests {
             + replies.sum::<usize>()
     }
 
-    fn begin(calls: &mut Calls) -> Ticket {
+    fn begin(calls: &mut Calls) -> CallTicket {
         calls.begin(ADD, None, None).expect("there is room")
     }
 
     /// The length of the reply.
-    fn take(calls: &mut Calls, ticket: Ticket) -> usize {
+    fn take(calls: &mut Calls, ticket: CallTicket) -> usize {
         let length = |body: Body<'_>| match body {
             Body::Copied(body) => body.len(),
             Body::Shared(body) => body.len(),
         };
         match calls.take_reply(ticket, &Context::from_waker(Waker::noop()), length) {
-            Poll::Ready(Ended::Reply(length)) => length,
+            Poll::Ready(CallOutcome::Reply(length)) => length,
             _ => panic!("the reply is there"),
         }
     }
 
-    fn answer(calls: &mut Calls, ticket: Ticket, length: usize) {
+    fn answer(calls: &mut Calls, ticket: CallTicket, length: usize) {
         let strays = calls.strays();
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![1; length].into() });
         assert_eq!(calls.strays(), strays);

@@ -7,9 +7,9 @@
 //! one would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
-use crate::calls::offers::Offers;
+use crate::calls::offers::OfferedServices;
 use crate::client::picker::{ServerEvent, ServerObserver};
-use crate::observe::watching::Watching;
+use crate::observe::watching::Observers;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
@@ -49,12 +49,12 @@ impl CallTable {
     /// For a connection whose HELLO names these services, and whose calls may be observed, and timed.
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
-        watching: Option<&Arc<Watching>>,
+        watching: Option<&Arc<Observers>>,
         server: Option<&Arc<dyn ServerObserver>>,
     ) -> Self {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
-        calls.offers = Offers::new(named);
+        calls.offers = OfferedServices::new(named);
         calls.set_watching(watching);
         calls.set_server(server);
         drop(calls);
@@ -62,7 +62,7 @@ impl CallTable {
     }
 
     /// Has calls of the accepting end be observed, unless they are.
-    pub(crate) fn watch(&self, watching: &Arc<Watching>) {
+    pub(crate) fn watch(&self, watching: &Arc<Observers>) {
         self.calls.lock().watch_by(watching);
     }
 
@@ -161,8 +161,8 @@ impl CallTable {
     }
 
     /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
-    pub(crate) fn pause(self: &Arc<Self>) -> Option<Paused> {
-        self.calls.lock().pause().then(|| Paused(self.clone()))
+    pub(crate) fn pause(self: &Arc<Self>) -> Option<PauseGuard> {
+        self.calls.lock().pause().then(|| PauseGuard(self.clone()))
     }
 
     /// Whether no call is in flight.
@@ -218,9 +218,9 @@ impl CallTable {
 }
 
 /// The guard of a pause.
-pub(crate) struct Paused(Arc<CallTable>);
+pub(crate) struct PauseGuard(Arc<CallTable>);
 
-impl Drop for Paused {
+impl Drop for PauseGuard {
     fn drop(&mut self) {
         self.0.with(Calls::resume);
     }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::calls::timing::tests::Events;
     use crate::client::picker::TimedEnd;
-    use crate::wire::prefix::{Said, put};
+    use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
     use std::time::Duration;
 
@@ -265,7 +265,7 @@ mod tests {
         table.time_next();
         assert!(table.calls.lock().times_next);
         let mut body = Vec::new();
-        put(&mut body, Said { report: Some(Report { in_progress: 3, micros: 400 }), ..Said::default() });
+        put(&mut body, PrefixFields { report: Some(Report { in_progress: 3, micros: 400 }), ..PrefixFields::default() });
         body.extend([8, 0]);
         table.handle_prefix(&[8, 0]);
         assert!(events.take().is_empty(), "there was none in front of it");

@@ -13,24 +13,24 @@ fn packet(id: PacketId, operation: Operation, body: &'static [u8]) -> Packet {
     Packet { id, operation, body: Bytes::from_static(body) }
 }
 
-fn take(calls: &mut Calls, ticket: Ticket) -> Poll<Ended<Vec<u8>>> {
+fn take(calls: &mut Calls, ticket: CallTicket) -> Poll<CallOutcome<Vec<u8>>> {
     calls.take_reply(ticket, &context(), |body| match body {
         Body::Copied(body) => body.to_vec(),
         Body::Shared(body) => body.to_vec(),
     })
 }
 
-fn reply(calls: &mut Calls, ticket: Ticket) -> Vec<u8> {
+fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
     match take(calls, ticket) {
-        Poll::Ready(Ended::Reply(body)) => body,
-        Poll::Ready(Ended::Expired) => panic!("expired"),
-        Poll::Ready(Ended::Lost { status, .. }) => panic!("{status}"),
+        Poll::Ready(CallOutcome::Reply(body)) => body,
+        Poll::Ready(CallOutcome::Expired) => panic!("expired"),
+        Poll::Ready(CallOutcome::Lost { status, .. }) => panic!("{status}"),
         Poll::Pending => panic!("no reply"),
     }
 }
 
 /// Gives a call up; whether a CANCEL is to be sent.
-fn cancels(calls: &mut Calls, ticket: Ticket) -> bool {
+fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
     let mut cancelled = None;
     calls.give_up(ticket, |id, operation| cancelled = Some((id, operation)));
     assert!(cancelled.is_none_or(|call| call == (ticket.id, ADD)));
@@ -148,7 +148,7 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
     assert_eq!(next, Some(start + Duration::from_millis(50)));
     assert_eq!(wake.len(), 1);
     calls.handle_reply(packet(soon.id, ADD, b"late"));
-    assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired)));
+    assert!(matches!(take(&mut calls, soon), Poll::Ready(CallOutcome::Expired)));
     assert!(!cancels(&mut calls, soon), "the server is done with it");
     calls.handle_reply(packet(later.id, ADD, b"in time"));
     assert_eq!(reply(&mut calls, later), b"in time");
@@ -163,7 +163,7 @@ fn calls_fail_with_connection_and_none_begins_afterwards() {
     assert!(take(&mut calls, waiting).is_pending());
     calls.handle_reply(packet(answered.id, ADD, b"before"));
     assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
-    assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost { .. })));
+    assert!(matches!(take(&mut calls, waiting), Poll::Ready(CallOutcome::Lost { .. })));
     assert_eq!(reply(&mut calls, answered), b"before");
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
 }
@@ -203,7 +203,7 @@ fn a_long_reply_is_shared_and_not_copied() {
         Body::Shared(reply) => reply.as_ptr() == body.as_ptr(),
         Body::Copied(_) => false,
     });
-    assert!(matches!(shared, Poll::Ready(Ended::Reply(true))));
+    assert!(matches!(shared, Poll::Ready(CallOutcome::Reply(true))));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn call_of_lost_connection_returns_deadline_for_retry() {
     assert_eq!((calls.deadline(timed), calls.deadline(endless)), (Some(until), None));
     calls.end(Status::unavailable("gone"));
     for (ticket, deadline) in [(timed, Some(until)), (endless, None)] {
-        assert!(matches!(take(&mut calls, ticket), Poll::Ready(Ended::Lost { until, .. }) if until == deadline));
+        assert!(matches!(take(&mut calls, ticket), Poll::Ready(CallOutcome::Lost { until, .. }) if until == deadline));
     }
 }
 
@@ -270,6 +270,6 @@ fn the_length_of_a_reply_is_that_of_its_body_copied_or_shared() {
         let ticket = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![7; length].into() });
         let told = calls.take_reply(ticket, &context(), |body| body.len());
-        assert!(matches!(told, Poll::Ready(Ended::Reply(told)) if told == length));
+        assert!(matches!(told, Poll::Ready(CallOutcome::Reply(told)) if told == length));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
-use super::{Calls, State, Ticket};
+use super::{Calls, State, CallTicket};
 use crate::client::picker::{ServerEvent, ServerObserver, TimedEnd};
 use crate::deadline;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ const QUICK: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Timing {
     server: Arc<dyn ServerObserver>,
-    timed: Option<Timed>,
+    timed: Option<TimedCall>,
 }
 
 /// The call that is timed.
 #[derive(Clone, Copy, Debug)]
-struct Timed {
+struct TimedCall {
     begun: Instant,
     /// How it has ended, if it has, until the end of the turn.
     end: Option<TimedEnd>,
@@ -38,14 +38,14 @@ impl Calls {
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
     #[cold]
     #[inline(never)]
-    pub(crate) fn time(&mut self, ticket: Ticket, begun: Option<Instant>) {
+    pub(crate) fn time(&mut self, ticket: CallTicket, begun: Option<Instant>) {
         let begun = begun.unwrap_or_else(|| self.now(deadline::now));
         self.times_next = false;
         let Some(timing) = &mut self.timing else { return };
         if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
             entry.state = State::Timed;
             timing.server.event(ServerEvent::Timed(begun));
-            timing.timed = Some(Timed { begun, end: None, next: None });
+            timing.timed = Some(TimedCall { begun, end: None, next: None });
         }
     }
 
@@ -68,7 +68,7 @@ impl Calls {
     /// Measures the timed call if it has ended in this turn. Returns whether deadlines have to be looked at.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
-        let Some(Timed { begun, end: Some(end), next }) = timing.timed else { return true };
+        let Some(TimedCall { begun, end: Some(end), next }) = timing.timed else { return true };
         let took = now.saturating_duration_since(begun);
         timing.server.event(ServerEvent::Measured { took, end, at: now });
         timing.timed = None;
@@ -83,7 +83,7 @@ impl Calls {
     #[cold]
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
-            && let Some(Timed { begun, .. }) = timing.timed.take()
+            && let Some(TimedCall { begun, .. }) = timing.timed.take()
         {
             let took = now.saturating_duration_since(begun);
             timing.server.event(ServerEvent::Measured { took, end: TimedEnd::Late, at: now });
@@ -149,7 +149,7 @@ pub(super) mod tests {
         (events, calls)
     }
 
-    fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> Ticket {
+    fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> CallTicket {
         let until = at + Duration::from_millis(timeout);
         let ticket = calls.begin(CALLED, Some(until), Some(Waker::noop())).expect("there is room");
         if calls.times_next {
@@ -158,7 +158,7 @@ pub(super) mod tests {
         ticket
     }
 
-    fn answer(calls: &mut Calls, ticket: Ticket) {
+    fn answer(calls: &mut Calls, ticket: CallTicket) {
         let reply = Packet { id: ticket.id, operation: CALLED, body: Bytes::new() };
         assert!(calls.handle_reply(reply).is_some(), "the caller is woken");
     }

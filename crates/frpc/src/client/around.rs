@@ -1,9 +1,9 @@
 //! A call within the middleware around it, all of that within the deadline of the call.
 
-use crate::api::middleware::{About, Lent};
+use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
 use crate::client::channel::Channel;
-use crate::deadline::{self, Inherited, Within};
+use crate::deadline::{self, InheritedContext, HandlerFuture};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 /// Makes a call within its middleware, if there is any, and all of that within the deadline of the call.
 pub(crate) async fn around<A, B, F>(
     channel: &Channel,
-    about: About,
+    about: MethodInfo,
     request: Request<A>,
     call: impl FnOnce(Request<A>) -> F + Send + 'static,
 ) -> Result<Response<B>, Status>
@@ -23,7 +23,7 @@ where
 {
     let Some(chain) = channel.chain() else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(&channel.inner.runtime, method, timeout, Lent::new(&chain, about.title(), request, call)).await
+    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, about.title(), request, call)).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.
@@ -31,11 +31,11 @@ pub(crate) async fn within_deadline<B: 'static>(
     runtime: &Handle,
     method: Method,
     timeout: Option<Duration>,
-    around: Lent<Result<Response<B>, Status>>,
+    around: PooledCall<Result<Response<B>, Status>>,
 ) -> Result<Response<B>, Status> {
     let timeout = deadline::allowed(timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let bounded = Within { inherited: Inherited { deadline, trace: deadline::trace() }, future: around };
+    let bounded = HandlerFuture { inherited: InheritedContext { deadline, trace: deadline::trace() }, future: around };
     match deadline {
         None => bounded.await,
         Some(until) => {

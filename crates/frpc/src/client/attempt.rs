@@ -1,15 +1,15 @@
 //! An attempt at a unary call on one connection: the wait for room, and the reply.
 
 use crate::calls::failures::{expired, out_of_time, unreachable};
-use crate::calls::observed::Over;
-use crate::calls::{Body, Ended, ServerKind, Ticket};
-use crate::client::call::{Call, CallOptions, Unsent};
+use crate::calls::observed::EndedCall;
+use crate::calls::{Body, CallOutcome, ServerKind, CallTicket};
+use crate::client::call::{Call, CallOptions, NotSent};
 use crate::client::link::Link;
 use crate::deadline;
-use crate::observe::watching::{Begun, Sizes};
-use crate::observe::{About, Token};
+use crate::observe::watching::{BegunCall, CallSizes};
+use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
-use crate::wire::body::{self, Reading};
+use crate::wire::body::{self, DecodeOptions};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use polyglot::{Message, Nesting};
@@ -25,14 +25,14 @@ use tokio::runtime::Handle;
 /// Why an attempt failed.
 pub(crate) struct Failure {
     pub(crate) status: Status,
-    pub(crate) sent: Sent,
+    pub(crate) sent: SentState,
     /// The call as its observer knows it, if another attempt may follow.
-    pub(crate) observed: Option<Begun>,
+    pub(crate) observed: Option<BegunCall>,
 }
 
 /// Whether the server can have run the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sent {
+pub(crate) enum SentState {
     /// It cannot have: the connection had ended before. Another connection may take the call.
     No,
     /// It cannot have, and the call has ended: its deadline passed before there was room, or its request is invalid.
@@ -53,18 +53,18 @@ pub(crate) enum Sent {
 
 impl Failure {
     #[cold]
-    fn new(status: Status, sent: Sent) -> Box<Self> {
+    fn new(status: Status, sent: SentState) -> Box<Self> {
         Box::new(Self { status, sent, observed: None })
     }
 
     /// Whether the request was sent.
     pub(crate) fn was_sent(&self) -> bool {
-        !matches!(self.sent, Sent::No | Sent::Never)
+        !matches!(self.sent, SentState::No | SentState::Never)
     }
 
     /// Whether another attempt may follow though this one was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
-        matches!(self.sent, Sent::Lost { .. } | Sent::Refused { .. })
+        matches!(self.sent, SentState::Lost { .. } | SentState::Refused { .. })
     }
 }
 
@@ -89,10 +89,10 @@ impl Call<'_> {
         message: &A,
         link: &Link,
         runtime: &Handle,
-    ) -> Result<Ticket, Box<Failure>> {
+    ) -> Result<CallTicket, Box<Failure>> {
         let timeout = self.options.timeout;
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Failure::new(out_of_time(), Sent::Never));
+            return Err(Failure::new(out_of_time(), SentState::Never));
         }
         let until = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let _waiting = WaitingCaller::new(link);
@@ -107,7 +107,7 @@ impl Call<'_> {
                         link.calls.retire();
                     }
                     let text = "not sent: the limit of calls in flight was reached until the deadline";
-                    Err(Failure::new(Status::deadline_exceeded(text).unsent(), Sent::Never))
+                    Err(Failure::new(Status::deadline_exceeded(text).unsent(), SentState::Never))
                 }
             },
         }
@@ -118,14 +118,14 @@ impl Call<'_> {
         message: &A,
         link: &Link,
         until: Option<Instant>,
-    ) -> Result<Ticket, Box<Failure>> {
+    ) -> Result<CallTicket, Box<Failure>> {
         let mut waiter = link.connection.waiter();
         loop {
             let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
             vacancy.as_mut().enable();
             if link.is_left() {
                 let status = unreachable("the connection does not accept new calls");
-                return Err(Failure::new(status, Sent::No));
+                return Err(Failure::new(status, SentState::No));
             }
             let sent = poll_fn(|context| {
                 // The time of the wait counts.
@@ -133,20 +133,20 @@ impl Call<'_> {
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(message, link, None, Some((&mut waiter, context))) {
                     // Either the outbox or the vacancy wakes the caller.
-                    Err(Unsent::Full) => vacancy.as_mut().poll(context).map(|()| Err(Unsent::Full)),
+                    Err(NotSent::Full) => vacancy.as_mut().poll(context).map(|()| Err(NotSent::Full)),
                     sent => Poll::Ready(sent),
                 }
             });
             match sent.await {
                 Ok(ticket) => return Ok(ticket),
-                Err(Unsent::Full) => {}
-                Err(Unsent::Unclear) => {
+                Err(NotSent::Full) => {}
+                Err(NotSent::Unclear) => {
                     if let Err(error) = link.connection.peer_known().await {
-                        return Err(Failure::new(error.into(), Sent::No));
+                        return Err(Failure::new(error.into(), SentState::No));
                     }
                 }
-                Err(Unsent::Over(status)) => return Err(Failure::new(status, Sent::No)),
-                Err(Unsent::Failed(status)) => return Err(Failure::new(status, Sent::Never)),
+                Err(NotSent::Over(status)) => return Err(Failure::new(status, SentState::No)),
+                Err(NotSent::Failed(status)) => return Err(Failure::new(status, SentState::Never)),
             }
         }
     }
@@ -174,7 +174,7 @@ pub(crate) struct InFlight<B> {
     link: Arc<Link>,
     method: &'static Method,
     /// `None` once the reply has been taken.
-    ticket: Option<Ticket>,
+    ticket: Option<CallTicket>,
     /// The table of calls reports it to an observer.
     is_observed: bool,
     reply: PhantomData<fn() -> B>,
@@ -182,21 +182,21 @@ pub(crate) struct InFlight<B> {
 
 /// The end of a call that has failed, or whose reply is long or lacks fields. In a box, so that other calls need no room
 /// for it.
-struct Ending {
-    ended: Ended<()>,
+struct RareEnding {
+    ended: CallOutcome<()>,
     until: Option<Instant>,
     /// The call as its observer knows it.
-    over: Option<Over>,
+    over: Option<EndedCall>,
 }
 
 impl<B> InFlight<B> {
-    pub(crate) fn new(link: Arc<Link>, call: &Call<'_>, ticket: Ticket) -> Self {
+    pub(crate) fn new(link: Arc<Link>, call: &Call<'_>, ticket: CallTicket) -> Self {
         let is_observed = call.observer.is_some();
         Self { link, method: call.method, ticket: Some(ticket), is_observed, reply: PhantomData }
     }
 
     /// The rules for a reply with possibly missing fields.
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> DecodeOptions {
         let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
@@ -214,23 +214,23 @@ impl<B> InFlight<B> {
     }
 
     /// Counts the end of a call, and notifies the observer.
-    fn observe_end(&self, code: Code, over: &Over) {
+    fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
         self.notify_end(over.told.token, code, over.told.sizes);
     }
 
     /// Notifies the observer of the end of a call.
-    fn notify_end(&self, token: Token, code: Code, sizes: Sizes) {
+    fn notify_end(&self, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = &self.link.observer {
-            observer.tell_end(&About::of_unary(self.method), token, code, sizes);
+            observer.tell_end(&ObservedMethod::of_unary(self.method), token, code, sizes);
         }
     }
 
     /// Another server of a fleet may run what one has refused, if that does no harm.
-    fn refused(&self, code: Code, until: Option<Instant>) -> Sent {
+    fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
-            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => Sent::Refused { until },
-            _ => Sent::Answered,
+            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => SentState::Refused { until },
+            _ => SentState::Answered,
         }
     }
 }
@@ -241,8 +241,8 @@ impl<B: Message> InFlight<B> {
     #[inline(never)]
     fn finish(
         &self,
-        ticket: Ticket,
-        Ending { ended, until, over }: Ending,
+        ticket: CallTicket,
+        RareEnding { ended, until, over }: RareEnding,
         reply: Option<Result<Response<B>, Status>>,
         unread: Option<Bytes>,
     ) -> Result<Response<B>, Box<Failure>> {
@@ -261,18 +261,18 @@ impl<B: Message> InFlight<B> {
                 let sent = self.refused(status.code(), until);
                 (status, sent)
             }
-            (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
-            (None, Ended::Expired) => {
+            (None, CallOutcome::Lost { status, until }) => (status, SentState::Lost { until }),
+            (None, CallOutcome::Expired) => {
                 self.link.give_up(ticket);
-                (self.expired(), Sent::Answered)
+                (self.expired(), SentState::Answered)
             }
-            (None, Ended::Reply(())) => unreachable!("it has been read"),
+            (None, CallOutcome::Reply(())) => unreachable!("it has been read"),
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
             // For its observer, a call ends with its last attempt.
             if failure.may_be_retried() {
-                failure.observed = Some(Begun { at: over.begun, token: over.told.token, trace: over.told.trace });
+                failure.observed = Some(BegunCall { at: over.begun, token: over.told.token, trace: over.told.trace });
             } else {
                 self.observe_end(failure.status.code(), &over);
             }
@@ -320,14 +320,14 @@ impl<B: Message> Future for InFlight<B> {
             let until = calls.deadline(ticket);
             let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
             over.iter_mut().for_each(|over| over.told.sizes.reply = length);
-            Poll::Ready(Some(Box::new(Ending { ended, until, over })))
+            Poll::Ready(Some(Box::new(RareEnding { ended, until, over })))
         }));
         self.ticket = None;
         Poll::Ready(match (ending, reply) {
             (None, Some(Ok(reply))) => {
                 self.link.calls.handle_answer(Code::Ok);
                 if let Some((token, request)) = observed {
-                    self.notify_end(token, Code::Ok, Sizes { request, reply: length });
+                    self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
                 }
                 Ok(reply)
             }

@@ -44,7 +44,7 @@ pub struct Blocking<C> {
     // In this order: the connection is dropped before its thread is stopped.
     client: C,
     channel: Channel,
-    background: Arc<Background>,
+    background: Arc<BackgroundThread>,
 }
 
 /// Connects to `host:port`; `make` is the `new` of a generated client.
@@ -79,7 +79,7 @@ pub fn connect_using<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channe
 where
     F: Future<Output = Result<Channel, Error>>,
 {
-    let background = Background::start().map_err(Error::Thread)?;
+    let background = BackgroundThread::start().map_err(Error::Thread)?;
     let channel = background.runtime.block_on(async { connect().await })?;
     Ok(Blocking { client: make(channel.clone()), channel, background: Arc::new(background) })
 }
@@ -113,7 +113,7 @@ impl<C> Blocking<C> {
 /// The messages of a stream; see [`Blocking::messages`]. The iterator ends after an error.
 pub struct Messages<M> {
     stream: Option<Streaming<M>>,
-    background: Arc<Background>,
+    background: Arc<BackgroundThread>,
 }
 
 impl<M: Message> Iterator for Messages<M> {
@@ -130,14 +130,14 @@ impl<M: Message> Iterator for Messages<M> {
 }
 
 /// The thread that drives a connection.
-struct Background {
+struct BackgroundThread {
     runtime: Handle,
     /// Dropping it ends the thread.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Background {
+impl BackgroundThread {
     fn start() -> io::Result<Self> {
         let (running, stopped) = oneshot::channel::<()>();
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -159,7 +159,7 @@ impl Background {
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.running = None;
         // A task of the connection may hold the last client, which then is dropped on the thread itself.

@@ -2,13 +2,13 @@
 
 use crate::api::middleware::Chain;
 use crate::client::channel::{Channel, ChannelShared, Layers, TIMEOUT};
-use crate::client::dial::{Address, CONNECTOR, Connector, Dialler, Given};
+use crate::client::dial::{Address, CONNECTOR, Connector, Dialler, SingleTransport};
 use crate::client::factory::LinkFactory;
 use crate::client::hedging::Hedging;
 use crate::client::picker::Picker;
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::endpoint::offer::{Offer, Offering, offering_setters};
+use crate::endpoint::offer::{ServiceOffer, OfferBuilder, offering_setters};
 use crate::observe::ChannelServers;
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};
@@ -110,7 +110,7 @@ pub struct ChannelBuilder {
     is_told: bool,
     pub(crate) strict_presence: bool,
     pub(crate) patience: Duration,
-    pub(crate) offering: Offering,
+    pub(crate) offering: OfferBuilder,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
     hedge_after: Option<Duration>,
@@ -128,7 +128,7 @@ impl ChannelBuilder {
             is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
-            offering: Offering::default(),
+            offering: OfferBuilder::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
             hedge_after: None,
@@ -447,7 +447,7 @@ impl ChannelBuilder {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_using(Box::new(Given(Mutex::new(Some(io))))).await
+        self.connect_using(Box::new(SingleTransport(Mutex::new(Some(io))))).await
     }
 
     async fn connect_using(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
@@ -464,14 +464,14 @@ impl ChannelBuilder {
     }
 
     /// The offer on every connection.
-    fn offer(&mut self) -> Result<Arc<Offer>, Error> {
+    fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a channel");
         }
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }
 
-    fn factory(&self, offer: &Arc<Offer>) -> LinkFactory {
+    fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {
         LinkFactory {
             client: self.client.clone(),
             patience: self.patience,
@@ -481,7 +481,7 @@ impl ChannelBuilder {
         }
     }
 
-    fn channel(self, picker: Arc<dyn Picker>, offer: &Offer) -> Channel {
+    fn channel(self, picker: Arc<dyn Picker>, offer: &ServiceOffer) -> Channel {
         let watching = offer.watching.clone();
         let hedge_after = self.hedge_after.filter(|_| picker.has_several());
         let inner = Arc::new(ChannelShared {

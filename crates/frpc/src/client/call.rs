@@ -5,12 +5,12 @@ use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
 use crate::calls::offers::Refusal;
-use crate::calls::{BeginError, ServerKind, Ticket};
+use crate::calls::{BeginError, ServerKind, CallTicket};
 use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, Flags, Manner, PutError};
+use crate::wire::body::{self, Flags, EncodeForm, PutError};
 use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub struct Call<'a> {
 }
 
 /// Why a call was not sent.
-pub(crate) enum Unsent {
+pub(crate) enum NotSent {
     /// There is no room now.
     Full,
     /// The call depends on the kind of the server, which is not known yet.
@@ -58,7 +58,7 @@ pub(crate) enum Unsent {
     Failed(Status),
 }
 
-impl From<Refusal> for Unsent {
+impl From<Refusal> for NotSent {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Unclear => Self::Unclear,
@@ -94,7 +94,7 @@ impl<'a> Call<'a> {
         link: &Link,
         caller: Option<&Waker>,
         waiter: Option<(&mut Waiter<'_>, &mut Context<'_>)>,
-    ) -> Result<Ticket, Unsent> {
+    ) -> Result<CallTicket, NotSent> {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
         let write = |outbox: &mut Outbox| self.write(message, link, outbox, caller);
@@ -108,13 +108,13 @@ impl<'a> Call<'a> {
                 // The slot of a call whose request could not be written is free again. Its next caller is woken here,
                 // where the lock of the connection is no longer held. A full table has no slot to announce: the caller
                 // itself would be woken, again and again.
-                if matches!(unsent, Unsent::Failed(_) | Unsent::Unclear) {
+                if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
                     link.calls.with(|_| ());
                 }
                 Err(unsent)
             }
-            Poll::Ready(Err(error)) => Err(Unsent::Over(error.into())),
-            Poll::Pending => Err(Unsent::Full),
+            Poll::Ready(Err(error)) => Err(NotSent::Over(error.into())),
+            Poll::Pending => Err(NotSent::Full),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
         link: &Link,
         outbox: &mut Outbox,
         caller: Option<&Waker>,
-    ) -> Result<Ticket, Unsent> {
+    ) -> Result<CallTicket, NotSent> {
         let Self { method, options: CallOptions { timeout, sends_timeout, strict }, metadata, trace, .. } = self;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
@@ -135,9 +135,9 @@ impl<'a> Call<'a> {
             match server {
                 // Metadata and traces are worth waiting for a verdict on the server.
                 ServerKind::Unknown if link.backward || metadata.is_some() || trace.is_some() => {
-                    return Err(Unsent::Unclear);
+                    return Err(NotSent::Unclear);
                 }
-                ServerKind::Plain if link.backward => return Err(Unsent::Failed(takes_no_calls())),
+                ServerKind::Plain if link.backward => return Err(NotSent::Failed(takes_no_calls())),
                 _ => {}
             }
         }
@@ -147,14 +147,14 @@ impl<'a> Call<'a> {
         let until = match *timeout {
             None => None,
             // A call that waited for room stops waiting, and any other is not sent.
-            Some(timeout) if timeout.is_zero() => return Err(Unsent::Full),
+            Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
             Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
             Some(timeout) => calls.now(deadline::now).checked_add(timeout),
         };
         let ticket = match calls.begin(method.operation, until, caller) {
             Ok(ticket) => ticket,
-            Err(BeginError::Full) => return Err(Unsent::Full),
-            Err(BeginError::Ended(status)) => return Err(Unsent::Over(status.unsent())),
+            Err(BeginError::Full) => return Err(NotSent::Full),
+            Err(BeginError::Ended(status)) => return Err(NotSent::Over(status.unsent())),
         };
         if let Some(token) = self.observer {
             calls.observe(ticket, method, token, *trace);
@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
         let manner = if server.is_native() {
             let packs =
                 server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
-            Manner {
+            EncodeForm {
                 form: Form::Extended,
                 flags: Flags::backward(link.backward).with(Flags::PACKED.when(packs)),
                 timeout: timeout.filter(|_| *sends_timeout),
@@ -176,7 +176,7 @@ impl<'a> Call<'a> {
                 report: None,
             }
         } else {
-            Manner { flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown), ..Manner::default() }
+            EncodeForm { flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown), ..EncodeForm::default() }
         };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
         // the connection, and so may each that follows.
@@ -198,8 +198,8 @@ impl<'a> Call<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => Unsent::Unclear,
-                    error => Unsent::Failed(error.into_status()),
+                    PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => NotSent::Unclear,
+                    error => NotSent::Failed(error.into_status()),
                 })
             }
         }

@@ -1,18 +1,18 @@
 //! The channel: a client's handle for calls, over connections that are replaced when they are lost.
 
-use crate::api::hand_off::HandedOff;
+use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attached;
 use crate::client::call::{Call, CallOptions};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
-use crate::client::picker::{Pick, Picked, Picker, Wait};
+use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::deadline;
-use crate::observe::watching::{Begun, Watched, Watching};
-use crate::observe::{About, Side};
+use crate::observe::watching::{BegunCall, ObservedCall, Observers};
+use crate::observe::{ObservedMethod, CallSide};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;
@@ -79,9 +79,9 @@ pub(crate) struct Layers {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// If present, unary calls request a hand-off and put the transport here.
-    pub(crate) handed: Option<HandedOff>,
+    pub(crate) handed: Option<HandOffSlot>,
     /// The call around those of the channel, if an observer knows it: they are not observed themselves.
-    pub(crate) observed: Option<Begun>,
+    pub(crate) observed: Option<BegunCall>,
     /// Calls of idempotent methods are hedged.
     pub(crate) hedges: bool,
 }
@@ -108,7 +108,7 @@ pub(crate) struct ChannelShared {
     pub(crate) strict_presence: bool,
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
-    pub(crate) observer: Option<Arc<Watching>>,
+    pub(crate) observer: Option<Arc<Observers>>,
 }
 
 impl Channel {
@@ -164,8 +164,8 @@ impl Channel {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn handing_off(&self) -> (Self, HandedOff) {
-        let handed = HandedOff::default();
+    pub fn handing_off(&self) -> (Self, HandOffSlot) {
+        let handed = HandOffSlot::default();
         (self.with(|layers| layers.handed = Some(handed.clone())), handed)
     }
 
@@ -267,23 +267,23 @@ impl Channel {
     }
 
     /// The channel for calls within its middleware, of a call that an observer knows as `observed`.
-    pub(crate) fn within(&self, observed: Option<Begun>) -> Self {
+    pub(crate) fn within(&self, observed: Option<BegunCall>) -> Self {
         let outer = self.layers.as_deref().cloned().unwrap_or_default();
         let layers = Layers { chain: None, observed, ..outer };
         Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
     /// A call that begins, as its observer knows it. `begun` is given if it has begun before.
-    pub(crate) fn observe(&self, method: &Method, kind: CallKind, begun: Option<Begun>) -> Option<Watched> {
+    pub(crate) fn observe(&self, method: &Method, kind: CallKind, begun: Option<BegunCall>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
             return None; // Its observation is around it.
         }
-        let watcher = observer.watcher(About::new(Side::Client, *method, kind));
+        let watcher = observer.watcher(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match begun {
             Some(begun) if observer.is_told() => watcher.begun(begun, 0),
             // The table of calls keeps no trace of calls that are only counted.
-            Some(begun) => watcher.begun(Begun { trace: deadline::trace(), ..begun }, 0),
+            Some(begun) => watcher.begun(BegunCall { trace: deadline::trace(), ..begun }, 0),
             None => watcher.begin(deadline::trace()),
         })
     }
@@ -294,14 +294,14 @@ impl Channel {
         call: &Call<'_>,
         until: Option<std::time::Instant>,
         since: &mut Option<Instant>,
-    ) -> Result<Picked, Status> {
+    ) -> Result<PickedConnection, Status> {
         let picker = &self.inner.picker;
         match picker.pick(call) {
             Pick::Ready(picked) => Ok(picked),
             Pick::Failed(status) => Err(status.unsent()),
             Pick::Connecting => {
                 let since = *since.get_or_insert_with(Instant::now);
-                picker.connect(Wait { since, until }).await.map_err(Status::unsent)
+                picker.connect(WaitPolicy { since, until }).await.map_err(Status::unsent)
             }
         }
     }

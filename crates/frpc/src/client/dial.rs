@@ -109,9 +109,9 @@ where
 }
 
 /// Uses one transport, once.
-pub(crate) struct Given<T>(pub(crate) Mutex<Option<T>>);
+pub(crate) struct SingleTransport<T>(pub(crate) Mutex<Option<T>>);
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for SingleTransport<T> {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         let given = self.0.lock().take();
         Box::pin(async move {

@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::client::dial::{Address, Connector, Dialler};
 use crate::client::links::Links;
-use crate::client::making::Maker;
+use crate::client::making::ConnectionFactory;
 use crate::client::picker::ServerObserver;
-use crate::endpoint::offer::Offer;
+use crate::endpoint::offer::ServiceOffer;
 use frisbee::ClientBuilder;
 use std::fmt;
 use std::io;
@@ -21,7 +21,7 @@ pub struct LinkFactory {
     pub(crate) client: ClientBuilder,
     pub(crate) patience: Duration,
     pub(crate) connect_timeout: Duration,
-    pub(crate) offer: Arc<Offer>,
+    pub(crate) offer: Arc<ServiceOffer>,
     pub(crate) runtime: Handle,
 }
 
@@ -73,7 +73,7 @@ impl LinkFactory {
 
     pub(crate) fn links(&self, dialler: Arc<dyn Dialler>, server: Option<Arc<dyn ServerObserver>>) -> Links {
         let Self { client, patience, offer, runtime, .. } = self.clone();
-        Links::by(Maker { client, dialler, patience, offer, runtime, server })
+        Links::by(ConnectionFactory { client, dialler, patience, offer, runtime, server })
     }
 }
 

@@ -1,15 +1,15 @@
 //! The calling end of calls that request a hand-off.
 
 use crate::api::extras::Extras;
-use crate::api::hand_off::HandedOff;
+use crate::api::hand_off::HandOffSlot;
 use crate::calls::failures::{expired, lost, out_of_time};
 use crate::calls::offers::rules;
 use crate::client::call::{Call, CallOptions, present};
 use crate::client::channel::Channel;
-use crate::client::picker::Picked;
+use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::schema::method::Method;
-use crate::wire::body::{self, Manner, Reading, alone};
+use crate::wire::body::{self, EncodeForm, DecodeOptions, alone};
 use crate::{Code, Request, Response, Status};
 use frisbee::{HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
@@ -20,7 +20,7 @@ pub(crate) async fn call<A, B>(
     channel: &Channel,
     method: &'static Method,
     request: Request<A>,
-    handed: &HandedOff,
+    handed: &HandOffSlot,
     options: CallOptions,
 ) -> Result<Response<B>, Status>
 where
@@ -41,7 +41,7 @@ where
 struct HandOffCall<'a> {
     channel: &'a Channel,
     method: &'static Method,
-    handed: &'a HandedOff,
+    handed: &'a HandOffSlot,
     options: CallOptions,
     until: Option<Instant>,
 }
@@ -58,7 +58,7 @@ impl HandOffCall<'_> {
         let mut begun = None;
         loop {
             let call = Call::new(method, self.options, Extras::sent(extras.as_deref()));
-            let Picked { link, .. } = channel.link_for(&call, self.until, &mut begun).await?;
+            let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut begun).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
@@ -66,10 +66,10 @@ impl HandOffCall<'_> {
                 return Err(out_of_time());
             }
             let metadata = present(Extras::sent(extras.as_deref()));
-            let manner = Manner {
+            let manner = EncodeForm {
                 metadata,
                 timeout: left.filter(|_| self.options.sends_timeout),
-                ..Manner::plain(Form::Extended)
+                ..EncodeForm::plain(Form::Extended)
             };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
@@ -98,7 +98,7 @@ impl HandOffCall<'_> {
     fn take<B: Message>(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
-        reading: Reading,
+        reading: DecodeOptions,
     ) -> Result<Response<B>, Status> {
         let status = match answered {
             Ok(accepted) => {

@@ -1,11 +1,11 @@
 //! Calls that are made at a second server while the first has not answered: the first answer counts, and the other call is
 //! cancelled.
 
-use crate::client::attempt::{Failure, Sent};
+use crate::client::attempt::{Failure, SentState};
 use crate::client::call::{Call, CallOptions};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
-use crate::client::picker::{Pick, Picked};
+use crate::client::picker::{Pick, PickedConnection};
 use crate::client::retrying::Attempts;
 use crate::observe::TraceContext;
 use crate::{Response, Status, deadline};
@@ -89,7 +89,7 @@ impl Channel {
         }
         let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
         let beside = Call { avoid: Some(&link), ..call };
-        let Pick::Ready(Picked { link: other, .. }) = self.inner.picker.pick(&beside) else { return first.await };
+        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&beside) else { return first.await };
         let Some(trace) = again(&why()) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
         let again = Call { options, trace: trace.as_ref(), ..call };
@@ -104,7 +104,7 @@ impl Channel {
                 match polled {
                     Poll::Pending => {}
                     // The other attempt may still succeed.
-                    Poll::Ready(Err(failure)) if failure.sent != Sent::Answered && failures[1 - number].is_none() => {
+                    Poll::Ready(Err(failure)) if failure.sent != SentState::Answered && failures[1 - number].is_none() => {
                         failures[number] = Some(failure);
                     }
                     Poll::Ready(made) => return Poll::Ready((made, number)),

@@ -1,13 +1,13 @@
 //! A connection of a channel, with the calls on it.
 
-use crate::calls::Ticket;
+use crate::calls::CallTicket;
 use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
-use crate::endpoint::offer::Offer;
-use crate::observe::watching::Watching;
+use crate::endpoint::offer::ServiceOffer;
+use crate::observe::watching::Observers;
 use crate::schema::method::Method;
-use crate::wire::body::{self, Reading};
+use crate::wire::body::{self, DecodeOptions};
 use crate::wire::packed::{self, Packing};
 use frisbee::{Connection, Operation, PeerKind};
 use polyglot::Nesting;
@@ -31,7 +31,7 @@ pub struct Link {
     /// What this end packs, if it unpacks.
     pub(crate) packing: Option<Arc<Packing>>,
     /// The observer that is notified of each call.
-    pub(crate) observer: Option<Arc<Watching>>,
+    pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
 }
 
@@ -47,7 +47,7 @@ enum LinkEnd {
 
 impl Link {
     /// The link of an existing connection, which outlives it. Its calls may be observed.
-    pub(crate) fn of(connection: &Connection, watching: Option<&Arc<Watching>>) -> Self {
+    pub(crate) fn of(connection: &Connection, watching: Option<&Arc<Observers>>) -> Self {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
@@ -74,7 +74,7 @@ impl Link {
 
     /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
     /// observed.
-    pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &Offer) -> Self {
+    pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, watching) = (!offer.table.is_empty(), offer.watching.as_ref());
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
@@ -90,7 +90,7 @@ impl Link {
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
     /// calls, further calls use a new connection.
     #[cold]
-    pub(crate) fn give_up(&self, ticket: Ticket) {
+    pub(crate) fn give_up(&self, ticket: CallTicket) {
         let table = &self.calls;
         let given_up = self.connection.send_now(|outbox| {
             table.calls.lock().give_up(ticket, |id, operation| {
@@ -136,8 +136,8 @@ impl Link {
     }
 
     /// How messages of the peer are read, with so many fields that may be missing at the end.
-    pub(crate) fn reading(&self, missing: u32) -> Reading {
-        Reading { missing, nesting: self.nesting }
+    pub(crate) fn reading(&self, missing: u32) -> DecodeOptions {
+        DecodeOptions { missing, nesting: self.nesting }
     }
 }
 

@@ -10,8 +10,8 @@ use crate::calls::failures::{closed, unreachable};
 use crate::client::call::Call;
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
-use crate::client::making::{Maker, Making};
-use crate::client::picker::{BoxFuture, Pick, Picked, Picker, Wait};
+use crate::client::making::{ConnectionFactory, ConnectTask};
+use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, WaitPolicy};
 use crate::observe::ServerLoad;
 use parking_lot::Mutex;
 use std::fmt;
@@ -23,14 +23,14 @@ use tokio::time::Instant;
 pub struct Links {
     current: Arc<CurrentLink>,
     /// `None` for an existing connection, which cannot be replaced.
-    making: Option<Arc<Making>>,
+    making: Option<Arc<ConnectTask>>,
 }
 
 impl Links {
     /// Connections that are made on demand.
-    pub(crate) fn by(maker: Maker) -> Self {
+    pub(crate) fn by(maker: ConnectionFactory) -> Self {
         let current = Arc::default();
-        Self { making: Some(Making::new(maker, Arc::clone(&current))), current }
+        Self { making: Some(ConnectTask::new(maker, Arc::clone(&current))), current }
     }
 
     /// Makes the first connection, in one attempt.
@@ -74,7 +74,7 @@ impl Links {
     ///
     /// # Cancel safety
     /// The attempt continues if the future is dropped, for other callers.
-    pub async fn connect(&self, wait: Wait) -> Result<Arc<Link>, Status> {
+    pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
             None => self.current().ok_or_else(|| match is_closed(&self.current) {
@@ -148,11 +148,11 @@ impl Picker for Links {
         if call.avoid.is_some() {
             return Pick::Failed(unreachable("there is no other server"));
         }
-        self.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::new(link)))
+        self.current().map_or(Pick::Connecting, |link| Pick::Ready(PickedConnection::new(link)))
     }
 
-    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
-        Box::pin(async move { self.connect(wait).await.map(Picked::new) })
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
+        Box::pin(async move { self.connect(wait).await.map(PickedConnection::new) })
     }
 
     fn link(&self) -> Option<Arc<Link>> {

@@ -9,10 +9,10 @@ use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
 use crate::client::link::Link;
-use crate::client::picker::{ServerEvent, ServerObserver, Wait};
+use crate::client::picker::{ServerEvent, ServerObserver, WaitPolicy};
 use crate::deadline;
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::Offer;
+use crate::endpoint::offer::ServiceOffer;
 use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
@@ -44,20 +44,20 @@ pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 const PANICKED: &str = "connecting panicked";
 
 /// The means to make a connection.
-pub(crate) struct Maker {
+pub(crate) struct ConnectionFactory {
     pub(crate) client: ClientBuilder,
     pub(crate) dialler: Arc<dyn Dialler>,
     pub(crate) patience: Duration,
-    pub(crate) offer: Arc<Offer>,
+    pub(crate) offer: Arc<ServiceOffer>,
     /// The runtime that drives connections, whichever call makes them.
     pub(crate) runtime: Handle,
     /// Observes the server, if it is one of a fleet.
     pub(crate) server: Option<Arc<dyn ServerObserver>>,
 }
 
-impl Maker {
+impl ConnectionFactory {
     /// Makes a connection. Once made, it is the current one.
-    fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<Made, Failed>> + Send + use<> {
+    fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<MadeConnection, Failed>> + Send + use<> {
         let server = self.server.clone();
         let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), server.as_ref());
         let calls = Arc::new(calls);
@@ -75,7 +75,7 @@ impl Maker {
             if let Some(server) = server {
                 server.event(ServerEvent::Connected);
             }
-            Ok(Made { at, connection, calls })
+            Ok(MadeConnection { at, connection, calls })
         }
     }
 
@@ -86,10 +86,10 @@ impl Maker {
 }
 
 /// A connection in the making: a task in the runtime of the channel, aborted on drop.
-struct Dial(JoinHandle<Result<Made, Failed>>);
+struct Dial(JoinHandle<Result<MadeConnection, Failed>>);
 
 /// A connection that was made.
-struct Made {
+struct MadeConnection {
     at: Instant,
     connection: Connection,
     calls: Arc<CallTable>,
@@ -108,8 +108,8 @@ impl Drop for Dial {
 ///
 /// A task of the channel's runtime makes them, whichever caller waits: a call that is not polled delays no other. An
 /// attempt continues when no caller waits any more, but no further attempt follows.
-pub(crate) struct Making {
-    maker: Maker,
+pub(crate) struct ConnectTask {
+    maker: ConnectionFactory,
     place: Arc<CurrentLink>,
     progress: Mutex<Progress>,
     /// Whether the runtime of the channel has dropped the task.
@@ -128,7 +128,7 @@ struct Progress {
     dial: Option<Dial>,
     failures: Failures,
     /// The last connection, until it is judged whether it lasted.
-    made: Option<Made>,
+    made: Option<MadeConnection>,
     /// The last failure, for callers that cannot wait for the next attempt.
     trouble: Option<String>,
     /// The reason why no further connection can be made.
@@ -144,8 +144,8 @@ struct Failures {
     is_misdirected: bool,
 }
 
-impl Making {
-    pub(crate) fn new(maker: Maker, place: Arc<CurrentLink>) -> Arc<Self> {
+impl ConnectTask {
+    pub(crate) fn new(maker: ConnectionFactory, place: Arc<CurrentLink>) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
         Arc::new(Self { maker, place, progress, dropped, changed })
     }
@@ -204,7 +204,7 @@ impl Making {
     }
 
     /// A connection for a call, within the patience of the channel and the deadline of the call.
-    pub(crate) async fn connection(self: &Arc<Self>, wait: Wait) -> Result<Arc<Link>, Status> {
+    pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;
         let making = self.make(wait.since, Some(patience));
         let (Some(end), is_late) = wait.end(patience) else { return making.await };
@@ -235,7 +235,7 @@ impl Making {
         begun: Instant,
         patience: Option<Duration>,
     ) -> Result<Arc<Link>, Status> {
-        let _waiting = Waiting::new(self);
+        let _waiting = WaiterCount::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -314,7 +314,7 @@ impl Making {
     }
 
     /// The outcome of the attempt in progress, or of a new one.
-    async fn dialled(&self) -> Result<Result<Made, Failed>, JoinError> {
+    async fn dialled(&self) -> Result<Result<MadeConnection, Failed>, JoinError> {
         poll_fn(|context| {
             // Polled outside of the lock, under which no waker may be dropped.
             let dial = self.progress.lock().dial.take();
@@ -329,7 +329,7 @@ impl Making {
     }
 
     /// Notes the outcome of an attempt.
-    fn settle(&self, made: Result<Result<Made, Failed>, JoinError>) {
+    fn settle(&self, made: Result<Result<MadeConnection, Failed>, JoinError>) {
         match made {
             Ok(Ok(made)) => {
                 let mut progress = self.progress.lock();
@@ -385,7 +385,7 @@ enum NextStep {
 
 /// The work of the task, which its runtime may drop.
 struct Task {
-    making: Arc<Making>,
+    making: Arc<ConnectTask>,
     is_over: bool,
 }
 
@@ -406,16 +406,16 @@ impl Drop for Task {
 }
 
 /// Counts a waiting caller.
-struct Waiting<'a>(&'a Making);
+struct WaiterCount<'a>(&'a ConnectTask);
 
-impl<'a> Waiting<'a> {
-    fn new(making: &'a Making) -> Self {
+impl<'a> WaiterCount<'a> {
+    fn new(making: &'a ConnectTask) -> Self {
         making.progress.lock().waiting += 1;
         Self(making)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaiterCount<'_> {
     fn drop(&mut self) {
         self.0.progress.lock().waiting -= 1;
     }
@@ -435,7 +435,7 @@ struct FailedSetup {
 
 /// Whether a connection counts as a failure: it ended before the kind of the server was known, or the server ended it
 /// soon without an answer. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
-fn failed_setup(made: &Made) -> Option<FailedSetup> {
+fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {
         Some(reason) if connection.peer() == PeerKind::Unknown => {

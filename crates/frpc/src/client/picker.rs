@@ -74,11 +74,11 @@ pub trait Picker: Any + Send + Sync {
     /// The connection for a call. Does not wait. [`PendingCall::avoid`] asks for another server than that of a link.
     fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
-    /// Waits for a connection, until the end of the [`Wait`].
+    /// Waits for a connection, until the end of the [`WaitPolicy`].
     ///
     /// # Errors
     /// If there is none in time, or can be none any more. The call counts as not sent.
-    fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>>;
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>>;
 
     /// A connection that a call might use.
     fn link(&self) -> Option<Arc<Link>>;
@@ -102,7 +102,7 @@ pub trait Picker: Any + Send + Sync {
 /// The choice for a call.
 pub enum Pick {
     /// The call is sent on this connection.
-    Ready(Picked),
+    Ready(PickedConnection),
     /// No connection takes the call now. [`Picker::connect`] waits for one.
     Connecting,
     /// The call fails, and counts as not sent.
@@ -110,13 +110,13 @@ pub enum Pick {
 }
 
 /// The connection for a call.
-pub struct Picked {
+pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
     /// The call is a trial of its server, and is hedged after this time.
     pub(crate) trial: Option<Duration>,
 }
 
-impl Picked {
+impl PickedConnection {
     /// A call on this connection.
     pub fn new(link: Arc<Link>) -> Self {
         Self { link, trial: None }
@@ -132,14 +132,14 @@ impl Picked {
 
 /// How long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Wait {
+pub struct WaitPolicy {
     /// When the wait began. It ends with the patience of the channel.
     pub(crate) since: tokio::time::Instant,
     /// The deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
-impl Wait {
+impl WaitPolicy {
     /// The end of the wait by the [patience](LinkFactory::patience) of the channel, and whether the deadline of the call
     /// comes first.
     pub fn end(&self, patience: Duration) -> (Option<tokio::time::Instant>, bool) {

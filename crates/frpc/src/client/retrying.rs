@@ -1,13 +1,13 @@
 //! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
 
 use crate::calls::failures::expired;
-use crate::client::attempt::{Failure, Sent};
+use crate::client::attempt::{Failure, SentState};
 use crate::client::call::{Call, CallOptions};
 use crate::client::channel::Channel;
 use crate::client::hedging::{Hedge, Hedging};
-use crate::client::picker::Picked;
+use crate::client::picker::PickedConnection;
 use crate::deadline;
-use crate::observe::{About, Token, TraceContext};
+use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Code, Response, Status};
 use polyglot::Message;
@@ -87,7 +87,7 @@ impl Channel {
         mut call: Call<'_>,
         message: &A,
         mut failure: Option<Box<Failure>>,
-        mut picked: Option<Picked>,
+        mut picked: Option<PickedConnection>,
         (token, mut trace): (Token, Option<TraceContext>),
     ) -> Result<Response<B>, Status>
     where
@@ -98,7 +98,7 @@ impl Channel {
         let CallOptions { timeout, .. } = call.options;
         let until = match failure.as_ref().map(|failure| failure.sent) {
             // The time of the first attempt counts.
-            Some(Sent::Lost { until } | Sent::Refused { until }) => until,
+            Some(SentState::Lost { until } | SentState::Refused { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let mut since = None;
@@ -111,7 +111,7 @@ impl Channel {
                 let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
                 let again = match is_retry {
                     true => method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend(),
-                    false => failed.sent == Sent::No && attempts.may_add(1, max),
+                    false => failed.sent == SentState::No && attempts.may_add(1, max),
                 };
                 if !again {
                     return Err(attempts.verdict(failed.status, method));
@@ -119,7 +119,7 @@ impl Channel {
                 if is_retry {
                     since = None; // It had a connection.
                     if let Some(observer) = &self.inner.observer {
-                        observer.retry(&About::of_unary(method), token, &failed.status, &mut trace);
+                        observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
                     }
                 }
                 let pause = is_retry.then(|| attempts.backoff());
@@ -128,7 +128,7 @@ impl Channel {
                     deadline::sleep_until(&self.inner.runtime, deadline::now() + pause).await;
                 }
             }
-            let Picked { link, trial } = match picked.take() {
+            let PickedConnection { link, trial } = match picked.take() {
                 Some(picked) => picked,
                 None => match self.link_for(&call, until, &mut since).await {
                     Ok(picked) => picked,
@@ -152,7 +152,7 @@ impl Channel {
                         let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
                         (may && self.inner.retries.spend()).then(|| {
                             if let Some(observer) = &self.inner.observer {
-                                observer.retry(&About::of_unary(method), token, why, &mut next);
+                                observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
                             }
                             next
                         })
@@ -182,8 +182,8 @@ mod tests {
         let unsent = || Status::deadline_exceeded("not sent").unsent();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
         let mut lost = Attempts::default();
-        lost.fail(Failure { status: Status::unavailable("lost"), sent: Sent::Lost { until: None }, observed: None });
-        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: Sent::No, observed: None });
+        lost.fail(Failure { status: Status::unavailable("lost"), sent: SentState::Lost { until: None }, observed: None });
+        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: SentState::No, observed: None });
         assert_eq!(lost.failed, 1, "the other was not sent");
         assert!(lost.verdict(unsent(), &method).may_have_run());
         let mut cancelled = Attempts::default();

@@ -1,7 +1,7 @@
 //! The calling end of calls with streams.
 
 use crate::api::extras::Extras;
-use crate::api::middleware::{About, CallKind};
+use crate::api::middleware::{MethodInfo, CallKind};
 use crate::api::streams::carried_by;
 use crate::calls::failures::{lost, takes_no_calls};
 use crate::calls::offers::rules;
@@ -9,15 +9,15 @@ use crate::client::around::around;
 use crate::client::call::Call;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
-use crate::client::picker::Picked;
+use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::observe::TraceContext;
-use crate::observe::watching::Watched;
+use crate::observe::watching::ObservedCall;
 use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, Flags, Reading};
+use crate::wire::body::{self, Flags, DecodeOptions};
 use crate::wire::layouts::takes_calls;
-use crate::wire::prefix::Said;
+use crate::wire::prefix::PrefixFields;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::Parked;
 use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
@@ -50,7 +50,7 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
+        let (about, plain) = (MethodInfo::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
         let watched = self.observe(method, CallKind::ServerStreaming, None);
         let call = move |request| async move { call_server_streaming(&plain, method, request).await };
         until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
@@ -73,8 +73,8 @@ impl Channel {
         S::Item: Message + Send + Sync,
         B: Message + Send + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.within(None));
-        let ending = self.observe(method, CallKind::ClientStreaming, None).map(Ending::new);
+        let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.within(None));
+        let ending = self.observe(method, CallKind::ClientStreaming, None).map(ObservedStream::new);
         let carried = ending.as_ref().map(|ending| ending.carried.clone());
         let call = move |request| async move { call_client_streaming(&plain, method, request, carried).await };
         let call = self.in_runtime(around(self, about, request, call));
@@ -101,7 +101,7 @@ impl Channel {
         S::Item: Message + Send + Sync,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
+        let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
         let watched = self.observe(method, CallKind::Streaming, None);
         let call = move |request| async move { call_streaming(&plain, method, request).await };
         until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
@@ -110,7 +110,7 @@ impl Channel {
 
 /// Has a call that is observed end for its observer when the stream of replies does.
 async fn until_its_end<B>(
-    watched: Option<Watched>,
+    watched: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
     let Some(watched) = watched else { return call.await };
@@ -123,19 +123,19 @@ async fn until_its_end<B>(
 }
 
 /// A call that streams requests alone and is observed. Dropped before its end, it has been cancelled.
-struct Ending {
-    watched: Option<Watched>,
+struct ObservedStream {
+    watched: Option<ObservedCall>,
     /// The bytes of its messages, once its stream has been left.
     carried: Arc<Mutex<StreamBytes>>,
 }
 
-impl Ending {
-    fn new(watched: Watched) -> Self {
+impl ObservedStream {
+    fn new(watched: ObservedCall) -> Self {
         Self { watched: Some(watched), carried: Arc::default() }
     }
 
     fn trace(&self) -> Option<TraceContext> {
-        self.watched.as_ref().and_then(Watched::trace)
+        self.watched.as_ref().and_then(ObservedCall::trace)
     }
 
     fn end(mut self, code: Code) {
@@ -151,19 +151,19 @@ impl Ending {
     }
 }
 
-impl Drop for Ending {
+impl Drop for ObservedStream {
     fn drop(&mut self) {
         self.finish(Code::Cancelled);
     }
 }
 
 /// Notes the bytes of a stream when it is left.
-struct Leaving<'a> {
+struct ByteRecorder<'a> {
     sender: &'a StreamSender,
     carried: Option<Arc<Mutex<StreamBytes>>>,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for ByteRecorder<'_> {
     fn drop(&mut self) {
         if let Some(carried) = &self.carried {
             *carried.lock() = self.sender.bytes();
@@ -180,10 +180,10 @@ where
     A: Message,
     B: Message,
 {
-    let terms = Opening::new(channel, request.timeout());
+    let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut begun = None;
-    let Opened { sender, receiver, link, reading, .. } = loop {
+    let OpenedStream { sender, receiver, link, reading, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut begun).await?;
         // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
@@ -221,11 +221,11 @@ where
     S::Item: Message,
     B: Message,
 {
-    let terms = Opening::new(channel, request.timeout());
+    let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let Opened { sender, receiver, link, reading, flags } =
+    let OpenedStream { sender, receiver, link, reading, flags } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
-    let _leaving = Leaving { sender: &sender, carried };
+    let _leaving = ByteRecorder { sender: &sender, carried };
     carried_by(&messages, &link.connection);
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let mut sending = pin!(send_messages(&sender, messages, flags));
@@ -266,9 +266,9 @@ where
     S::Item: Message + Send,
     B: Message,
 {
-    let terms = Opening::new(channel, request.timeout());
+    let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let Opened { sender, receiver, link, reading, flags } =
+    let OpenedStream { sender, receiver, link, reading, flags } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let connection = link.connection.clone();
     carried_by(&messages, &connection);
@@ -305,7 +305,7 @@ where
 }
 
 /// The time limits of a streaming call.
-struct Opening {
+struct OpenDeadlines {
     /// The runtime of the channel, for timers.
     runtime: Handle,
     /// The deadline of the call, which a native server gets. There is no default: streams may be long.
@@ -317,17 +317,17 @@ struct Opening {
 }
 
 /// A stream for a call.
-struct Opened {
+struct OpenedStream {
     sender: StreamSender,
     receiver: StreamReceiver,
     link: Arc<Link>,
     /// How replies are read.
-    reading: Reading,
+    reading: DecodeOptions,
     /// How requests are written.
     flags: Flags,
 }
 
-impl Opening {
+impl OpenDeadlines {
     fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
         let limit = channel.options(timeout).timeout;
         let at = |timeout: Option<Duration>| timeout.and_then(|timeout| deadline::now().checked_add(timeout));
@@ -343,7 +343,7 @@ impl Opening {
         method: &'static Method,
         extras: Option<&Extras>,
         begun: &mut Option<tokio::time::Instant>,
-    ) -> Result<Opened, Status> {
+    ) -> Result<OpenedStream, Status> {
         if left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
@@ -353,7 +353,7 @@ impl Opening {
                     kind: CallKind::Streaming,
                     ..Call::new(method, channel.options(None), Extras::sent(extras))
                 };
-                let Picked { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
+                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
                 let Ok(peer) = link.connection.peer_known().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
@@ -362,10 +362,10 @@ impl Opening {
                     return Err(Status::unimplemented("the peer does not accept streams").unsent());
                 }
                 let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                let (mut said, trace) = (Said::default(), deadline::trace());
+                let (mut said, trace) = (PrefixFields::default(), deadline::trace());
                 if peer.hello().is_some() {
                     let metadata = Extras::sent(extras);
-                    said = Said { timeout: left(self.until), metadata, trace: trace.as_ref(), ..said };
+                    said = PrefixFields { timeout: left(self.until), metadata, trace: trace.as_ref(), ..said };
                 }
                 let first = body::open(method.operation, said);
                 // An opening that waits for a place moves to the next connection when this one takes no new calls.
@@ -376,7 +376,7 @@ impl Opening {
                         let (sender, receiver) = stream.split();
                         let packs = link.packs(method, &peer);
                         let flags = Flags::LOSSLESS.when(channel.is_strict()).with(Flags::PACKED.when(packs));
-                        return Ok(Opened { sender, receiver, link, reading, flags });
+                        return Ok(OpenedStream { sender, receiver, link, reading, flags });
                     }
                     Err(SendError::Closed(_)) => {}
                     Err(error) => return Err(error.into()),

@@ -1,17 +1,17 @@
 //! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
 
-use crate::api::extras::{Extras, Held};
-use crate::api::middleware::{About, CallKind, Lent};
+use crate::api::extras::{Extras, OptionalExtras};
+use crate::api::middleware::{MethodInfo, CallKind, PooledCall};
 use crate::api::request::Origin;
 use crate::client::around::within_deadline;
-use crate::client::attempt::{Failure, InFlight, Sent};
+use crate::client::attempt::{Failure, InFlight, SentState};
 use crate::client::call::Call;
 use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off;
-use crate::client::picker::{Pick, Picked};
+use crate::client::picker::{Pick, PickedConnection};
 use crate::deadline;
-use crate::observe::watching::{Begun, Watched};
-use crate::observe::{About as Observed, Token, TraceContext};
+use crate::observe::watching::{BegunCall, ObservedCall};
+use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
@@ -26,7 +26,7 @@ pub(crate) struct Unary<'a, A, B> {
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
-    extras: Held,
+    extras: OptionalExtras,
     state: UnaryState<'a, B>,
 }
 
@@ -81,7 +81,7 @@ where
                     this.channel.inner.retries.earn();
                     return Poll::Ready(Ok(reply));
                 }
-                Err(failed) if failed.sent == Sent::Answered => return Poll::Ready(Err(failed.status)),
+                Err(failed) if failed.sent == SentState::Answered => return Poll::Ready(Err(failed.status)),
                 Err(failed) => {
                     let observed = failed.observed;
                     this.state = UnaryState::Retrying(this.retry(Some(failed), None, observed));
@@ -138,11 +138,11 @@ where
     #[inline(never)]
     fn start_retrying(
         &mut self,
-        picked: Option<Picked>,
+        picked: Option<PickedConnection>,
         token: Option<Token>,
         trace: Option<TraceContext>,
     ) -> UnaryState<'a, B> {
-        let observed = token.map(|token| Begun { at: deadline::now(), token, trace });
+        let observed = token.map(|token| BegunCall { at: deadline::now(), token, trace });
         UnaryState::Retrying(self.retry(None, picked, observed))
     }
 
@@ -157,14 +157,14 @@ where
         let options = channel.options(self.timeout);
         let timeout = options.timeout.filter(|_| options.sends_timeout);
         let watched = channel.observe(method, CallKind::Unary, None);
-        let observed = watched.as_ref().map(Watched::begun).or(layers.observed);
+        let observed = watched.as_ref().map(ObservedCall::begun).or(layers.observed);
         let message = std::mem::take(&mut self.message);
         let request = Request::together(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
             (Some(chain), _) => {
-                let (title, inner) = (About::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
+                let (title, inner) = (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
                 let make = move |request| async move { Unary::new(&inner, method, request).await };
-                let around = Lent::new(chain, title, request, make);
+                let around = PooledCall::new(chain, title, request, make);
                 let runtime = &channel.inner.runtime;
                 Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
             }
@@ -183,14 +183,14 @@ where
     fn retry(
         &mut self,
         failure: Option<Box<Failure>>,
-        picked: Option<Picked>,
-        observed: Option<Begun>,
+        picked: Option<PickedConnection>,
+        observed: Option<BegunCall>,
     ) -> Boxed<'a, B> {
         let (channel, method) = (self.channel, self.method);
         let options = channel.options(self.timeout);
         let watched = channel.observe(method, CallKind::Unary, observed);
         let outside = || channel.layers.as_ref().and_then(|layers| layers.observed);
-        let observed = watched.as_ref().map(Watched::begun).or_else(outside);
+        let observed = watched.as_ref().map(ObservedCall::begun).or_else(outside);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
@@ -203,7 +203,7 @@ where
 }
 
 /// Has the observation of a call end with it.
-fn observed_to_end<'a, B: 'a>(watched: Option<Watched>, call: Boxed<'a, B>) -> Boxed<'a, B> {
+fn observed_to_end<'a, B: 'a>(watched: Option<ObservedCall>, call: Boxed<'a, B>) -> Boxed<'a, B> {
     match watched {
         None => call,
         Some(watched) => {

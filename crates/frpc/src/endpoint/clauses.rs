@@ -3,7 +3,7 @@
 use crate::Status;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::wire::layouts::{CALLED, Fit, Told, misfit};
+use crate::wire::layouts::{CALLED, LayoutMatch, PeerLayout, misfit};
 use frisbee::PeerKind;
 use std::collections::HashSet;
 
@@ -49,7 +49,7 @@ impl Clauses {
         let mut others = 0..OTHERS_MAX;
         let mut told = HashSet::new();
         let mut misfits = Vec::new();
-        for theirs in peer.hello().into_iter().flat_map(|hello| Told::all(hello, CALLED)) {
+        for theirs in peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, CALLED)) {
             // A client may have several layouts of one service, each with channels of its own.
             if !told.insert((theirs.service.clone(), theirs.fingerprint)) {
                 continue;
@@ -58,20 +58,20 @@ impl Clauses {
                 // Other services may have the operations of a service that does not exist here.
                 None => (Reason::absent(&theirs.service), &[][..]),
                 Some(ours) => match ours.fit(&theirs) {
-                    Fit::Whole => {
+                    LayoutMatch::Whole => {
                         // Operations of other services and routers are not refused.
                         let later = theirs.operations.iter().filter(|other| !has(**other) && others.next().is_some());
                         clauses.refuse(later, Reason::Later(ours));
                         continue;
                     }
-                    Fit::Older => {
+                    LayoutMatch::Older => {
                         if !clauses.older.contains(ours) {
                             clauses.older.push(ours);
                         }
                         continue;
                     }
-                    Fit::Not if misfits.contains(ours) => (Reason::Misfit(ours), &[][..]),
-                    Fit::Not => {
+                    LayoutMatch::Not if misfits.contains(ours) => (Reason::Misfit(ours), &[][..]),
+                    LayoutMatch::Not => {
                         misfits.push(*ours);
                         (Reason::Misfit(ours), ours.operations)
                     }

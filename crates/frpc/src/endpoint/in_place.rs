@@ -1,7 +1,7 @@
 //! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
 //! long. Pure state; time is an argument.
 
-use frisbee::tasks::Apart;
+use frisbee::tasks::TaskPenalty;
 use std::time::{Duration, Instant};
 
 /// The length of a long turn of handlers, unless turns may take more by
@@ -23,11 +23,11 @@ pub(crate) struct InPlace {
     /// The number of successive long turns.
     long_turns: u32,
     /// The periods with tasks.
-    apart: Apart,
+    apart: TaskPenalty,
 }
 
 /// A turn that has ended.
-pub(crate) struct Ended {
+pub(crate) struct EndedBatch {
     /// When it ended, if handlers were polled.
     pub(crate) at: Option<Instant>,
     /// Handlers get tasks from now on.
@@ -36,7 +36,7 @@ pub(crate) struct Ended {
 
 impl InPlace {
     pub(crate) fn new() -> Self {
-        Self { polled: false, is_apart: false, long_turns: 0, apart: Apart::default() }
+        Self { polled: false, is_apart: false, long_turns: 0, apart: TaskPenalty::default() }
     }
 
     /// Whether to poll a handler in place. If so, it counts as polled.
@@ -57,7 +57,7 @@ impl InPlace {
         began: Instant,
         clock: impl FnOnce() -> Instant,
         allowed: impl FnOnce() -> Duration,
-    ) -> Ended {
+    ) -> EndedBatch {
         if std::mem::take(&mut self.polled) {
             let now = clock();
             // Compared and not subtracted: the difference of two instants costs several times as much.
@@ -65,14 +65,14 @@ impl InPlace {
             if !is_long {
                 self.long_turns = 0;
             }
-            return Ended { at: Some(now), is_slow: is_long && self.handle_long_turn(began, now, allowed()) };
+            return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_turn(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
             // Another trial, where a single long turn suffices.
             self.is_apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
-        Ended { at: None, is_slow: false }
+        EndedBatch { at: None, is_slow: false }
     }
 
     fn handle_long_turn(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
@@ -98,14 +98,14 @@ mod tests {
     const QUICK: Duration = Duration::from_micros(50);
 
     /// A connection's turns, in immediate succession.
-    struct Turns {
+    struct BatchSequence {
         in_place: InPlace,
         now: Instant,
         /// The time that each may take by the settings.
         allowed: Duration,
     }
 
-    impl Turns {
+    impl BatchSequence {
         fn new() -> Self {
             Self { in_place: InPlace::new(), now: Instant::now(), allowed: QUICK }
         }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn handlers_long_in_three_turns_in_a_row_get_tasks() {
-        let mut turns = Turns::new();
+        let mut turns = BatchSequence::new();
         for _ in 0..100 {
             assert!(turns.call(LONG) && turns.call(LONG) && turns.call(QUICK), "two long turns are no proof");
         }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn turns_within_configured_limit_are_not_long() {
-        let mut turns = Turns { allowed: 3 * LONG, ..Turns::new() };
+        let mut turns = BatchSequence { allowed: 3 * LONG, ..BatchSequence::new() };
         for _ in 0..100 {
             assert!(turns.call(2 * LONG));
         }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn handlers_that_were_sent_away_are_tried_again() {
-        let mut turns = Turns::new();
+        let mut turns = BatchSequence::new();
         turns.send_away();
         turns.pause(APART_MIN / 2);
         assert!(!turns.call(QUICK));
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn long_handlers_are_retried_once_at_growing_intervals() {
-        let mut turns = Turns::new();
+        let mut turns = BatchSequence::new();
         assert_eq!(turns.send_away(), 3);
         let mut pause = APART_MIN;
         while pause < APART_MAX {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn handlers_quick_for_their_whole_absence_are_reset() {
-        let mut turns = Turns::new();
+        let mut turns = BatchSequence::new();
         turns.send_away();
         turns.pause(APART_MIN);
         turns.send_away();

@@ -3,7 +3,7 @@
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
-use crate::observe::watching::Watching;
+use crate::observe::watching::Observers;
 use crate::schema::layout::Layout;
 use crate::service::formats::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The offer that a builder collects.
 #[derive(Clone, Default)]
-pub(crate) struct Offering {
+pub(crate) struct OfferBuilder {
     /// Makes the methods of a service for each server or channel.
     services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
@@ -32,7 +32,7 @@ pub(crate) struct Offering {
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
     /// Who observes calls.
-    watching: Option<Watching>,
+    watching: Option<Observers>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
     /// The access rules, if there are any.
@@ -44,7 +44,7 @@ pub(crate) struct Offering {
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// The offer on each connection.
-pub(crate) struct Offer {
+pub(crate) struct ServiceOffer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
@@ -54,7 +54,7 @@ pub(crate) struct Offer {
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Who observes calls.
-    pub(crate) watching: Option<Arc<Watching>>,
+    pub(crate) watching: Option<Arc<Observers>>,
     /// Turns do nothing but what calls need: there are no mounted routers, and no calls are observed.
     pub(crate) is_plain: bool,
     /// The services, for those who look at the end.
@@ -69,7 +69,7 @@ pub(crate) struct Offer {
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
-impl Offering {
+impl OfferBuilder {
     pub(crate) fn add_service<S: Service>(&mut self, service: S) {
         self.services.push(Arc::new(move || service.methods()));
     }
@@ -86,7 +86,7 @@ impl Offering {
         self.on_connect.push(Arc::new(hook));
     }
 
-    pub(crate) fn watch(&mut self, set: impl FnOnce(&mut Watching)) {
+    pub(crate) fn watch(&mut self, set: impl FnOnce(&mut Observers)) {
         set(self.watching.get_or_insert_default());
     }
 
@@ -106,7 +106,7 @@ impl Offering {
     }
 
     /// The complete offer. Fails if services or routers overlap.
-    pub(crate) fn done(self) -> Result<Offer, Error> {
+    pub(crate) fn done(self) -> Result<ServiceOffer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
         let is_asked = self.is_inspectable || self.watching.is_some() || !lifecycles.is_empty();
@@ -130,7 +130,7 @@ impl Offering {
         for lifecycle in &lifecycles {
             lifecycle.offered(&offered);
         }
-        Ok(Offer {
+        Ok(ServiceOffer {
             is_plain: self.mounts.is_empty() && watching.is_none(),
             watching,
             table,
@@ -156,7 +156,7 @@ fn check_room(layouts: &[&'static Layout]) -> Result<(), Error> {
     if length > limit { Err(Error::TooManyServices { length, limit }) } else { Ok(()) }
 }
 
-impl Offer {
+impl ServiceOffer {
     /// Calls the functions for new connections.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
@@ -175,13 +175,13 @@ impl Offer {
     }
 }
 
-impl fmt::Debug for Offer {
+impl fmt::Debug for ServiceOffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Offer").field("methods", &self.table.methods().collect::<Vec<_>>()).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Offering {
+impl fmt::Debug for OfferBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let services = self.services.iter().map(|methods| methods());
         f.debug_struct("Offering")

@@ -10,7 +10,7 @@ use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::served::Kind;
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;
 use std::collections::BTreeMap;
@@ -77,9 +77,9 @@ impl Session {
     }
 
     /// How this peer's requests to a method are read.
-    pub(crate) fn reading(&self, method: &Method) -> Reading {
+    pub(crate) fn reading(&self, method: &Method) -> DecodeOptions {
         let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
-        Reading { missing, nesting: self.nesting }
+        DecodeOptions { missing, nesting: self.nesting }
     }
 
     /// A new instance for the first call of a method; `None` if this peer cannot call it.

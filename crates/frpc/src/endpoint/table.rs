@@ -2,15 +2,15 @@
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
-use crate::observe::watching::{Watcher, Watching};
-use crate::observe::{About, Side};
+use crate::observe::watching::{MethodObserver, Observers};
+use crate::observe::{ObservedMethod, CallSide};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::admission::Guard;
 use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
 use crate::service::served::{Entry, Kind, Running};
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use crate::{Error, Policy};
 use frisbee::Operation;
 use std::collections::{HashMap, HashSet};
@@ -25,17 +25,17 @@ const KEPT_FIRST: u16 = 65_000;
 #[derive(Default)]
 pub(crate) struct Table {
     /// The methods below [`KEPT_FIRST`], by operation minus 10.
-    served: Vec<Option<Served>>,
+    served: Vec<Option<ServedMethod>>,
     /// The methods from [`KEPT_FIRST`] on, by operation minus that. Apart, since a table with all between would take
     /// megabytes.
-    kept: Vec<Option<Served>>,
+    kept: Vec<Option<ServedMethod>>,
     /// The operations of methods by the names of their service and of their own.
     names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
 /// A method with its settings.
-pub(crate) struct Served {
+pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
     pub(crate) running: Running,
     /// The middleware around its calls: that of the server, of the service and of the method.
@@ -43,16 +43,16 @@ pub(crate) struct Served {
     /// Callers may request a hand-off by it.
     pub(crate) hands_off: bool,
     /// Who observes its calls.
-    pub(crate) watcher: Option<Watcher>,
+    pub(crate) watcher: Option<MethodObserver>,
     /// Its replies are packed for peers that unpack.
     pub(crate) packs: bool,
     /// The number of the rule for its callers, if the end has rules.
     pub(crate) rule: Option<usize>,
 }
 
-impl Served {
+impl ServedMethod {
     /// The settings of the method for one connection.
-    pub(crate) fn settings(&self, reading: Reading, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
+    pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
             reading,
@@ -88,10 +88,10 @@ impl Table {
         default: Policy,
         mut settings: MethodSettings,
         chain: &Chain,
-        watching: Option<&Arc<Watching>>,
+        watching: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
+        let (mut low, mut kept): (Vec<Option<ServedMethod>>, Vec<Option<ServedMethod>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
@@ -121,10 +121,10 @@ impl Table {
             }
             let chain = chain.followed_by(&entry.chain).present();
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
-            let about = About::new(Side::Server, entry.method, entry.face().about().kind());
+            let about = ObservedMethod::new(CallSide::Server, entry.method, entry.face().about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
             let rule = access.and_then(|access| access.rule(&name));
-            served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });
+            served[index] = Some(ServedMethod { entry, running, chain, hands_off, watcher, packs, rule });
         }
         let table = Self::of(low, kept, layouts);
         let ruled = access.into_iter().flat_map(Authorize::methods);
@@ -136,7 +136,7 @@ impl Table {
         }
     }
 
-    fn of(served: Vec<Option<Served>>, kept: Vec<Option<Served>>, layouts: Vec<&'static Layout>) -> Self {
+    fn of(served: Vec<Option<ServedMethod>>, kept: Vec<Option<ServedMethod>>, layouts: Vec<&'static Layout>) -> Self {
         let methods = served.iter().chain(&kept).flatten().map(|served| served.entry.method);
         let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
         Self { names: names.collect(), served, kept, layouts }
@@ -162,7 +162,7 @@ impl Table {
         self.names.get(&(service, method)).copied()
     }
 
-    pub(crate) fn get(&self, operation: u16) -> Option<&Served> {
+    pub(crate) fn get(&self, operation: u16) -> Option<&ServedMethod> {
         let operation = Operation::user(operation)?;
         match self.served.get(index(operation)) {
             Some(served) => served.as_ref(),
@@ -170,7 +170,7 @@ impl Table {
         }
     }
 
-    fn get_kept(&self, operation: Operation) -> Option<&Served> {
+    fn get_kept(&self, operation: Operation) -> Option<&ServedMethod> {
         self.kept.get(kept_index(operation)?)?.as_ref()
     }
 

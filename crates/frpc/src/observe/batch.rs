@@ -2,7 +2,7 @@
 
 use crate::Code;
 use crate::client::channel::ChannelShared;
-use crate::observe::About;
+use crate::observe::ObservedMethod;
 use std::any::Any;
 use std::fmt;
 use std::sync::Weak;
@@ -52,7 +52,7 @@ use std::sync::Weak;
 pub trait BatchObserver: Any + Send + Sync {
     /// Registers a method, whose calls are reported with the number that is returned. Called several times for one method,
     /// which should get the same number.
-    fn register(&self, about: &About) -> u32;
+    fn register(&self, about: &ObservedMethod) -> u32;
 
     /// Calls of a method have ended with one code, and took so many nanoseconds each.
     fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64);

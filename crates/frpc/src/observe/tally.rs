@@ -2,12 +2,12 @@
 //! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
-use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching, nanos};
+use crate::observe::watching::{BegunCall, CallSizes, ObservedCall, MethodObserver, Observers, nanos};
 use crate::{Code, deadline};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-impl Watcher {
+impl MethodObserver {
     /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
     /// task. `is_timed` says that it belongs to no turn.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
@@ -34,20 +34,20 @@ impl Watcher {
             }
         }
         if self.is_told {
-            self.watching.tell_end(&self.about, self.token, code, Sizes { request: self.request, reply: reply as u64 });
+            self.watching.tell_end(&self.about, self.token, code, CallSizes { request: self.request, reply: reply as u64 });
         }
     }
 
     /// Continues the call as a task. Dropped before its end, it has been cancelled.
-    pub(crate) fn continue_as_task(&self) -> Watched {
+    pub(crate) fn continue_as_task(&self) -> ObservedCall {
         let at = self.began.unwrap_or_else(deadline::now);
-        self.begun(Begun { at, token: self.token, trace: self.trace }, self.request)
+        self.begun(BegunCall { at, token: self.token, trace: self.trace }, self.request)
     }
 }
 
 /// The calls of a connection that were answered in the current turn.
 pub(crate) struct Tally {
-    watching: Arc<Watching>,
+    watching: Arc<Observers>,
     /// The row of the method whose calls are counted below: those that have succeeded.
     row: Cell<u32>,
     calls: Cell<u32>,
@@ -56,7 +56,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(watching: &Arc<Watching>) -> Self {
+    pub(crate) fn new(watching: &Arc<Observers>) -> Self {
         Self {
             watching: watching.clone(),
             row: Cell::new(u32::MAX),

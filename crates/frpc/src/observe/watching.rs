@@ -1,6 +1,6 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
-use crate::observe::{About, BatchObserver, ChannelServers, Ended, Observer, Token, TraceContext};
+use crate::observe::{ObservedMethod, BatchObserver, ChannelServers, Ended, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
 use std::any::Any;
 use std::fmt;
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 /// Who observes the calls of an end.
 #[derive(Clone, Default)]
-pub(crate) struct Watching {
+pub(crate) struct Observers {
     batches: Option<Arc<dyn BatchObserver>>,
     observer: Option<Arc<dyn Observer>>,
 }
 
 /// A method whose calls are observed.
 #[derive(Clone)]
-pub(crate) struct Watcher {
-    pub(crate) watching: Arc<Watching>,
-    pub(crate) about: About,
+pub(crate) struct MethodObserver {
+    pub(crate) watching: Arc<Observers>,
+    pub(crate) about: ObservedMethod,
     /// Its number at the observer of batches.
     pub(crate) row: u32,
     /// An observer is notified of each call.
@@ -34,12 +34,12 @@ pub(crate) struct Watcher {
 
 /// The bytes of a call: of its request, and of its reply.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct CallSizes {
     pub(crate) request: u64,
     pub(crate) reply: u64,
 }
 
-impl Watching {
+impl Observers {
     pub(crate) fn set_batches(&mut self, batches: impl BatchObserver) {
         self.batches = Some(Arc::new(batches));
     }
@@ -59,10 +59,10 @@ impl Watching {
         self.observer = Some(Arc::new(observer));
     }
 
-    pub(crate) fn watcher(self: &Arc<Self>, about: About) -> Watcher {
+    pub(crate) fn watcher(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {
         let (row, is_told) = (self.register(&about), self.is_told());
         let (token, request, trace, began) = (Token::default(), 0, None, None);
-        Watcher { watching: self.clone(), about, row, is_told, token, request, trace, began }
+        MethodObserver { watching: self.clone(), about, row, is_told, token, request, trace, began }
     }
 
     /// Whether an observer is notified of each call.
@@ -70,19 +70,19 @@ impl Watching {
         self.observer.is_some()
     }
 
-    pub(crate) fn tell_begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+    pub(crate) fn tell_begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about, trace))
     }
 
-    pub(crate) fn tell_end(&self, about: &About, token: Token, code: Code, sizes: Sizes) {
+    pub(crate) fn tell_end(&self, about: &ObservedMethod, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
-            let Sizes { request: request_bytes, reply: reply_bytes } = sizes;
+            let CallSizes { request: request_bytes, reply: reply_bytes } = sizes;
             observer.end(about, token, &Ended { code, request_bytes, reply_bytes });
         }
     }
 
     /// The number of a method at the observer of batches.
-    pub(crate) fn register(&self, about: &About) -> u32 {
+    pub(crate) fn register(&self, about: &ObservedMethod) -> u32 {
         self.batches.as_ref().map_or(0, |batches| batches.register(about))
     }
 
@@ -101,7 +101,7 @@ impl Watching {
     }
 
     /// Notes a failed attempt at a call, after which another one is made.
-    pub(crate) fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+    pub(crate) fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         if let Some(batches) = &self.batches {
             batches.retried(batches.register(about), failed.code());
         }
@@ -133,16 +133,16 @@ impl Watching {
     }
 }
 
-impl Watcher {
+impl MethodObserver {
     /// Begins a call with this place in a trace.
-    pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> Watched {
+    pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
         let token = self.watching.tell_begin(&self.about, &mut trace);
-        self.begun(Begun { at: deadline::now(), token, trace }, 0)
+        self.begun(BegunCall { at: deadline::now(), token, trace }, 0)
     }
 
     /// A call that has begun before.
-    pub(crate) fn begun(&self, begun: Begun, request: u64) -> Watched {
-        Watched { watcher: self.clone(), begun, request, is_over: false }
+    pub(crate) fn begun(&self, begun: BegunCall, request: u64) -> ObservedCall {
+        ObservedCall { watcher: self.clone(), begun, request, is_over: false }
     }
 
     /// Counts a call that is refused at once.
@@ -153,7 +153,7 @@ impl Watcher {
 
 /// A call that has begun, as its observer knows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct BegunCall {
     pub(crate) at: Instant,
     pub(crate) token: Token,
     /// The context to pass on: at a client with its request, at a server to the calls of its handler.
@@ -161,16 +161,16 @@ pub(crate) struct Begun {
 }
 
 /// A call that is observed. Dropped before its end, it has been cancelled.
-pub(crate) struct Watched {
-    watcher: Watcher,
-    begun: Begun,
+pub(crate) struct ObservedCall {
+    watcher: MethodObserver,
+    begun: BegunCall,
     request: u64,
     is_over: bool,
 }
 
-impl Watched {
+impl ObservedCall {
     /// The call as its observer knows it.
-    pub(crate) fn begun(&self) -> Begun {
+    pub(crate) fn begun(&self) -> BegunCall {
         self.begun
     }
 
@@ -198,11 +198,11 @@ impl Watched {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        let Watcher { watching, about, row, .. } = &self.watcher;
+        let MethodObserver { watching, about, row, .. } = &self.watcher;
         let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
         watching.ended(*row, code, 1, nanos);
         if watching.is_told() {
-            watching.tell_end(about, self.begun.token, code, Sizes { request: self.request, reply });
+            watching.tell_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
         }
     }
 
@@ -214,7 +214,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for ObservedCall {
     fn drop(&mut self) {
         self.finish(Code::Cancelled, 0);
     }
@@ -225,7 +225,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
     duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
 }
 
-impl fmt::Debug for Watching {
+impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { batches, observer } = self;
         let mut debug = f.debug_struct("Watching");

@@ -5,7 +5,7 @@ use super::UnixServer;
 use super::foreign::{ForeignContext, ForeignHandler};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::{Offer, Offering, offering_setters};
+use crate::endpoint::offer::{ServiceOffer, OfferBuilder, offering_setters};
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use std::fmt;
 use std::io;
@@ -26,7 +26,7 @@ impl Server {
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
-            offering: Offering::default(),
+            offering: OfferBuilder::default(),
             log_settings: false,
             foreign: Vec::new(),
         }
@@ -61,7 +61,7 @@ impl Server {
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
-    pub(crate) offering: Offering,
+    pub(crate) offering: OfferBuilder,
     pub(crate) log_settings: bool,
     foreign: Vec<ForeignHandler>,
 }
@@ -451,7 +451,7 @@ impl ServerBuilder {
         self
     }
 
-    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<Offer>), Error> {
+    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<ServiceOffer>), Error> {
         if self.log_settings {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }

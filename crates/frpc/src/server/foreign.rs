@@ -6,17 +6,17 @@ pub(crate) mod turn;
 use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
-use crate::deadline::{self, Inherited};
+use crate::deadline::{self, InheritedContext};
 use crate::endpoint::in_place::InPlace;
-use crate::endpoint::offer::Offer;
-use crate::endpoint::table::Served;
+use crate::endpoint::offer::ServiceOffer;
+use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
-use crate::observe::watching::Watched;
+use crate::observe::watching::ObservedCall;
 use crate::server::foreign::turn::ForeignCalled;
 use crate::service::admission::admit;
 use crate::service::failures::{expired, nobody_waits, note, overloaded, panicked, too_many};
-use crate::service::formats::Face;
-use crate::service::served::{Kind, Running, Streamed};
+use crate::service::formats::MethodFormat;
+use crate::service::served::{Kind, Running, StreamingMethod};
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::service::unary::held_to;
 use crate::wire::prefix::Prefix;
@@ -65,7 +65,7 @@ impl ForeignHandler {
     }
 
     /// Adds the handler to a server that offers these services.
-    pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<Offer>) -> frisbee::ServerBuilder {
+    pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<ServiceOffer>) -> frisbee::ServerBuilder {
         let Self { accepts, serve } = self;
         server.foreign(accepts, move |transport, context| {
             let connection = context.connection().clone();
@@ -115,7 +115,7 @@ impl Deref for ForeignContext {
 /// The methods of a server's services, for the client of one foreign connection. Clones are for the same client.
 #[derive(Clone)]
 pub struct ForeignMethods {
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
     caller: Arc<ForeignCaller>,
 }
 
@@ -187,11 +187,11 @@ pub struct ForeignMethod {
 }
 
 impl ForeignMethod {
-    fn served(&self) -> &Served {
+    fn served(&self) -> &ServedMethod {
         self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
     }
 
-    fn face(&self) -> &dyn Face {
+    fn face(&self) -> &dyn MethodFormat {
         self.served().entry.face()
     }
 
@@ -307,7 +307,7 @@ impl ForeignMethod {
         };
         let came = request.traceparent();
         let watched = self.served().watcher.as_ref().map(|watcher| watcher.begin(came));
-        let trace = Watched::passed_on(watched.as_ref(), came);
+        let trace = ObservedCall::passed_on(watched.as_ref(), came);
         let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {
             Ok(response) => response.get_mut().call.watched = watched.map(Box::new),
@@ -345,12 +345,12 @@ impl ForeignMethod {
     /// Calls a streaming method, within what native streams pass as well.
     async fn call(
         &self,
-        method: &dyn Streamed,
+        method: &dyn StreamingMethod,
         request: Request<MessageBytes>,
         format: &str,
         trace: Option<TraceContext>,
     ) -> Result<Response<ForeignResponses>, Status> {
-        let Served { entry, chain, .. } = self.served();
+        let ServedMethod { entry, chain, .. } = self.served();
         let caller = &self.methods.caller;
         let connection = &caller.connection;
         if connection.is_overloaded() {
@@ -368,7 +368,7 @@ impl ForeignMethod {
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
-        let handler = held_to(None, Inherited { deadline, trace }, Parked::new(handler));
+        let handler = held_to(None, InheritedContext { deadline, trace }, Parked::new(handler));
         let Ok(worked) = AbortOnDrop(call.runtime.spawn(until_expired(expires, handler))).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
@@ -416,7 +416,7 @@ struct InProgress {
     /// The runtime of handlers.
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
-    watched: Option<Box<Watched>>,
+    watched: Option<Box<ObservedCall>>,
     /// The place in a trace that calls of the handler inherit.
     trace: Option<TraceContext>,
     /// When the caller is no longer let in.
@@ -490,7 +490,7 @@ impl Stream for ForeignResponses {
             call.end(status.code());
             return Poll::Ready(Some(Err(status)));
         }
-        let inherited = Inherited { deadline: *deadline, trace: call.trace };
+        let inherited = InheritedContext { deadline: *deadline, trace: call.trace };
         let polled =
             deadline::within(inherited, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
         let next = match polled {

@@ -3,7 +3,7 @@
 use crate::Connection;
 use crate::codegen::OfferedService;
 use crate::deadline::now;
-use crate::endpoint::offer::Offer;
+use crate::endpoint::offer::ServiceOffer;
 use crate::observe::BatchObserver;
 use crate::service::in_flight::InFlight;
 use frisbee::PacketId;
@@ -33,7 +33,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Inspector {
     inner: frisbee::inspect::Inspector,
-    offer: Arc<Offer>,
+    offer: Arc<ServiceOffer>,
 }
 
 /// A call in progress.
@@ -51,7 +51,7 @@ pub struct CallView {
 }
 
 impl Inspector {
-    pub(crate) fn new(inner: frisbee::inspect::Inspector, offer: Arc<Offer>) -> Self {
+    pub(crate) fn new(inner: frisbee::inspect::Inspector, offer: Arc<ServiceOffer>) -> Self {
         Self { inner, offer }
     }
 
@@ -63,7 +63,7 @@ impl Inspector {
         let Some(in_flight) = connection.attachments().get::<InFlight>() else { return (0, Vec::new()) };
         let (count, oldest) = in_flight.oldest(max);
         let now = now();
-        let view = |note: crate::service::in_flight::Note| CallView {
+        let view = |note: crate::service::in_flight::InFlightCall| CallView {
             id: note.id,
             method: note.name.to_string(),
             age: now.saturating_duration_since(note.since),

@@ -2,7 +2,7 @@
 //! here.
 
 use crate::api::authorize::PeerRules;
-use crate::api::extras::{Extras, Held};
+use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::metadata::Metadata;
 use crate::schema::method::Method;
 use crate::service::failures::nobody_waits;
@@ -50,7 +50,7 @@ impl Guard {
     }
 
     /// Admits a call by its metadata, and adds its principal to the extensions. Returns the end of the admission.
-    fn admit(&self, extras: &mut Held) -> Result<Option<Instant>, Status> {
+    fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
         if let Some(principal) = admitted.principal {
             Extras::extensions_mut(extras).insert(principal);

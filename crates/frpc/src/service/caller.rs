@@ -5,8 +5,8 @@ use crate::api::request::Origin;
 use crate::observe::tally::Tally;
 use crate::schema::method::FullName;
 use crate::service::failures::{given_up, note};
-use crate::service::in_flight::{Entered, InFlight};
-use crate::service::load::{Load, Working};
+use crate::service::in_flight::{InFlightGuard, InFlight};
+use crate::service::load::{Load, LoadGuard};
 use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
@@ -23,10 +23,10 @@ pub(crate) struct Caller {
     /// The peer requests reports.
     asks_for_load: bool,
     /// The observation. In a box, since most servers have none.
-    onlookers: Option<Box<Onlookers>>,
+    onlookers: Option<Box<CallObservers>>,
 }
 
-struct Onlookers {
+struct CallObservers {
     /// The calls that are observed, if any are.
     tally: Option<Tally>,
     /// Where calls in progress are noted, if they are.
@@ -44,7 +44,7 @@ impl Caller {
         let style = Style { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
         let is_seen = tally.is_some() || in_flight.is_some();
-        let onlookers = is_seen.then(|| Box::new(Onlookers { tally, in_flight }));
+        let onlookers = is_seen.then(|| Box::new(CallObservers { tally, in_flight }));
         Self { connection: connection.clone(), style, load: load.clone(), asks_for_load: false, onlookers }
     }
 
@@ -59,7 +59,7 @@ impl Caller {
     }
 
     /// Notes a call until the result is dropped, if calls are noted.
-    pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<Entered> {
+    pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<InFlightGuard> {
         self.in_flight().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
     }
 
@@ -84,7 +84,7 @@ impl Caller {
     }
 
     /// Records a call that is not ready at once, if that is requested.
-    pub(crate) fn work(&self) -> Option<Working> {
+    pub(crate) fn work(&self) -> Option<LoadGuard> {
         Load::enter(&self.load, self.asks_for_load)
     }
 

@@ -1,7 +1,7 @@
 //! The encodings of a method's messages for callers that speak another protocol.
 
 use crate::Status;
-use crate::api::middleware::About;
+use crate::api::middleware::MethodInfo;
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};
 use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
@@ -175,8 +175,8 @@ impl<A, B> Clone for Format<A, B> {
 impl<A, B> Copy for Format<A, B> {}
 
 /// A method without its types.
-pub(crate) trait Face: Send + Sync {
-    fn about(&self) -> &About;
+pub(crate) trait MethodFormat: Send + Sync {
+    fn about(&self) -> &MethodInfo;
 
     /// The names of its formats.
     fn formats(&self) -> Vec<&'static str>;
@@ -193,12 +193,12 @@ pub(crate) trait Face: Send + Sync {
 
 /// The formats of a method.
 pub(crate) struct Formats<A, B> {
-    pub(crate) about: About,
+    pub(crate) about: MethodInfo,
     formats: Vec<Format<A, B>>,
 }
 
 impl<A, B> Formats<A, B> {
-    pub(crate) fn new(about: About) -> Self {
+    pub(crate) fn new(about: MethodInfo) -> Self {
         Self { about, formats: Vec::new() }
     }
 
@@ -207,8 +207,8 @@ impl<A, B> Formats<A, B> {
     }
 }
 
-impl<A: 'static, B: 'static> Face for Formats<A, B> {
-    fn about(&self) -> &About {
+impl<A: 'static, B: 'static> MethodFormat for Formats<A, B> {
+    fn about(&self) -> &MethodInfo {
         &self.about
     }
 

@@ -10,19 +10,19 @@ use std::time::Instant;
 
 /// The calls in progress of one connection. There are no more than a peer may have calls and streams.
 #[derive(Default)]
-pub(crate) struct InFlight(Mutex<Noted>);
+pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
-struct Noted {
+struct ListedCall {
     /// The number given last.
     last: u64,
     /// In the order of their start.
-    calls: BTreeMap<u64, Note>,
+    calls: BTreeMap<u64, InFlightCall>,
 }
 
 /// A call in progress.
 #[derive(Clone, Copy)]
-pub(crate) struct Note {
+pub(crate) struct InFlightCall {
     /// The id of its packets, or of its stream.
     pub(crate) id: PacketId,
     pub(crate) name: FullName,
@@ -31,31 +31,31 @@ pub(crate) struct Note {
 }
 
 /// Held while the call is in progress.
-pub(crate) struct Entered {
+pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlight>,
     number: u64,
 }
 
 impl InFlight {
     /// Notes a call until the result is dropped.
-    pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: FullName, deadline: Option<Instant>) -> Entered {
-        let note = Note { id, name, since: crate::deadline::now(), deadline };
+    pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: FullName, deadline: Option<Instant>) -> InFlightGuard {
+        let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
         let mut noted = in_flight.0.lock();
         noted.last += 1;
         let number = noted.last;
         noted.calls.insert(number, note);
         drop(noted);
-        Entered { in_flight: in_flight.clone(), number }
+        InFlightGuard { in_flight: in_flight.clone(), number }
     }
 
     /// How many calls are in progress, and the oldest of them, so many at most.
-    pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<Note>) {
+    pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let noted = self.0.lock();
         (noted.calls.len(), noted.calls.values().take(max).copied().collect())
     }
 }
 
-impl Drop for Entered {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.in_flight.0.lock().calls.remove(&self.number);
     }

@@ -4,12 +4,12 @@
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
 use crate::api::request::Origin;
-use crate::observe::watching::{Watched, Watcher};
+use crate::observe::watching::{ObservedCall, MethodObserver};
 use crate::service::admission::Guard;
 use crate::service::caller::Caller;
 use crate::service::formats::FormatTerms;
 use crate::service::served::Running;
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::{Response, Status};
 use bytes::Bytes;
@@ -70,15 +70,15 @@ impl ReplyTo<'_> {
 /// The progress of a call by another protocol.
 pub(crate) enum ForeignOutcome {
     Ready(Result<Response<()>, Status>),
-    Waiting(Waiting),
+    Waiting(WaitingHandler),
 }
 
 /// A call whose handler has to wait.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
     /// The bytes that its request holds.
     pub(crate) memory: usize,
-    pub(crate) watched: Option<Watched>,
+    pub(crate) watched: Option<ObservedCall>,
 }
 
 /// The progress of a call when the method returns.
@@ -108,9 +108,9 @@ impl From<Served> for Routed {
 pub(crate) struct InvokeSettings<'a> {
     pub(crate) running: &'a Running,
     /// How native requests are read.
-    pub(crate) reading: Reading,
+    pub(crate) reading: DecodeOptions,
     pub(crate) chain: Option<&'a Arc<Chain>>,
-    pub(crate) watcher: Option<&'a Watcher>,
+    pub(crate) watcher: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
     /// Requests may be packed.
     pub(crate) unpacks: bool,

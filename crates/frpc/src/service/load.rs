@@ -35,12 +35,12 @@ impl Load {
 
     /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
     /// `is_told` says that its caller is one of the requesters.
-    pub(crate) fn enter(load: &Arc<Self>, is_told: bool) -> Option<Working> {
+    pub(crate) fn enter(load: &Arc<Self>, is_told: bool) -> Option<LoadGuard> {
         if !load.is_asked.load(Ordering::Relaxed) {
             return None;
         }
         let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        Some(Working { load: load.clone(), begun: deadline::now(), count, is_told })
+        Some(LoadGuard { load: load.clone(), begun: deadline::now(), count, is_told })
     }
 
     /// Notes how long a call has taken that began as one of so many.
@@ -79,7 +79,7 @@ fn power(count: u32) -> usize {
 
 /// A call in progress.
 #[derive(Debug)]
-pub(crate) struct Working {
+pub(crate) struct LoadGuard {
     load: Arc<Load>,
     begun: Instant,
     /// It began as one of so many.
@@ -87,7 +87,7 @@ pub(crate) struct Working {
     is_told: bool,
 }
 
-impl Working {
+impl LoadGuard {
     /// Records that the call has been answered. Returns the report for its caller, if requested.
     pub(crate) fn end(self) -> Option<Report> {
         let took = deadline::now().saturating_duration_since(self.begun).as_micros();
@@ -98,7 +98,7 @@ impl Working {
     }
 }
 
-impl Drop for Working {
+impl Drop for LoadGuard {
     fn drop(&mut self) {
         self.load.in_progress.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! The methods of a service, with their types erased.
 
-use crate::api::middleware::{About, CallKind, Chain, through};
+use crate::api::middleware::{MethodInfo, CallKind, Chain, through};
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
@@ -106,7 +106,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let about = About::new::<A, B>(method, CallKind::Unary);
+        let about = MethodInfo::new::<A, B>(method, CallKind::Unary);
         let unary = UnaryMethod::new(&self.service, about, handler);
         self.with(method, Kind::Unary(Box::new(unary)))
     }
@@ -120,7 +120,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let about = About::new::<A, B>(method, CallKind::ServerStreaming);
+        let about = MethodInfo::new::<A, B>(method, CallKind::ServerStreaming);
         let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
@@ -141,7 +141,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let about = About::new::<A, B>(method, CallKind::ClientStreaming);
+        let about = MethodInfo::new::<A, B>(method, CallKind::ClientStreaming);
         let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
@@ -162,7 +162,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let about = About::new::<A, B>(method, CallKind::Streaming);
+        let about = MethodInfo::new::<A, B>(method, CallKind::Streaming);
         let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());

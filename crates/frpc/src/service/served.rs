@@ -1,16 +1,16 @@
 //! Methods with their types erased, for a connection to call.
 
 use crate::api::middleware::Chain;
-use crate::observe::watching::Watched;
+use crate::observe::watching::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
-use crate::service::formats::{Face, FormatTerms};
+use crate::service::formats::{MethodFormat, FormatTerms};
 use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::stream_method::{Calling, MessageBytes};
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Policy, Request};
-use frisbee::tasks::{Executor, Trust, TrustHandle};
+use frisbee::tasks::{Executor, InlinePolicy, TrustHandle};
 use frisbee::{Operation, Stream};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -24,18 +24,18 @@ pub(crate) struct Entry {
 
 pub(crate) enum Kind {
     Unary(Box<dyn Unary>),
-    Stream(Box<dyn Streamed>),
+    Stream(Box<dyn StreamingMethod>),
 }
 
 impl Entry {
-    pub(crate) fn face(&self) -> &dyn Face {
+    pub(crate) fn face(&self) -> &dyn MethodFormat {
         match &self.kind {
             Kind::Unary(method) => method.face(),
             Kind::Stream(method) => method.face(),
         }
     }
 
-    pub(crate) fn face_mut(&mut self) -> &mut dyn Face {
+    pub(crate) fn face_mut(&mut self) -> &mut dyn MethodFormat {
         match &mut self.kind {
             Kind::Unary(method) => method.face_mut(),
             Kind::Stream(method) => method.face_mut(),
@@ -47,7 +47,7 @@ impl Entry {
 pub(crate) struct Running {
     pub(crate) policy: Policy,
     /// For [`Policy::Inline`].
-    pub(crate) trust: Arc<Trust>,
+    pub(crate) trust: Arc<InlinePolicy>,
 }
 
 impl Running {
@@ -69,19 +69,19 @@ impl Running {
 
 /// A unary method, with an instance for each connection.
 pub(crate) trait Unary: Send + Sync {
-    fn face(&self) -> &dyn Face;
+    fn face(&self) -> &dyn MethodFormat;
 
-    fn face_mut(&mut self) -> &mut dyn Face;
+    fn face_mut(&mut self) -> &mut dyn MethodFormat;
 
     /// Creates an instance; `None` if the method lacks the format.
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
 }
 
 /// A method that streams in one or both directions.
-pub(crate) trait Streamed: Send + Sync {
-    fn face(&self) -> &dyn Face;
+pub(crate) trait StreamingMethod: Send + Sync {
+    fn face(&self) -> &dyn MethodFormat;
 
-    fn face_mut(&mut self) -> &mut dyn Face;
+    fn face_mut(&mut self) -> &mut dyn MethodFormat;
 
     /// Serves a native call.
     fn open(&self, opened: Opened<'_>);
@@ -103,13 +103,13 @@ pub(crate) struct Opened<'a> {
     pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
     /// How requests are read.
-    pub(crate) reading: Reading,
+    pub(crate) reading: DecodeOptions,
     /// The middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
     pub(crate) site: Executor,
     /// The call as its observer knows it.
-    pub(crate) watched: Option<Watched>,
+    pub(crate) watched: Option<ObservedCall>,
     /// Its replies are packed.
     pub(crate) packs: bool,
 }

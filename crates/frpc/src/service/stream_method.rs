@@ -1,10 +1,10 @@
 //! Methods that stream: their native calls are opened in `service/streams.rs`, and calls of other protocols begin here,
 //! with messages as bytes in a format.
 
-use crate::api::middleware::{About, Chain, through};
-use crate::service::formats::{Decode, Face, Format, FormatTerms, Formats};
+use crate::api::middleware::{MethodInfo, Chain, through};
+use crate::service::formats::{Decode, MethodFormat, Format, FormatTerms, Formats};
 use crate::service::handle::ServiceHandle;
-use crate::service::served::{Opened, Streamed};
+use crate::service::served::{Opened, StreamingMethod};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};
@@ -38,12 +38,12 @@ pub(crate) struct StreamMethod<A, B> {
     open: Box<Open>,
 }
 
-impl<A: 'static, B: 'static> Streamed for StreamMethod<A, B> {
-    fn face(&self) -> &dyn Face {
+impl<A: 'static, B: 'static> StreamingMethod for StreamMethod<A, B> {
+    fn face(&self) -> &dyn MethodFormat {
         &self.formats
     }
 
-    fn face_mut(&mut self) -> &mut dyn Face {
+    fn face_mut(&mut self) -> &mut dyn MethodFormat {
         &mut self.formats
     }
 
@@ -71,12 +71,12 @@ where
     /// native calls.
     fn erase<S, H, F, In, Out>(
         service: &Arc<S>,
-        about: About,
+        about: MethodInfo,
         handler: H,
         read: impl ReadRequest<A, In>,
         write: fn(Out, Format<A, B>, FormatTerms) -> Result<Body, Status>,
         open: Box<Open>,
-    ) -> Box<dyn Streamed>
+    ) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
         In: Send + 'static,
@@ -96,7 +96,7 @@ where
                 let (response, extras) = response.apart();
                 let body = match (write(response, format, terms)?, charge) {
                     // A handler may keep its request for as long as it sends.
-                    (Body::Many(messages), Some(charge)) => Body::Many(Box::pin(Charged { messages, _charge: charge })),
+                    (Body::Many(messages), Some(charge)) => Body::Many(Box::pin(ChargedResponses { messages, _charge: charge })),
                     (body, _) => body,
                 };
                 Ok(Response::together(body, extras))
@@ -107,10 +107,10 @@ where
 
     pub(crate) fn server_streaming<S, H, F>(
         service: &Arc<S>,
-        about: About,
+        about: MethodInfo,
         handler: H,
         open: Box<Open>,
-    ) -> Box<dyn Streamed>
+    ) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
@@ -121,10 +121,10 @@ where
 
     pub(crate) fn client_streaming<S, H, F>(
         service: &Arc<S>,
-        about: About,
+        about: MethodInfo,
         handler: H,
         open: Box<Open>,
-    ) -> Box<dyn Streamed>
+    ) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
@@ -134,7 +134,7 @@ where
         Self::erase(service, about, handler, ReadMany, write, open)
     }
 
-    pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: About, handler: H, open: Box<Open>) -> Box<dyn Streamed>
+    pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: MethodInfo, handler: H, open: Box<Open>) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
@@ -155,12 +155,12 @@ fn many<A, B: Send + 'static>(
 }
 
 /// The responses of a call, and the charge for its request.
-struct Charged {
+struct ChargedResponses {
     messages: MessageBytes,
     _charge: MemoryCharge,
 }
 
-impl Stream for Charged {
+impl Stream for ChargedResponses {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -2,14 +2,14 @@
 
 use crate::ResponseStream;
 use crate::api::request::Origin;
-use crate::deadline::{Inherited, Within};
-use crate::observe::watching::Watched;
+use crate::deadline::{InheritedContext, HandlerFuture};
+use crate::observe::watching::ObservedCall;
 use crate::schema::method::FullName;
 use crate::service::failures::{expired, note, overloaded, panicked, takes_too_much};
 use crate::service::served::Opened;
-use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
+use crate::streaming::{SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
-use crate::wire::body::{Flags, Reading, Received};
+use crate::wire::body::{Flags, DecodeOptions, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
@@ -121,18 +121,18 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
 fn serve<W, F>(opened: Opened<'_>, name: FullName, work: W)
 where
-    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Box<Prefix>) -> F,
+    W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let Opened { caller, options, stream, site, watched, .. } = opened;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
-    let lent = Arc::new(Lent::default());
+    let lent = Arc::new(SharedReceiver::default());
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
-    let trace = Watched::passed_on(watched.as_ref(), trace);
-    let inherited = Inherited { deadline, trace };
-    let work = Within { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), options)) };
+    let trace = ObservedCall::passed_on(watched.as_ref(), trace);
+    let inherited = InheritedContext { deadline, trace };
+    let work = HandlerFuture { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), options)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);
@@ -196,8 +196,8 @@ where
 
 fn requests<A: Message>(
     receiver: StreamReceiver,
-    lent: Arc<Lent>,
-    reading: Reading,
+    lent: Arc<SharedReceiver>,
+    reading: DecodeOptions,
     origin: Origin,
     options: Prefix,
 ) -> Request<Streaming<A>> {
@@ -209,7 +209,7 @@ async fn respond<B: Message>(
     sender: &StreamSender,
     connection: &Connection,
     reply: Response<ResponseStream<B>>,
-    lent: &Lent,
+    lent: &SharedReceiver,
     flags: Flags,
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata())?;
@@ -218,7 +218,7 @@ async fn respond<B: Message>(
     send_all(sender, reply.into_inner(), flags, |item| item.as_ref().ok(), failure, |count| lent.count(count)).await
 }
 
-impl Lent {
+impl SharedReceiver {
     /// Counts sent messages.
     fn count(&self, messages: usize) {
         self.sent.fetch_add(messages, Ordering::Relaxed);

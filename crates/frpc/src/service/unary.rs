@@ -2,26 +2,26 @@
 
 mod pending;
 
-use crate::api::extras::Held;
+use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
-use crate::api::middleware::{About, Chain, Lent};
-use crate::deadline::{self, Inherited};
-use crate::observe::watching::Watcher;
+use crate::api::middleware::{MethodInfo, Chain, PooledCall};
+use crate::deadline::{self, InheritedContext};
+use crate::observe::watching::MethodObserver;
 use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, panicked, takes_too_much};
-use crate::service::formats::{Face, Format, FormatTerms, Formats, LARGE_BODY};
+use crate::service::formats::{MethodFormat, Format, FormatTerms, Formats, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served};
 use crate::service::served::Unary;
-use crate::wire::body::{self, Reading, Received};
+use crate::wire::body::{self, DecodeOptions, Received};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, Polled, TrustHandle};
+use frisbee::tasks::{Cell, Executor, FirstPoll, TrustHandle};
 use frisbee::{Connection, HandOffRequest, Outbox};
 use polyglot::Message;
 use std::any::Any;
@@ -41,7 +41,7 @@ pub(crate) struct UnaryMethod<S, H, A, B, F> {
 }
 
 impl<S, H, A, B, F> UnaryMethod<S, H, A, B, F> {
-    pub(crate) fn new(service: &Arc<S>, about: About, handler: H) -> Self {
+    pub(crate) fn new(service: &Arc<S>, about: MethodInfo, handler: H) -> Self {
         Self { service: service.clone(), handler, formats: Formats::new(about), future: PhantomData }
     }
 }
@@ -54,11 +54,11 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn face(&self) -> &dyn Face {
+    fn face(&self) -> &dyn MethodFormat {
         &self.formats
     }
 
-    fn face_mut(&mut self) -> &mut dyn Face {
+    fn face_mut(&mut self) -> &mut dyn MethodFormat {
         &mut self.formats
     }
 
@@ -90,7 +90,7 @@ where
 
 /// How the messages of a method are decoded and encoded.
 enum Codec<A, B> {
-    Native(Reading),
+    Native(DecodeOptions),
     Format(Format<A, B>, FormatTerms),
 }
 
@@ -138,17 +138,17 @@ struct Instance<S, H, A, B, F: Future> {
     handler: H,
     cell: Cell<F, Answer>,
     /// For calls within middleware.
-    layered: Cell<Lent<F::Output>, Answer>,
+    layered: Cell<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
     /// For [`Policy::Inline`].
     trust: Option<TrustHandle>,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
-    about: About,
+    about: MethodInfo,
     /// The name for log lines.
     name: FullName,
-    watcher: Option<Watcher>,
+    watcher: Option<MethodObserver>,
     guard: Option<Guard>,
     unpacks: bool,
     packs: bool,
@@ -156,10 +156,10 @@ struct Instance<S, H, A, B, F: Future> {
 
 /// A call whose handler has been created.
 #[derive(Clone, Copy)]
-struct Begun<'a> {
+struct StartedHandler<'a> {
     caller: &'a Caller,
     /// `None` if the handler's own calls inherit nothing.
-    inherited: Option<&'a Inherited>,
+    inherited: Option<&'a InheritedContext>,
     memory: usize,
     is_slow: bool,
 }
@@ -199,18 +199,18 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, reply, overloaded(), Served::Refused);
         }
-        let (mut timeout, mut extras, mut inherited) = (None, Held::default(), Inherited::default());
+        let (mut timeout, mut extras, mut inherited) = (None, OptionalExtras::default(), InheritedContext::default());
         if let Some(options) = options {
             memory += options.memory;
             (timeout, extras) = (options.timeout, options.extras);
-            inherited = Inherited { deadline: options.deadline, trace: options.trace };
+            inherited = InheritedContext { deadline: options.deadline, trace: options.trace };
         }
         if let Some(watcher) = &self.watcher {
             inherited.trace = watcher.passed_on(inherited.trace);
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::together(message, timeout, reply.origin(caller), extras);
-        let begun = Begun { caller, inherited, memory, is_slow: is_packed || self.packs };
+        let begun = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_in_place(request, begun, reply)
         } else {
@@ -232,7 +232,7 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     #[inline(always)]
-    fn call_in_place(&mut self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_in_place(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
         if self.chain.is_some() {
             return self.call_layered(request, begun, reply);
         }
@@ -244,14 +244,14 @@ where
     /// Polls a handler within its middleware in place.
     #[cold]
     #[inline(never)]
-    fn call_layered(&mut self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_layered(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
         let Some(chain) = &self.chain else { return self.call_as_task(request, begun, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
         let mut place = self.layered.place();
         match &mut *place {
             Some(layered) => layered.begin(|| self.about.title(), request, last),
-            None => place.set(Some(Lent::new(chain, self.about.title(), request, last))),
+            None => place.set(Some(PooledCall::new(chain, self.about.title(), request, last))),
         }
         let polled = deadline::perhaps_within(begun.inherited.copied(), || self.layered.poll_kept());
         self.finish(polled, begun, reply)
@@ -259,7 +259,7 @@ where
 
     #[cold]
     #[inline(never)]
-    fn call_as_task(&self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_as_task(&self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
         let (service, permits) = (self.service.clone(), self.permits.clone());
         match &self.chain {
             None => {
@@ -269,7 +269,7 @@ where
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
-                let layered = Lent::new(chain, self.about.title(), request, last);
+                let layered = PooledCall::new(chain, self.about.title(), request, last);
                 self.park(Cell::park(layered), begun, Executor::Runtime, permits, reply)
             }
         }
@@ -277,31 +277,31 @@ where
 
     /// Answers a call whose handler has been polled in place, or continues it as a task.
     #[inline(always)]
-    fn finish<G>(&self, polled: Polled<G, Answer>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served
+    fn finish<G>(&self, polled: FirstPoll<G, Answer>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         match polled {
-            Polled::Ready(result) => self.answer(begun, result, reply),
-            Polled::Pending(parked) => {
+            FirstPoll::Ready(result) => self.answer(begun, result, reply),
+            FirstPoll::Pending(parked) => {
                 let operation = self.about.method().operation;
                 let site = self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust));
                 self.park(parked, begun, site, None, reply)
             }
-            Polled::Panicked(panic) => self.answer_panic(panic.as_ref(), begun, reply),
+            FirstPoll::Panicked(panic) => self.answer_panic(panic.as_ref(), begun, reply),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn answer_panic(&self, panic: &(dyn Any + Send), begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+    fn answer_panic(&self, panic: &(dyn Any + Send), begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
         let status = panicked(panic, self.name, &begun.caller.connection);
         self.answer(begun, Err(status), reply)
     }
 
     #[inline(always)]
-    fn answer(&self, begun: Begun<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> Served {
-        let Begun { caller, is_slow, .. } = begun;
+    fn answer(&self, begun: StartedHandler<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> Served {
+        let StartedHandler { caller, is_slow, .. } = begun;
         if let Err(status) = &result {
             caller.note(status, self.name);
         }

@@ -1,7 +1,7 @@
 //! Messages from another source than a frisbee stream: another protocol, or a test.
 
-use super::{End, Streaming};
-use crate::wire::body::Reading;
+use super::{ReceiverEnd, Streaming};
+use crate::wire::body::DecodeOptions;
 use crate::{Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The source of the messages. The lock is never taken; it makes the type `Sync`.
-pub(super) struct Elsewhere<M>(Mutex<Messages<M>>);
+pub(super) struct DetachedSource<M>(Mutex<Messages<M>>);
 
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
@@ -32,22 +32,22 @@ impl<M: Message> Streaming<M> {
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
         Self {
             receiver: None,
-            reading: Reading::whole(Nesting::default()),
+            reading: DecodeOptions::whole(Nesting::default()),
             metadata: Metadata::new(),
             is_native: false,
-            end: End::Server(Arc::default()),
+            end: ReceiverEnd::Server(Arc::default()),
             deadline: None,
             message: PhantomData,
             in_a_row: 0,
             answered: false,
-            elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
+            elsewhere: Some(DetachedSource(Mutex::new(Box::pin(messages)))),
             watched: None,
         }
     }
 
     /// The next message of the source. After an error, or without a source, the stream has ended.
     pub(super) fn poll_elsewhere(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        let Some(Elsewhere(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
+        let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));
         if !matches!(next, Some(Ok(_))) {
             self.elsewhere = None;

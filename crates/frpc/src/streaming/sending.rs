@@ -2,8 +2,8 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, Flags, Manner, PutError, Style};
-use crate::wire::prefix::{self, Said};
+use crate::wire::body::{self, Flags, EncodeForm, PutError, Style};
+use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
 use futures_core::Stream;
 use polyglot::{Form, Message};
@@ -23,7 +23,7 @@ pub(crate) async fn send<M: Message>(
     message: impl Borrow<M>,
     flags: Flags,
 ) -> Result<(), Status> {
-    let manner = Manner { flags, ..Manner::plain(form(sender)) };
+    let manner = EncodeForm { flags, ..EncodeForm::plain(form(sender)) };
     let sent = poll_fn(move |context| {
         sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
     });
@@ -59,7 +59,7 @@ where
             |context| messages.as_mut().poll_next(context),
             &message,
             move |message, packet| {
-                let manner = Manner { flags, ..Manner::plain(form) };
+                let manner = EncodeForm { flags, ..EncodeForm::plain(form) };
                 body::put_message(packet, message, &manner)
             },
             &failure,
@@ -137,7 +137,7 @@ pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Resul
     }
     let sent = sender.send_now(|outbox, id| {
         let mut packet = outbox.packet(id, Operation::STREAM);
-        prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
+        prefix::put(packet.buffer(), PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
         packet.finish()
     });
     // On a stream that has ended, it has no reader.

@@ -3,7 +3,7 @@
 use crate::api::metadata::Metadata;
 use crate::observe::TraceContext;
 use crate::wire::packed;
-use crate::wire::prefix::{self, Prefix, Said};
+use crate::wire::prefix::{self, Prefix, PrefixFields};
 use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
@@ -51,7 +51,7 @@ impl Flags {
 
 /// The prefix and the form of a message.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct EncodeForm<'a> {
     /// Rich between native peers, flat otherwise.
     pub(crate) form: Form,
     pub(crate) flags: Flags,
@@ -61,7 +61,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) report: Option<Report>,
 }
 
-impl Manner<'_> {
+impl EncodeForm<'_> {
     /// A message without a prefix.
     pub(crate) fn plain(form: Form) -> Self {
         Self { form, ..Self::default() }
@@ -80,14 +80,14 @@ fn container_memory_max(body: &[u8]) -> usize {
 
 /// How messages of a peer are read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct DecodeOptions {
     /// The number of fields that may be missing at the end.
     pub(crate) missing: u32,
     /// How deep messages may nest.
     pub(crate) nesting: Nesting,
 }
 
-impl Reading {
+impl DecodeOptions {
     /// For messages without missing fields.
     pub(crate) fn whole(nesting: Nesting) -> Self {
         Self { missing: 0, nesting }
@@ -148,12 +148,12 @@ impl PutError {
 pub(crate) fn put_message<M: Message>(
     mut packet: PacketWriter<'_>,
     message: &M,
-    manner: &Manner<'_>,
+    manner: &EncodeForm<'_>,
 ) -> Result<(), PutError> {
-    let Manner { form, flags, timeout, metadata, trace, report } = *manner;
+    let EncodeForm { form, flags, timeout, metadata, trace, report } = *manner;
     if flags.has(Flags::EARLY) || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
         let backward = flags.has(Flags::BACKWARD);
-        prefix::put(packet.buffer(), Said { backward, timeout, metadata, trace, report, ..Said::default() });
+        prefix::put(packet.buffer(), PrefixFields { backward, timeout, metadata, trace, report, ..PrefixFields::default() });
         if flags.has(Flags::PACKED) {
             let put = put_packed(packet.continued(), message, form);
             std::mem::forget(packet);
@@ -228,7 +228,7 @@ fn put_failure(
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;
         let backward = style.backward;
-        let said = Said { backward, metadata, status: in_prefix, refused, ..Said::default() };
+        let said = PrefixFields { backward, metadata, status: in_prefix, refused, ..PrefixFields::default() };
         prefix::put(packet.buffer(), said);
         put_text(packet.buffer(), text);
         packet.finish()
@@ -268,7 +268,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
 /// The body of an error, as a native peer writes it.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
-    prefix::put(&mut body, Said { status: status.in_prefix(), ..Said::default() });
+    prefix::put(&mut body, PrefixFields { status: status.in_prefix(), ..PrefixFields::default() });
     put_text(&mut body, status.message());
     body.into()
 }
@@ -314,7 +314,7 @@ fn put_response<M: Message>(
     report: Option<Report>,
 ) {
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
-    let manner = Manner { metadata, flags: flags.with(Flags::backward(backward)), report, ..Manner::plain(form) };
+    let manner = EncodeForm { metadata, flags: flags.with(Flags::backward(backward)), report, ..EncodeForm::plain(form) };
     if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
         put_error(outbox, id, operation, &error.into_status(), Style { form, backward });
     }
@@ -336,19 +336,19 @@ pub(crate) fn is_bare_message(body: &[u8]) -> bool {
 }
 
 /// Reads a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
-pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root<M>, DecodeError> {
+pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
 /// Reads a reply, which is not packed. Long `Bytes` and `Utf8Bytes` share its memory.
-pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Response<M>, Status> {
+pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
     replied(message(&body, reading), prefix)
 }
 
 /// As [`reply`], for one that came by a connection and may be packed.
-pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: Reading, by: &Connection) -> Result<Response<M>, Status> {
+pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
     replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)
@@ -358,7 +358,7 @@ pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: Reading, by: &Connect
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
     let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
-    let root = polyglot::decode_root(&mut Reading::whole(nesting).copied(body)).ok()?;
+    let root = polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()?;
     Some(replied(Ok(root), prefix))
 }
 
@@ -380,7 +380,7 @@ pub(crate) struct Received<M> {
 
 /// Reads an unpacked request after its prefix.
 #[inline(always)]
-pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Received<M>, Status> {
+pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
@@ -404,7 +404,7 @@ pub(crate) fn malformed(what: &str) -> Status {
 }
 
 /// The first packet of a stream names its method.
-pub(crate) fn open(operation: Operation, said: Said<'_>) -> Bytes {
+pub(crate) fn open(operation: Operation, said: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
     prefix::put(&mut body, said);
     Encoder::new(&mut body).u16(operation.number());
@@ -412,7 +412,7 @@ pub(crate) fn open(operation: Operation, said: Said<'_>) -> Bytes {
 }
 
 /// The contents of a first packet of a stream.
-pub(crate) enum Opening {
+pub(crate) enum OpenPacket {
     /// It names an operation, and may have a prefix.
     Names(u16, Option<Prefix>),
     /// The prefix is malformed.
@@ -421,10 +421,10 @@ pub(crate) enum Opening {
     Nothing,
 }
 
-pub(crate) fn opening(body: &Bytes) -> Opening {
+pub(crate) fn opening(body: &Bytes) -> OpenPacket {
     let mut body = body.clone();
-    let Ok(prefix) = prefix::take(&mut body) else { return Opening::Malformed };
-    Decoder::new(&body).u16().map_or(Opening::Nothing, |operation| Opening::Names(operation, prefix))
+    let Ok(prefix) = prefix::take(&mut body) else { return OpenPacket::Malformed };
+    Decoder::new(&body).u16().map_or(OpenPacket::Nothing, |operation| OpenPacket::Names(operation, prefix))
 }
 
 /// The body of a CANCEL.
@@ -479,7 +479,7 @@ mod tests {
         let mut body = Vec::new();
         polyglot::encode_root(&FieldMask { paths: paths.clone() }, &mut Encoder::new(&mut body)).unwrap();
         assert!(body.len() > USUAL_MAX);
-        let reading = Reading::whole(Nesting::default());
+        let reading = DecodeOptions::whole(Nesting::default());
         let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("refused") };
         assert_eq!(received.message.paths.len(), paths.len());
         assert!(received.memory > CONTAINER_MEMORY_MAX, "all of it is charged: {}", received.memory);

@@ -70,10 +70,10 @@ impl Parsed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::prefix::{Said, put};
+    use crate::wire::prefix::{PrefixFields, put};
     use std::time::Duration;
 
-    fn packet(said: Said<'_>) -> Bytes {
+    fn packet(said: PrefixFields<'_>) -> Bytes {
         let mut bytes = Vec::new();
         put(&mut bytes, said);
         bytes.extend_from_slice(&[8, 0]);
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn request_is_parsed_by_the_end_that_serves_it() {
         let time = Some(Duration::from_micros(4));
-        let forward = packet(Said { timeout: time, ..Said::default() });
-        let backward = packet(Said { timeout: time, backward: true, ..Said::default() });
+        let forward = packet(PrefixFields { timeout: time, ..PrefixFields::default() });
+        let backward = packet(PrefixFields { timeout: time, backward: true, ..PrefixFields::default() });
         assert_eq!(timeout(Parsed::parse(forward.clone(), false)), Some((time, 7)));
         assert_eq!(timeout(Parsed::parse(backward.clone(), true)), Some((time, 9)));
         for (body, is_dialler) in [(forward, true), (backward, false)] {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn malformed_prefix_is_no_request_and_no_panic() {
-        let body = packet(Said { timeout: Some(Duration::from_secs(1)), ..Said::default() });
+        let body = packet(PrefixFields { timeout: Some(Duration::from_secs(1)), ..PrefixFields::default() });
         for end in 1..body.len() - 2 {
             assert!(matches!(Parsed::parse(body.slice(..end), false), Parsed::Malformed), "cut at {end}");
         }

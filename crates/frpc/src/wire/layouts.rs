@@ -42,20 +42,20 @@ impl Layout {
         item.into()
     }
 
-    pub(crate) fn fit(&self, theirs: &Told) -> Fit {
+    pub(crate) fn fit(&self, theirs: &PeerLayout) -> LayoutMatch {
         if self.fingerprint == theirs.fingerprint || theirs.compatible.contains(&self.fingerprint) {
-            Fit::Whole
+            LayoutMatch::Whole
         } else if self.compatible.contains(&theirs.fingerprint) {
-            Fit::Older
+            LayoutMatch::Older
         } else {
-            Fit::Not
+            LayoutMatch::Not
         }
     }
 }
 
 /// How a peer's layout of a service fits the layout of this end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fit {
+pub(crate) enum LayoutMatch {
     /// It is the same, or a later one that lists this end's layout as compatible.
     Whole,
     /// It is an earlier one: later fields are missing at the end of its messages.
@@ -65,14 +65,14 @@ pub(crate) enum Fit {
 
 /// A layout that a peer has named.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PeerLayout {
     pub(crate) service: String,
     pub(crate) fingerprint: u64,
     compatible: Vec<u64>,
     pub(crate) operations: Vec<u16>,
 }
 
-impl Told {
+impl PeerLayout {
     /// The layouts in items of one type. Malformed items are left out.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
         hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
@@ -143,7 +143,7 @@ mod tests {
         let mut expected = b"\x0bshop.Orders\0\0\0\0\0\0\0\x02\x01\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
         expected.extend([10, 1, 0xA1, 0x02]);
         assert_eq!(item, expected);
-        let read = Told::read(&item).expect("it was written here");
+        let read = PeerLayout::read(&item).expect("it was written here");
         assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", 2));
         assert_eq!((read.compatible, read.operations), (SECOND.compatible.to_vec(), vec![10, 11, 300]));
     }
@@ -159,9 +159,9 @@ mod tests {
         let item = SECOND.item();
         // Cut between operations it is one with fewer of them.
         let whole = item.len() - 4;
-        assert!((0..whole).all(|end| Told::read(&item[..end]).is_none()));
-        assert!(Told::read(b"\x01a\0\0\0\0\0\0\0\0\x21").is_none(), "more earlier layouts than a lock keeps");
-        assert!(Told::read(b"\x01a\0\0\0\0\0\0\0\0\0\xff\xff\x03\x01").is_none(), "an operation beyond 16 bits");
-        assert!(Told::read(b"\x01\xff\0\0\0\0\0\0\0\0\0").is_none(), "a name that is no text");
+        assert!((0..whole).all(|end| PeerLayout::read(&item[..end]).is_none()));
+        assert!(PeerLayout::read(b"\x01a\0\0\0\0\0\0\0\0\x21").is_none(), "more earlier layouts than a lock keeps");
+        assert!(PeerLayout::read(b"\x01a\0\0\0\0\0\0\0\0\0\xff\xff\x03\x01").is_none(), "an operation beyond 16 bits");
+        assert!(PeerLayout::read(b"\x01\xff\0\0\0\0\0\0\0\0\0").is_none(), "a name that is no text");
     }
 }

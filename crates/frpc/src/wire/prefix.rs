@@ -9,7 +9,7 @@
 //! stack.
 
 use crate::api::code::Code;
-use crate::api::extras::{Extras, Held};
+use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::metadata::{self, Metadata};
 use crate::observe::TraceContext;
 use crate::wire::report::Report;
@@ -51,7 +51,7 @@ const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceC
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
     /// Contains the metadata.
-    pub(crate) extras: Held,
+    pub(crate) extras: OptionalExtras,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
     /// The end of the timeout, once the call is admitted.
@@ -91,7 +91,7 @@ pub(crate) struct Malformed;
 
 /// The contents of a prefix to write.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Said<'a> {
+pub(crate) struct PrefixFields<'a> {
     /// The accepting end makes the call.
     pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
@@ -105,8 +105,8 @@ pub(crate) struct Said<'a> {
 
 /// Writes a prefix, if it has items. The body follows.
 #[inline(always)] // So that most of what might be said is not put together.
-pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status, refused, trace, report } = said;
+pub(crate) fn put(buffer: &mut Vec<u8>, said: PrefixFields<'_>) {
+    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = said;
     let has_more = backward || timeout.is_some() || status.is_some() || refused || report.is_some();
     match (metadata, trace) {
         (None, None) if !has_more => {}
@@ -124,13 +124,13 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
             buffer.extend_from_slice(&[PREFIX, items.len() as u8]); // Below 0x80.
             buffer.extend_from_slice(items);
         }
-        _ => put_items(buffer, Said { metadata: Some(metadata), ..Said::default() }),
+        _ => put_items(buffer, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() }),
     }
 }
 
 #[inline(never)]
-fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status, refused, trace, report } = said;
+fn put_items(buffer: &mut Vec<u8>, said: PrefixFields<'_>) {
+    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused && report.is_none() {
         if let Some(trace) = trace {
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Prefix {
-        let mut extras = Held::default();
+        let mut extras = OptionalExtras::default();
         let metadata = Extras::metadata_mut(&mut extras);
         metadata.insert("k", "v").unwrap();
         metadata.insert_bin("b-bin", vec![0xFF]).unwrap();
@@ -336,7 +336,7 @@ mod tests {
         let status = prefix.failure.as_ref().map(|failure| (failure.code, &failure.details[..]));
         let refused = prefix.failure.as_ref().is_some_and(|failure| failure.is_refusal);
         let metadata = Extras::sent(prefix.extras.as_deref());
-        let said = Said { timeout: prefix.timeout, metadata, status, refused, ..Said::default() };
+        let said = PrefixFields { timeout: prefix.timeout, metadata, status, refused, ..PrefixFields::default() };
         put(&mut bytes, said);
         bytes
     }
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn items_of_any_length_come_back() {
         for length in (100..140).chain((16_370..16_400).chain([50_000])) {
-            let mut extras = Held::default();
+            let mut extras = OptionalExtras::default();
             Extras::metadata_mut(&mut extras).insert("k", "v".repeat(length)).unwrap();
             let prefix = Prefix { extras, ..sample() };
             let mut body = Bytes::from([b"before".to_vec(), encoded(&prefix), b"behind".to_vec()].concat());
@@ -383,7 +383,7 @@ mod tests {
         let mut metadata = Metadata::new();
         let bytes = |metadata: &Metadata| {
             let mut bytes = b"before".to_vec();
-            put(&mut bytes, Said { metadata: Some(metadata), ..Said::default() });
+            put(&mut bytes, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
             bytes
         };
         // In place, and then apart.
@@ -400,12 +400,12 @@ mod tests {
     fn trace_context_is_written_and_read_as_these_bytes() {
         let trace = TraceContext::from_bytes(&[7; 25]);
         let mut bytes = Vec::new();
-        put(&mut bytes, Said { trace: trace.as_ref(), ..Said::default() });
+        put(&mut bytes, PrefixFields { trace: trace.as_ref(), ..PrefixFields::default() });
         assert_eq!(bytes, [&[0x10, 27, 6, 25][..], &[7; 25]].concat());
         assert_eq!(take(&mut Bytes::from(bytes.clone())), Ok(Some(Prefix { trace, ..Prefix::default() })));
         let mut whole = Vec::new();
         let timeout = Some(Duration::from_micros(4));
-        put(&mut whole, Said { backward: true, timeout, trace: trace.as_ref(), ..Said::default() });
+        put(&mut whole, PrefixFields { backward: true, timeout, trace: trace.as_ref(), ..PrefixFields::default() });
         assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace, ..Prefix::default() })));
         bytes[4..20].fill(0);
         assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix::default())), "an invalid context is as none");
@@ -415,7 +415,7 @@ mod tests {
     fn the_direction_of_a_call_shows_in_the_beginning_of_its_body() {
         let mut reply = Vec::new();
         let details = [7; 300];
-        put(&mut reply, Said { backward: true, status: Some((Code::Aborted, &details)), ..Said::default() });
+        put(&mut reply, PrefixFields { backward: true, status: Some((Code::Aborted, &details)), ..PrefixFields::default() });
         assert_eq!([0, 1, 2, 3, 4].map(|end| begins_backward(&reply[..end])), [None; 5]);
         assert_eq!(begins_backward(&reply[..5]), Some(true));
         assert_eq!(begins_backward(&encoded(&sample())), Some(false));
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn nothing_to_say_takes_no_byte_and_a_message_has_no_prefix() {
         let mut bytes = Vec::new();
-        put(&mut bytes, Said { metadata: Some(&Metadata::new()), ..Said::default() });
+        put(&mut bytes, PrefixFields { metadata: Some(&Metadata::new()), ..PrefixFields::default() });
         assert!(bytes.is_empty());
         let mut body = Bytes::from_static(&[8, 0]);
         assert_eq!(take(&mut body), Ok(None));
@@ -473,12 +473,12 @@ mod tests {
     fn only_the_first_item_states_the_direction() {
         let begins = |body: &[u8]| split(body).is_ok_and(|(items, _)| is_backward(items));
         let mut bytes = Vec::new();
-        put(&mut bytes, Said { backward: true, ..Said::default() });
+        put(&mut bytes, PrefixFields { backward: true, ..PrefixFields::default() });
         assert_eq!(bytes, [0x10, 2, 4, 0]);
         assert!(begins(&bytes));
         let timeout = Some(Duration::from_micros(4));
         bytes.clear();
-        put(&mut bytes, Said { backward: true, timeout, ..Said::default() });
+        put(&mut bytes, PrefixFields { backward: true, timeout, ..PrefixFields::default() });
         assert_eq!(bytes, [0x10, 5, 4, 0, 1, 1, 4]);
         assert!(begins(&bytes));
         assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { timeout, ..Prefix::default() })));

@@ -12,7 +12,7 @@ pub use memory::{Field, Protobuf};
 
 use std::cell::Cell;
 
-use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
+use polyglot::{DecodeError, Decoder, RawMessage, EncodeError, Encoder, Root};
 
 /// The memory that a message takes outside of its own struct.
 ///
@@ -52,8 +52,8 @@ where
     polyglot::decode_enclosed(M::NAME, from, memory, |message| {
         whole.replace(Ok(()))?;
         match message {
-            Enclosed::Shared(bytes) => M::decode(bytes),
-            Enclosed::Slice(bytes) => M::decode(bytes),
+            RawMessage::Shared(bytes) => M::decode(bytes),
+            RawMessage::Slice(bytes) => M::decode(bytes),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Requests, responses and statuses from a body and its prefix.
 
-use crate::api::extras::{Extras, Held};
+use crate::api::extras::{Extras, OptionalExtras};
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
@@ -17,7 +17,7 @@ impl<T> Request<T> {
 
 impl<T> Response<T> {
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self::together(message, prefix.map_or_else(Held::default, |prefix| prefix.extras))
+        Self::together(message, prefix.map_or_else(OptionalExtras::default, |prefix| prefix.extras))
     }
 }
 

@@ -39,14 +39,14 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::prefix::{Said, put};
+    use crate::wire::prefix::{PrefixFields, put};
     use bytes::Bytes;
 
     #[test]
     fn a_report_is_these_bytes_and_other_items_are_skipped() {
         let report = Report { in_progress: 3, micros: 1_500 };
         let mut bytes = Vec::new();
-        put(&mut bytes, Said { report: Some(report), ..Said::default() });
+        put(&mut bytes, PrefixFields { report: Some(report), ..PrefixFields::default() });
         assert_eq!(bytes, [0x10, 5, 7, 3, 3, 0xDC, 0x0B]);
         bytes.extend_from_slice(&[8, 0]);
         assert_eq!(Report::of_reply(&bytes), Some(report));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, Enclosed, EncodeReason, Encoder,
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, RawMessage, EncodeReason, Encoder,
     Form, Kind, LONG_MIN, NESTING_CEILING, NESTING_MAX, Undecoded, decode_root, encode_root, wellknown,
 };
 
@@ -238,8 +238,8 @@ fn only_long_enclosed_messages_are_slices_of_the_input() {
             |_| 0,
             |message| {
                 let (kind, start) = match message {
-                    Enclosed::Shared(bytes) => ("shared", bytes.as_ptr()),
-                    Enclosed::Slice(bytes) => ("slice", bytes.as_ptr()),
+                    RawMessage::Shared(bytes) => ("shared", bytes.as_ptr()),
+                    RawMessage::Slice(bytes) => ("slice", bytes.as_ptr()),
                 };
                 Ok::<_, String>((kind, input.as_ptr_range().contains(&start)))
             },

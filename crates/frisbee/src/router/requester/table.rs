@@ -31,7 +31,7 @@ impl Number {
 
 /// The kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Replied {
+pub(super) enum ReplyKind {
     InTime,
     /// The reply to a cancelled request.
     Late,
@@ -87,18 +87,18 @@ impl Table {
     }
 
     /// Takes in a packet of the peer.
-    pub(super) fn handle_reply(&self, mut packet: Packet) -> Replied {
+    pub(super) fn handle_reply(&self, mut packet: Packet) -> ReplyKind {
         let mut state = self.state.lock();
-        let Some(entry) = state.entries.remove(&packet.id) else { return Replied::Stray };
-        let Some(caller) = entry.caller else { return Replied::Late };
+        let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Stray };
+        let Some(caller) = entry.caller else { return ReplyKind::Late };
         state.waiting -= 1;
         drop(state);
         if packet.body.len() <= COPY_MAX {
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
         match caller.send(packet) {
-            Ok(()) => Replied::InTime,
-            Err(_) => Replied::Late, // The caller goes at this moment.
+            Ok(()) => ReplyKind::InTime,
+            Err(_) => ReplyKind::Late, // The caller goes at this moment.
         }
     }
 
@@ -204,11 +204,11 @@ mod tests {
         for _ in 0..2 * 65_536 {
             let (number, _reply) = send(&table);
             assert!(number.id() != waits.id() && number.id() != left.id(), "{number:?}");
-            assert_eq!(table.handle_reply(reply(number.id())), Replied::InTime);
+            assert_eq!(table.handle_reply(reply(number.id())), ReplyKind::InTime);
         }
-        assert_eq!(table.handle_reply(reply(left.id())), Replied::Late);
-        assert_eq!(table.handle_reply(reply(left.id())), Replied::Stray);
-        assert_eq!(table.handle_reply(reply(waits.id())), Replied::InTime);
+        assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Late);
+        assert_eq!(table.handle_reply(reply(left.id())), ReplyKind::Stray);
+        assert_eq!(table.handle_reply(reply(waits.id())), ReplyKind::InTime);
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         for (length, is_copied) in [(1, true), (4 * 1024, true), (4 * 1024 + 1, false)] {
             let (number, waiting) = send(&table);
             let packet = Packet { body: buffer.slice(..length), ..reply(number.id()) };
-            assert_eq!(table.handle_reply(packet), Replied::InTime);
+            assert_eq!(table.handle_reply(packet), ReplyKind::InTime);
             let body = waiting.await.expect("it has come").body;
             assert_eq!((body.len(), body.as_ptr() != buffer.as_ptr()), (length, is_copied));
         }
@@ -239,7 +239,7 @@ mod tests {
     fn late_cancellation_does_not_end_next_request_with_same_id() {
         let table = Table::new(1);
         let (first, _reply) = send(&table);
-        assert_eq!(table.handle_reply(reply(first.id())), Replied::InTime);
+        assert_eq!(table.handle_reply(reply(first.id())), ReplyKind::InTime);
         table.state.lock().last = 65_536 + first.0 - 1;
         let (second, _reply) = send(&table);
         assert_eq!((second.id(), second == first), (first.id(), false));

@@ -1,8 +1,8 @@
 //! The end of a connection: orders, farewells, and the work that is still in progress.
 
-use super::{Engine, PANICKED, Reading, Routing, log_panic};
+use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
 use crate::budget::LineLimit;
-use crate::mailbox::{HandingOff, Order};
+use crate::mailbox::{HandOffState, Order};
 use crate::{CloseReason, Operation, PacketId, Protocol};
 use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// The exchange of GOING_AWAY before a server closes a connection to a native peer that is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Goodbye {
+pub(super) enum GoingAway {
     Unsaid,
     /// This server has said it. The client either closes the connection or says it in turn.
     Said,
@@ -26,7 +26,7 @@ impl<R: Protocol> Engine<R> {
     /// Whether the connection is to end, by an order or since its peer has closed its half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
-        self.order.is_some() || self.reading == Reading::HalfClosed || self.has_departed()
+        self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
     /// The order that can be carried out now.
@@ -37,14 +37,14 @@ impl<R: Protocol> Engine<R> {
         }
         // Whether this end was going to close or not: the peer has closed already, as far as it can.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
-        if self.reading == Reading::HalfClosed && closes_when_idle && self.is_idle() {
+        if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
             // A request that a native peer has sent before it hears of this is still served.
             let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // A client that has sent nothing yet has its time for the first packet, which may be under way.
-            let may_begin = self.pending_handshake.is_some() && self.reading == Reading::Open;
+            let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
             if may_begin || says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }
@@ -65,7 +65,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Whether the peer may read the last bytes as slowly as it likes, since it closes at the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
-        self.goodbye == Goodbye::Heard
+        self.goodbye == GoingAway::Heard
     }
 
     /// Whether a connection that writes its last is to end at once.
@@ -76,11 +76,11 @@ impl<R: Protocol> Engine<R> {
 
     /// Announces the end of the connection to a native peer, once; returns whether the peer has confirmed.
     fn has_heard_goodbye(&mut self) -> bool {
-        if self.goodbye == Goodbye::Unsaid {
+        if self.goodbye == GoingAway::Unsaid {
             self.say_goodbye();
-            self.goodbye = Goodbye::Said;
+            self.goodbye = GoingAway::Said;
         }
-        self.goodbye == Goodbye::Heard
+        self.goodbye == GoingAway::Heard
     }
 
     #[cold]
@@ -106,7 +106,7 @@ impl<R: Protocol> Engine<R> {
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();
-                inner.outbox.is_empty() && inner.streams.is_empty() && inner.handing_off == HandingOff::No
+                inner.outbox.is_empty() && inner.streams.is_empty() && inner.handing_off == HandOffState::No
             }
     }
 

@@ -10,7 +10,7 @@
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::Waiting;
-use crate::{CloseReason, Operation, Packet, PacketId, Protocol, Routed, WhenFull};
+use crate::{CloseReason, Operation, Packet, PacketId, Protocol, Routed, OverflowPolicy};
 use bytes::Bytes;
 use frisbee_core::Event;
 use std::time::Instant;
@@ -110,14 +110,14 @@ impl<R: Protocol> Engine<R> {
             }
             event => return Some(event),
         };
-        let mut when_full = WhenFull::Wait;
+        let mut when_full = OverflowPolicy::Wait;
         if let Some(session) = self.session.as_ref().filter(|_| opens || !packet.operation.is_reserved()) {
             when_full = self.router.when_full(session, &packet);
         }
-        if when_full == WhenFull::Route && !opens {
+        if when_full == OverflowPolicy::Route && !opens {
             return Some(Event::Packet(packet));
         }
-        let waiting = Waiting { packet, opens, stops: when_full == WhenFull::Stop };
+        let waiting = Waiting { packet, opens, stops: when_full == OverflowPolicy::Stop };
         self.handle.0.deferred.push(waiting, &self.handle.0.mailbox.account);
         None
     }

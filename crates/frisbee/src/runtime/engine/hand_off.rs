@@ -1,9 +1,9 @@
 //! Hand-off in the engine: request, decision, end.
 
-use super::{Engine, Reading};
+use super::{Engine, ReadMode};
 use crate::budget::LineLimit;
-use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
-use crate::mailbox::HandingOff;
+use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, HandOffTarget};
+use crate::mailbox::HandOffState;
 use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Protocol, Routed};
 use bytes::Bytes;
@@ -11,13 +11,13 @@ use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
 /// The way of a connection to its next owner at this end.
-pub(super) enum Departure {
+pub(super) enum OutgoingHandOff {
     None,
     /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
-    AtPacketEnd(Box<TakeOver>),
+    AtPacketEnd(Box<HandOffTarget>),
     /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
     /// bytes here were read of it.
-    Decided(Box<(TakeOver, Bytes)>),
+    Decided(Box<(HandOffTarget, Bytes)>),
 }
 
 impl<R: Protocol> Engine<R> {
@@ -27,10 +27,10 @@ impl<R: Protocol> Engine<R> {
         match event {
             HandOffEvent::Asked { operation, body } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                let is_free = inner.handing_off == HandingOff::No && inner.streams.is_empty();
+                let is_free = inner.handing_off == HandOffState::No && inner.streams.is_empty();
                 let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
                 if is_free {
-                    inner.handing_off = HandingOff::Undecided;
+                    inner.handing_off = HandOffState::Undecided;
                 }
                 drop(inner);
                 if !is_free {
@@ -41,7 +41,7 @@ impl<R: Protocol> Engine<R> {
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::GivenUp => {
-                self.handle.0.mailbox.set_handing_off(HandingOff::GivenUp);
+                self.handle.0.mailbox.set_handing_off(HandOffState::GivenUp);
                 Routed::Useless
             }
             HandOffEvent::Answered { answer, body } => {
@@ -50,14 +50,14 @@ impl<R: Protocol> Engine<R> {
                     HandOffAnswer::Accepted => {
                         // The caller may have gone; then the transport is closed.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
-                        self.depart(TakeOver::at_once(accepted), &CloseReason::HandedOff);
+                        self.depart(HandOffTarget::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
                     }
                     HandOffAnswer::Busy => HandOffError::Busy,
                     HandOffAnswer::NotServed => HandOffError::NotServed,
                     _ => HandOffError::Refused(body),
                 };
-                self.handle.0.mailbox.set_handing_off(HandingOff::No);
+                self.handle.0.mailbox.set_handing_off(HandOffState::No);
                 asking.answer(Err(error));
                 Routed::Continue
             }
@@ -71,7 +71,7 @@ impl<R: Protocol> Engine<R> {
             Step::Ask { asking, .. } => match asked {
                 Ok(()) => self.asking = Some(Box::new(asking)),
                 Err(error) => {
-                    self.handle.0.mailbox.set_handing_off(HandingOff::No);
+                    self.handle.0.mailbox.set_handing_off(HandOffState::No);
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
@@ -84,8 +84,8 @@ impl<R: Protocol> Engine<R> {
             Step::Leave(take_over) => self.leave(take_over),
             Step::Decide { answer, reply, take_over } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                let is_given_up = inner.handing_off == HandingOff::GivenUp || self.core.is_mid_packet();
-                inner.handing_off = HandingOff::No;
+                let is_given_up = inner.handing_off == HandOffState::GivenUp || self.core.is_mid_packet();
+                inner.handing_off = HandOffState::No;
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
@@ -120,12 +120,12 @@ impl<R: Protocol> Engine<R> {
 
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
-    pub(super) fn leave(&mut self, take_over: TakeOver) {
+    pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         // Packets that were taken out of the input and not routed would be lost for the next owner.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
-            self.departure = Departure::AtPacketEnd(Box::new(take_over));
+            self.departure = OutgoingHandOff::AtPacketEnd(Box::new(take_over));
         }
     }
 
@@ -145,13 +145,13 @@ impl<R: Protocol> Engine<R> {
     /// Whether the connection is left as soon as nothing keeps it.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
-        matches!(self.departure, Departure::AtPacketEnd(_))
+        matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
     /// Leaves the connection if nothing keeps it any more.
     #[cold]
     pub(super) fn leave_later(&mut self) {
-        if let Departure::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, Departure::None) {
+        if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
             self.leave(*take_over);
         }
     }
@@ -159,20 +159,20 @@ impl<R: Protocol> Engine<R> {
     /// Whether the next owner of the transport has been decided.
     #[inline]
     pub(super) fn has_departed(&self) -> bool {
-        matches!(self.departure, Departure::Decided(_))
+        matches!(self.departure, OutgoingHandOff::Decided(_))
     }
 
     /// Ends the connection for its handles. The transport goes to its next owner when the bytes that wait have been
     /// written.
-    fn depart(&mut self, take_over: TakeOver, reason: &CloseReason) {
-        self.reading = Reading::Stopped;
-        self.departure = Departure::Decided(Box::new((take_over, std::mem::take(&mut self.input.unrouted))));
+    fn depart(&mut self, take_over: HandOffTarget, reason: &CloseReason) {
+        self.reading = ReadMode::Stopped;
+        self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.input.unrouted))));
         self.end(reason);
     }
 
     /// The bytes that the transport has brought for its next owner, that owner, and the runtime.
-    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, TakeOver, Handle)> {
-        let Departure::Decided(decided) = std::mem::replace(&mut self.departure, Departure::None) else { return None };
+    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
+        let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else { return None };
         let (take_over, early) = *decided;
         Some((early, take_over, self.handle.0.runtime.clone()))
     }
@@ -231,7 +231,7 @@ mod tests {
 
         fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
             let told = self.0.clone();
-            Routed::HandOff(TakeOver::new(async move |mut raw| {
+            Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
                 raw.read_to_end(&mut read).await.expect("it has ended in good order");
                 told.send(read).expect("the test waits");

@@ -1,6 +1,6 @@
 //! A connection that is over, and the next owner of its transport.
 
-use crate::hand_off::TakeOver;
+use crate::hand_off::HandOffTarget;
 use crate::{CloseReason, RawTransport};
 use bytes::Bytes;
 use std::io;
@@ -10,13 +10,13 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 /// A connection that is over.
-pub(crate) struct Ended<T> {
+pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
     /// The transport, the bytes that it has brought for its next owner, that owner, and the runtime.
-    pub(super) handed: Option<(T, Bytes, TakeOver, Handle)>,
+    pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
-impl<T> Ended<T> {
+impl<T> ClosedConnection<T> {
     /// The reason of the end, unless the transport continues with a next owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::budget::Budget;
-use crate::connection::{Connection, Ends};
+use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
 use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_core::ClientConfig;
@@ -25,8 +25,8 @@ impl Router for Sink {
 }
 
 /// A client's connection that is polled by hand, and its peer.
-struct Driven {
-    running: Running<DuplexStream, Sink, TokioTimer>,
+struct DrivenClient {
+    running: DriveFuture<DuplexStream, Sink, TokioTimer>,
     handle: Connection,
     peer: DuplexStream,
     sink: Sink,
@@ -45,20 +45,20 @@ fn bytes() -> Bytes {
 }
 
 /// A client's connection by a transport.
-fn drive<T>(io: T, sink: Sink) -> (Running<T, Sink, TokioTimer>, Connection)
+fn drive<T>(io: T, sink: Sink) -> (DriveFuture<T, Sink, TokioTimer>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
     let config = ClientConfig::from(Config::default().hello(false));
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-    let handle = Connection::client(&config, budget, Handle::current(), Ends::default());
+    let handle = Connection::client(&config, budget, Handle::current(), EndpointInfo::default());
     let core = frisbee_core::Connection::client(&config, now());
     let engine = Engine::new(core, Arc::new(sink), handle.clone());
     let busy = BusyPoll::new(Duration::ZERO);
     (Driver::new(io, engine, None, tokio_timer(), busy).run(), handle)
 }
 
-impl Driven {
+impl DrivenClient {
     fn new() -> Self {
         let (io, peer) = duplex(4096);
         let sink = Sink::default();
@@ -96,7 +96,7 @@ impl Driven {
 
 #[tokio::test]
 async fn single_packet_is_written_at_once_and_several_in_one_write() {
-    let mut driven = Driven::new();
+    let mut driven = DrivenClient::new();
     assert_eq!(driven.sent_when_came(0).await, [0, 1], "no task was woken, and others may be about to send");
     assert_eq!(driven.sent_when_came(2).await, [0, 1]);
     assert_eq!(driven.sent_when_came(1).await, [1, 0]);
@@ -105,24 +105,24 @@ async fn single_packet_is_written_at_once_and_several_in_one_write() {
 
 #[tokio::test]
 async fn nothing_is_routed_behind_the_order_to_end_at_once() {
-    let mut driven = Driven::new();
+    let mut driven = DrivenClient::new();
     driven.peer.write_all(&bytes()).await.expect("there is room");
     driven.handle.abort();
-    let Driven { running, sink, .. } = driven;
+    let DrivenClient { running, sink, .. } = driven;
     assert!(matches!(running.await.done(), Ok(CloseReason::Local)));
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
 /// A transport that accepts writes and has a peer that reads nothing, as a socket of a ring may.
-struct Stuck;
+struct StalledTransport;
 
-impl AsyncRead for Stuck {
+impl AsyncRead for StalledTransport {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Pending
     }
 }
 
-impl AsyncWrite for Stuck {
+impl AsyncWrite for StalledTransport {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(Ok(bytes.len()))
     }
@@ -139,7 +139,7 @@ impl AsyncWrite for Stuck {
 #[tokio::test(start_paused = true)]
 async fn transport_that_cannot_flush_is_not_handed_over() {
     for raw in [true, false] {
-        let (running, handle) = drive(Stuck, Sink::default());
+        let (running, handle) = drive(StalledTransport, Sink::default());
         handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
         let start = now();
         let taken = tokio::spawn(async move {
@@ -208,12 +208,12 @@ async fn final_packets_of_server_are_read_after_write_failure() {
 }
 
 /// A transport that loses bytes: a read fails, and later ones continue after the hole.
-struct Holed {
+struct LossyTransport {
     reads: Vec<io::Result<&'static [u8]>>,
     write_fails: bool,
 }
 
-impl AsyncRead for Holed {
+impl AsyncRead for LossyTransport {
     fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.reads.is_empty() {
             return Poll::Ready(Ok(()));
@@ -223,7 +223,7 @@ impl AsyncRead for Holed {
     }
 }
 
-impl AsyncWrite for Holed {
+impl AsyncWrite for LossyTransport {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(if self.write_fails { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) })
     }
@@ -244,7 +244,7 @@ async fn nothing_is_read_or_parsed_after_a_read_error() {
         for write_fails in [false, true] {
             let sink = Sink::default();
             let reads = vec![Ok(packet_bytes), Err(io::ErrorKind::InvalidData.into()), Ok(behind)];
-            let (running, handle) = drive(Holed { reads, write_fails }, sink.clone());
+            let (running, handle) = drive(LossyTransport { reads, write_fails }, sink.clone());
             handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
             let reason = running.await.done().ok().expect("it is over");
             let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };

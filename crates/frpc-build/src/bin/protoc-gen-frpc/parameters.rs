@@ -17,8 +17,8 @@ pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String
             return Err(format!("parameter `{pair}`: there is no such option; there are {}", names.join(", ")));
         };
         (found.set)(builder, value).map_err(|problem| match problem {
-            Problem::Form => format!("parameter `{pair}`: it is written `{}`", found.form()),
-            Problem::Value(text) => format!("parameter `{pair}`: {text}"),
+            ParameterError::Form => format!("parameter `{pair}`: it is written `{}`", found.form()),
+            ParameterError::Value(text) => format!("parameter `{pair}`: {text}"),
         })
     })
 }
@@ -36,11 +36,11 @@ struct Parameter {
     /// How its value is written.
     value: &'static str,
     help: &'static str,
-    set: fn(Builder, Option<&str>) -> Result<Builder, Problem>,
+    set: fn(Builder, Option<&str>) -> Result<Builder, ParameterError>,
 }
 
 /// An error in a parameter.
-enum Problem {
+enum ParameterError {
     /// It is not written as it should be.
     Form,
     Value(String),
@@ -58,7 +58,7 @@ const PARAMETERS: [Parameter; 33] = [
                 "rust" => Language::Rust,
                 "ts" => Language::TypeScript,
                 "py" => Language::Python,
-                _ => return Err(Problem::Form),
+                _ => return Err(ParameterError::Form),
             }))
         },
     },
@@ -76,7 +76,7 @@ const PARAMETERS: [Parameter; 33] = [
             Ok(builder.typescript_import_extension(match text(value)? {
                 extension @ ("js" | "ts") => extension,
                 "none" => "",
-                _ => return Err(Problem::Form),
+                _ => return Err(ParameterError::Form),
             }))
         },
     },
@@ -136,7 +136,7 @@ const PARAMETERS: [Parameter; 33] = [
             Ok(builder.codec(match text(value)? {
                 "polyglot" => Codec::Polyglot,
                 "protobuf" => Codec::Protobuf,
-                _ => return Err(Problem::Form),
+                _ => return Err(ParameterError::Form),
             }))
         },
     },
@@ -149,7 +149,7 @@ const PARAMETERS: [Parameter; 33] = [
                 "sequential" => Numbering::Sequential,
                 "go" => Numbering::Go,
                 "lock" => Numbering::Lock,
-                _ => return Err(Problem::Form),
+                _ => return Err(ParameterError::Form),
             }))
         },
     },
@@ -159,7 +159,7 @@ const PARAMETERS: [Parameter; 33] = [
         help: "the operation of the first method of a file",
         set: |builder, value| {
             let (file, base) = pair(value)?;
-            let problem = |error| Problem::Value(format!("{base:?} is not an operation: {error}"));
+            let problem = |error| ParameterError::Value(format!("{base:?} is not an operation: {error}"));
             Ok(builder.operation_base(file, base.parse().map_err(problem)?))
         },
     },
@@ -286,27 +286,27 @@ impl Parameter {
     }
 }
 
-fn switch(value: Option<&str>) -> Result<bool, Problem> {
+fn switch(value: Option<&str>) -> Result<bool, ParameterError> {
     match value {
         None | Some("true" | "1") => Ok(true),
         Some("false" | "0") => Ok(false),
-        Some(_) => Err(Problem::Form),
+        Some(_) => Err(ParameterError::Form),
     }
 }
 
-fn text(value: Option<&str>) -> Result<&str, Problem> {
-    value.filter(|value| !value.is_empty()).ok_or(Problem::Form)
+fn text(value: Option<&str>) -> Result<&str, ParameterError> {
+    value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
 }
 
-fn pair(value: Option<&str>) -> Result<(&str, &str), Problem> {
-    text(value)?.split_once('=').ok_or(Problem::Form)
+fn pair(value: Option<&str>) -> Result<(&str, &str), ParameterError> {
+    text(value)?.split_once('=').ok_or(ParameterError::Form)
 }
 
 /// A name below the folder that protoc writes to.
-fn below(name: &str) -> Result<&str, Problem> {
+fn below(name: &str) -> Result<&str, ParameterError> {
     let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let is_plain = !name.contains(['\\', ':']);
-    let leads_out = || Problem::Value("it leads out of the output folder".to_owned());
+    let leads_out = || ParameterError::Value("it leads out of the output folder".to_owned());
     if is_below && is_plain { Ok(name) } else { Err(leads_out()) }
 }
 

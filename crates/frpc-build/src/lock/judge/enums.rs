@@ -1,10 +1,10 @@
 //! Compares the values of enums by their indexes.
 
-use super::{Judge, Verdict, aliases};
+use super::{LockComparer, Verdict, aliases};
 use crate::lock::align::{Step, align};
 use crate::lock::record::{Enum, Value};
 
-impl Judge<'_> {
+impl LockComparer<'_> {
     pub(super) fn enumeration(&mut self, name: &str, before: &Enum, now: &Enum) {
         let what = format!("enum `{name}`");
         let changes = self.found.changes.len();

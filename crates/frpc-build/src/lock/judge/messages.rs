@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::oneofs::{Oneofs, same_oneofs};
-use super::{Judge, Verdict};
+use super::{LockComparer, Verdict};
 use crate::lock::align::{Step, align};
 use crate::lock::record::{Field, Message, Origin, Shape, Type};
 
-impl Judge<'_> {
+impl LockComparer<'_> {
     pub(super) fn message(&mut self, name: &str, before: &Message, now: &Message) {
         let what = format!("message `{name}`");
         let matches = self.same_fields(before, now);

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::Judge;
+use super::LockComparer;
 use crate::lock::numbering::Numbering;
 use crate::lock::record::{File, Method, Service, Side, Type};
 
 /// A method and its service.
 type Owned<'a> = (&'a Service, &'a Method);
 
-impl<'a> Judge<'a> {
+impl<'a> LockComparer<'a> {
     pub(super) fn methods(&mut self) {
         for file in &self.new.files {
             for service in &file.services {

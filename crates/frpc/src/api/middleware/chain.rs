@@ -9,9 +9,9 @@
 //! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call three. They
 //! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
-use super::last::Last;
-use super::place::{Erased, Place};
-use super::{About, Call, CallResponse, Middleware, Next, Parts, Title};
+use super::last::InnermostCall;
+use super::place::{ErasedMiddleware, Place};
+use super::{MethodInfo, Call, CallResponse, Middleware, Next, Parts, Title};
 use crate::api::request::Origin;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;
@@ -29,18 +29,18 @@ const KEPT_MAX: usize = 16;
 /// The middleware around a call, from the outermost.
 #[derive(Default)]
 pub(crate) struct Chain {
-    middleware: Vec<Arc<dyn Erased>>,
+    middleware: Vec<Arc<dyn ErasedMiddleware>>,
     /// Boxes without a better place.
     kept: Mutex<Vec<Pin<Box<Place>>>>,
 }
 
 /// The part of a chain that is inside of a middleware. It is not empty.
-pub(super) struct Rest {
+pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
 }
 
-impl Rest {
+impl InnerChain {
     #[inline]
     fn of(chain: &Arc<Chain>, at: usize) -> Option<Self> {
         if at < chain.middleware.len() { Some(Self { chain: chain.clone(), at }) } else { None }
@@ -48,13 +48,13 @@ impl Rest {
 }
 
 /// The inside of a middleware: the next middleware, or the call itself.
-pub(super) struct Running {
+pub(super) struct ChainFuture {
     /// `None` if the next middleware has it, and at the end.
-    last: Option<Box<Last>>,
+    last: Option<Box<InnermostCall>>,
     middleware: Option<Pin<Box<Place>>>,
 }
 
-impl Running {
+impl ChainFuture {
     #[inline]
     pub(super) fn new(next: Next, call: Call) -> Self {
         let mut last = next.last;
@@ -66,13 +66,13 @@ impl Running {
     #[inline(never)]
     fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(mut last) = self.last.take() else { return Poll::Pending };
-        let (Some(Rest { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
+        let (Some(InnerChain { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
             return Poll::Pending;
         };
         let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
         let kept = last.take_place().filter(|place| place.runs.is_of(middleware));
         let place = self.middleware.insert(kept.unwrap_or_else(|| middleware.clone().place()));
-        last.rest = Rest::of(&chain, at + 1);
+        last.rest = InnerChain::of(&chain, at + 1);
         let polled = place.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
         self.answered(polled)
     }
@@ -96,7 +96,7 @@ impl Running {
     }
 }
 
-impl Future for Running {
+impl Future for ChainFuture {
     type Output = Result<CallResponse, Status>;
 
     #[inline(always)]
@@ -125,12 +125,12 @@ impl Future for Running {
 }
 
 /// A call within its middleware. `T` is its result. When it has ended, another can begin in its memory.
-pub(crate) struct Around<T> {
+pub(crate) struct MiddlewareCall<T> {
     outermost: Pin<Box<Place>>,
     result: PhantomData<fn() -> T>,
 }
 
-impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
+impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
     /// Begins the next call, within the same chain.
     #[inline(always)]
     pub(crate) fn begin<A, F>(
@@ -145,9 +145,9 @@ impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
     {
         let (message, timeout, origin, extras) = request.apart();
         let outermost = self.outermost.as_mut().project();
-        let mut last = Last::new(outermost.last.take(), make, message);
+        let mut last = InnermostCall::new(outermost.last.take(), make, message);
         if chain.middleware.len() > 1 {
-            last.rest = Rest::of(chain, 1);
+            last.rest = InnerChain::of(chain, 1);
         }
         // Here, since it would be put on the stack before.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
@@ -159,7 +159,7 @@ impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
     }
 }
 
-impl<B: 'static> Around<Result<Response<B>, Status>> {
+impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
     /// Polls the middleware, until it has a [`reply`](Self::reply).
     #[inline(always)]
     pub(crate) fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
@@ -197,7 +197,7 @@ impl<B: 'static> Around<Result<Response<B>, Status>> {
     }
 }
 
-impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
+impl<B: 'static> Future for MiddlewareCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     #[inline(always)]
@@ -210,12 +210,12 @@ impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
 /// A call within its middleware in memory of the chain, which gets it back when this is dropped after the call has
 /// ended. Kept boxes are not distinguished by methods: that of another one serves as well, except for the box of the
 /// call itself.
-pub(crate) struct Lent<T> {
-    around: Option<Around<T>>,
+pub(crate) struct PooledCall<T> {
+    around: Option<MiddlewareCall<T>>,
     chain: Arc<Chain>,
 }
 
-impl<B: Send + 'static> Lent<Result<Response<B>, Status>> {
+impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     /// Begins a call in the memory of another, if the chain keeps some.
     #[inline(never)]
     pub(crate) fn new<A, F>(
@@ -238,7 +238,7 @@ impl<B: Send + 'static> Lent<Result<Response<B>, Status>> {
         Self { around: Some(around), chain: chain.clone() }
     }
 
-    /// Begins the next call, as [`Around::begin`] does.
+    /// Begins the next call, as [`MiddlewareCall::begin`] does.
     #[inline(always)]
     pub(crate) fn begin<A, F>(
         &mut self,
@@ -255,7 +255,7 @@ impl<B: Send + 'static> Lent<Result<Response<B>, Status>> {
     }
 }
 
-impl<B: 'static> Future for Lent<Result<Response<B>, Status>> {
+impl<B: 'static> Future for PooledCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     #[inline(always)]
@@ -265,7 +265,7 @@ impl<B: 'static> Future for Lent<Result<Response<B>, Status>> {
     }
 }
 
-impl<T> Drop for Lent<T> {
+impl<T> Drop for PooledCall<T> {
     fn drop(&mut self) {
         if let Some(around) = self.around.take()
             && around.outermost.last.as_ref().is_some_and(|last| !last.is_coming)
@@ -293,14 +293,14 @@ impl Chain {
     }
 
     /// The memory of a call that has ended within this chain.
-    fn kept<T>(&self) -> Option<Around<T>> {
+    fn kept<T>(&self) -> Option<MiddlewareCall<T>> {
         // No caller waits for memory, which can be allocated instead.
         let outermost = self.kept.try_lock()?.pop()?;
-        Some(Around { outermost, result: PhantomData })
+        Some(MiddlewareCall { outermost, result: PhantomData })
     }
 
     /// Keeps the memory of a call that has ended within this chain.
-    fn keep<T>(&self, around: Around<T>) {
+    fn keep<T>(&self, around: MiddlewareCall<T>) {
         if let Some(mut kept) = self.kept.try_lock()
             && kept.len() < KEPT_MAX
         {
@@ -311,12 +311,12 @@ impl Chain {
     /// Memory for a call.
     #[cold]
     #[inline(never)]
-    fn place<T>(&self) -> Around<T> {
+    fn place<T>(&self) -> MiddlewareCall<T> {
         let outermost = match self.middleware.first() {
             Some(middleware) => middleware.clone().place(),
             None => Arc::new(|call: Call, next: Next| next.run(call)).place(),
         };
-        Around { outermost, result: PhantomData }
+        MiddlewareCall { outermost, result: PhantomData }
     }
 
     /// Runs a call within the chain.
@@ -326,7 +326,7 @@ impl Chain {
         title: Title,
         request: Request<A>,
         last: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) -> Around<Result<Response<B>, Status>>
+    ) -> MiddlewareCall<Result<Response<B>, Status>>
     where
         A: Send + 'static,
         B: Send + 'static,
@@ -341,7 +341,7 @@ impl Chain {
 /// Runs a call within a chain, if there is one.
 pub(crate) async fn through<A, B, F>(
     chain: Option<Arc<Chain>>,
-    about: About,
+    about: MethodInfo,
     request: Request<A>,
     last: impl FnOnce(Request<A>) -> F + Send + 'static,
 ) -> Result<Response<B>, Status>
@@ -352,7 +352,7 @@ where
 {
     match chain {
         None => last(request).await,
-        Some(chain) => Lent::new(&chain, about.title(), request, last).await,
+        Some(chain) => PooledCall::new(&chain, about.title(), request, last).await,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The call inside of all middleware, and its box, which serves one call after the other.
 
 use super::Parts;
-use super::chain::Rest;
+use super::chain::InnerChain;
 use super::place::Place;
-use crate::api::extras::Held;
+use crate::api::extras::OptionalExtras;
 use crate::{Request, Response, Status};
 use std::any::Any;
 use std::pin::Pin;
@@ -16,8 +16,8 @@ const PLACES_MAX: usize = 32;
 
 /// The call inside of all middleware, and the state kept with it between two calls. It travels through the chain with
 /// the call, and returns with the reply.
-pub(super) struct Last {
-    pub(super) call: Pin<Box<dyn Makes>>,
+pub(super) struct InnermostCall {
+    pub(super) call: Pin<Box<dyn MakeCall>>,
     /// The middleware's view, unless it has it.
     pub(super) parts: Option<Box<Parts>>,
     /// The call has not begun.
@@ -25,17 +25,17 @@ pub(super) struct Last {
     /// The call is made by this end.
     pub(super) is_own: bool,
     /// The inside of the middleware that has the call, if that is more than the call itself.
-    pub(super) rest: Option<Rest>,
+    pub(super) rest: Option<InnerChain>,
     /// Whether the call has run, or may have, for its outermost middleware, which may drop the call.
     pub(super) has_run: Arc<AtomicBool>,
     /// The metadata and extensions of the reply.
-    pub(super) extras: Held,
+    pub(super) extras: OptionalExtras,
     /// Of the middleware inside of the outermost, which has its place elsewhere. They are taken and given back from the
     /// end.
     places: Vec<Pin<Box<Place>>>,
 }
 
-impl Last {
+impl InnermostCall {
     /// Takes the place that was kept last.
     pub(super) fn take_place(&mut self) -> Option<Pin<Box<Place>>> {
         self.places.pop()
@@ -50,13 +50,13 @@ impl Last {
 }
 
 /// The call inside of all middleware.
-pub(super) trait Makes: Send {
+pub(super) trait MakeCall: Send {
     /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
     /// reply stays here, and its other parts in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
-        extras: &mut Held,
+        extras: &mut OptionalExtras,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
@@ -69,7 +69,7 @@ pub(super) trait Makes: Send {
 
 pin_project_lite::pin_project! {
     /// A call with its request, then its future, then its reply.
-    struct Making<A, B, L, F> {
+    struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]
         making: Option<F>,
@@ -77,7 +77,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<A, B, L, F> Makes for Making<A, B, L, F>
+impl<A, B, L, F> MakeCall for CallStage<A, B, L, F>
 where
     A: Send + 'static,
     B: Send + 'static,
@@ -87,7 +87,7 @@ where
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
-        extras: &mut Held,
+        extras: &mut OptionalExtras,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>> {
         let mut this = self.project();
@@ -119,7 +119,7 @@ where
     }
 }
 
-impl Last {
+impl InnermostCall {
     /// A call that has yet to begin, in the boxes of one that has ended if there is one. `make` makes it of its request.
     pub(super) fn new<A, B, L, F>(kept: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
@@ -129,7 +129,7 @@ impl Last {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Some(mut kept) = kept else {
-            let (call, extras) = (Making::boxed(make, message), Held::default());
+            let (call, extras) = (CallStage::boxed(make, message), OptionalExtras::default());
             let (has_run, places) = (Arc::default(), Vec::new());
             return Box::new(Self {
                 call,
@@ -145,7 +145,7 @@ impl Last {
         match kept.call.as_mut().place().downcast_mut::<Option<(L, A)>>() {
             Some(place) => *place = Some((make, message)),
             // It was one of another method.
-            None => kept.call = Making::boxed(make, message),
+            None => kept.call = CallStage::boxed(make, message),
         }
         kept.is_coming = true;
         kept.has_run.store(false, Ordering::Relaxed);
@@ -153,14 +153,14 @@ impl Last {
     }
 }
 
-impl<A, B, L, F> Making<A, B, L, F>
+impl<A, B, L, F> CallStage<A, B, L, F>
 where
     A: Send + 'static,
     B: Send + 'static,
     L: FnOnce(Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn boxed(make: L, message: A) -> Pin<Box<dyn Makes>> {
+    fn boxed(make: L, message: A) -> Pin<Box<dyn MakeCall>> {
         Box::pin(Self { make: Some((make, message)), making: None, reply: None })
     }
 }

@@ -1,6 +1,6 @@
 //! The boxes of the futures of middleware. Each serves one call after the other.
 
-use super::last::Last;
+use super::last::InnermostCall;
 use super::{Call, CallResponse, Middleware, Next};
 use crate::Status;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
 /// A middleware of any type.
-pub(super) trait Erased: Send + Sync {
+pub(super) trait ErasedMiddleware: Send + Sync {
     /// A new place for its futures.
     fn place(self: Arc<Self>) -> Pin<Box<Place>>;
 }
 
-impl<M: Middleware> Erased for M {
+impl<M: Middleware> ErasedMiddleware for M {
     fn place(self: Arc<Self>) -> Pin<Box<Place>> {
         place(self, |middleware: Arc<M>, call, next| async move {
             let answered = Middleware::call(&*middleware, call, next).await;
@@ -24,13 +24,13 @@ impl<M: Middleware> Erased for M {
 }
 
 /// A place for the futures of one middleware, one after the other.
-pub(super) type Place = Kept<dyn Runs>;
+pub(super) type Place = KeptRunner<dyn RunMiddleware>;
 
 pin_project_lite::pin_project! {
     /// The runner of a middleware, and the state kept with it if that is the outermost.
-    pub(super) struct Kept<P: ?Sized> {
+    pub(super) struct KeptRunner<P: ?Sized> {
         // The call inside of all middleware, before it begins and after it has ended.
-        pub(super) last: Option<Box<Last>>,
+        pub(super) last: Option<Box<InnermostCall>>,
         // Of the last call: whether it has run.
         pub(super) has_run: Option<Arc<AtomicBool>>,
         #[pin]
@@ -39,7 +39,7 @@ pin_project_lite::pin_project! {
 }
 
 /// What runs a middleware around calls.
-pub(super) trait Runs: Send {
+pub(super) trait RunMiddleware: Send {
     /// Has the middleware run around a call, if one is given, and polls it. Ready when it has ended.
     fn poll(
         self: Pin<&mut Self>,
@@ -48,11 +48,11 @@ pub(super) trait Runs: Send {
     ) -> Poll<Result<CallResponse, Status>>;
 
     /// Whether it runs this middleware.
-    fn is_of(&self, middleware: &Arc<dyn Erased>) -> bool;
+    fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
 }
 
 pin_project_lite::pin_project! {
-    struct Run<M, G, F> {
+    struct MiddlewareRunner<M, G, F> {
         // The future has it while it runs: a count of its own for each call would travel between cores.
         middleware: Option<Arc<M>>,
         make: G,
@@ -69,11 +69,11 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send + 'static,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send + 'static,
 {
-    let runs = Run { middleware: Some(middleware), make, future: None };
-    Box::pin(Kept { last: None, has_run: None, runs })
+    let runs = MiddlewareRunner { middleware: Some(middleware), make, future: None };
+    Box::pin(KeptRunner { last: None, has_run: None, runs })
 }
 
-impl<M, G, F> Runs for Run<M, G, F>
+impl<M, G, F> RunMiddleware for MiddlewareRunner<M, G, F>
 where
     M: Middleware,
     G: Fn(Arc<M>, Call, Next) -> F + Send,
@@ -101,7 +101,7 @@ where
         }
     }
 
-    fn is_of(&self, middleware: &Arc<dyn Erased>) -> bool {
+    fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool {
         let here = self.middleware.as_ref().map(|here| Arc::as_ptr(here).cast::<()>());
         here == Some(Arc::as_ptr(middleware).cast())
     }

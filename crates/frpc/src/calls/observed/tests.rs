@@ -20,7 +20,7 @@ const ERROR: &[u8] = &[6, 5, 1, b'x'];
 
 impl Calls {
     /// Whether the call of a ticket is observed and has not been counted.
-    fn is_uncounted(&self, ticket: Ticket) -> bool {
+    fn is_uncounted(&self, ticket: CallTicket) -> bool {
         let Some(observed) = &self.observed else { return false };
         observed.begun.get(usize::from(ticket.slot)).is_some_and(|noted| !noted.is_counted())
     }
@@ -49,7 +49,7 @@ impl Batches {
 }
 
 impl BatchObserver for Batches {
-    fn register(&self, about: &About) -> u32 {
+    fn register(&self, about: &ObservedMethod) -> u32 {
         let methods = &mut self.0.lock().methods;
         methods.push(about.method());
         methods.len() as u32 - 1
@@ -78,14 +78,14 @@ struct Observed {
 impl Observed {
     fn new() -> Self {
         let batches = Batches::default();
-        let mut watching = Watching::default();
+        let mut watching = Observers::default();
         watching.set_batches(batches.clone());
         let mut calls = Calls::default();
         calls.set_watching(Some(&Arc::new(watching)));
         Self { calls, batches, now: deadline::now() }
     }
 
-    fn send(&mut self, method: &'static Method) -> Ticket {
+    fn send(&mut self, method: &'static Method) -> CallTicket {
         let now = self.now;
         let ticket = self.calls.begin(method.operation, None, Some(Waker::noop())).unwrap();
         self.calls.now(|| now);
@@ -94,9 +94,9 @@ impl Observed {
     }
 
     /// A turn, so much later, with these replies to these calls.
-    fn answer(&mut self, later: Duration, answered: &[(Ticket, Operation, &'static [u8])]) -> Option<LateReplies> {
+    fn answer(&mut self, later: Duration, answered: &[(CallTicket, Operation, &'static [u8])]) -> Option<LateReplies> {
         self.now += later;
-        let packet = |&(ticket, operation, body): &(Ticket, Operation, _)| Packet {
+        let packet = |&(ticket, operation, body): &(CallTicket, Operation, _)| Packet {
             id: ticket.id,
             operation,
             body: Bytes::from_static(body),
@@ -107,9 +107,9 @@ impl Observed {
         late
     }
 
-    fn take(&mut self, ticket: Ticket) {
+    fn take(&mut self, ticket: CallTicket) {
         let taken = self.calls.take_reply(ticket, &Context::from_waker(Waker::noop()), |body: Body<'_>| body.len());
-        assert!(matches!(taken, Poll::Ready(Ended::Reply(_))));
+        assert!(matches!(taken, Poll::Ready(CallOutcome::Reply(_))));
     }
 
     /// How many calls of each method have ended with each code.
@@ -143,7 +143,7 @@ fn cancelled_or_failed_call_is_counted_once_by_its_end() {
     let given_up = observed.calls.over_now(tickets[0]).unwrap();
     observed.calls.count(&ADD, Code::Cancelled, &given_up);
     observed.take(tickets[1]);
-    let malformed = observed.calls.over_as(&Ended::Reply(()), tickets[1]).unwrap();
+    let malformed = observed.calls.over_as(&CallOutcome::Reply(()), tickets[1]).unwrap();
     observed.calls.count(&ADD, Code::Internal, &malformed);
     let expected = [Code::Ok, Code::Cancelled, Code::Internal].map(|code| (("Add", code as u8), 1));
     assert_eq!(observed.counts(), BTreeMap::from(expected));
@@ -160,7 +160,7 @@ fn non_bare_reply_is_counted_when_read_by_caller() {
     for (ticket, code) in [(failed, Code::NotFound), (answered, Code::Ok)] {
         assert!(observed.calls.is_uncounted(ticket));
         observed.take(ticket);
-        let over = observed.calls.over_as(&Ended::Reply(()), ticket).unwrap();
+        let over = observed.calls.over_as(&CallOutcome::Reply(()), ticket).unwrap();
         observed.calls.count(&ADD, code, &over);
         assert!(!observed.calls.is_uncounted(ticket));
     }

@@ -3,25 +3,25 @@
 use super::*;
 use crate::client::dial::Dialling;
 use crate::client::links::Links;
-use crate::endpoint::offer::Offering;
+use crate::endpoint::offer::OfferBuilder;
 use frisbee::Client;
 use std::sync::atomic::AtomicUsize;
 
 /// Fails each time, and counts how often.
 #[derive(Default)]
-struct Failing {
+struct FailingFactory {
     attempts: AtomicUsize,
     panics: bool,
     is_used_up: bool,
 }
 
-impl Failing {
+impl FailingFactory {
     fn attempts(&self) -> usize {
         self.attempts.load(Ordering::Relaxed)
     }
 }
 
-impl Dialler for Arc<Failing> {
+impl Dialler for Arc<FailingFactory> {
     fn dial(&self, _client: ClientBuilder, _endpoint: Endpoint) -> Dialling {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         assert!(!self.panics, "as the test wants");
@@ -40,23 +40,23 @@ impl Dialler for Arc<Failing> {
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-fn maker(dialler: &Arc<Failing>) -> Maker {
-    Maker {
+fn maker(dialler: &Arc<FailingFactory>) -> ConnectionFactory {
+    ConnectionFactory {
         client: Client::builder(),
         dialler: Arc::new(dialler.clone()),
         patience: PATIENCE,
-        offer: Arc::new(Offering::default().done().expect("it is empty")),
+        offer: Arc::new(OfferBuilder::default().done().expect("it is empty")),
         runtime: Handle::current(),
         server: None,
     }
 }
 
-fn now() -> Wait {
-    Wait { since: Instant::now(), until: None }
+fn now() -> WaitPolicy {
+    WaitPolicy { since: Instant::now(), until: None }
 }
 
-fn making(dialler: &Arc<Failing>) -> Arc<Making> {
-    Making::new(maker(dialler), Arc::default())
+fn making(dialler: &Arc<FailingFactory>) -> Arc<ConnectTask> {
+    ConnectTask::new(maker(dialler), Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +102,7 @@ async fn caller_fails_when_next_pause_exceeds_its_patience() {
     let failing = Arc::default();
     let making = making(&failing);
     let begun = Instant::now();
-    let next = |making: &Making, pause: Duration| {
+    let next = |making: &ConnectTask, pause: Duration| {
         let mut progress = making.progress.lock();
         progress.failures.next_attempt = Some(begun + pause);
         progress.trouble = Some("refused".to_owned());
@@ -118,7 +118,7 @@ async fn caller_fails_when_next_pause_exceeds_its_patience() {
 
 #[tokio::test(start_paused = true)]
 async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
-    let failing = Arc::new(Failing { panics: true, ..Failing::default() });
+    let failing = Arc::new(FailingFactory { panics: true, ..FailingFactory::default() });
     let status = making(&failing).connection(now()).await.err().expect("there is no connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
@@ -126,7 +126,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     let error = links.connect_first().await.expect_err("there is no connection");
     assert!(error.to_string().contains("nowhere"), "{error}");
 
-    let failing = Arc::new(Failing { is_used_up: true, ..Failing::default() });
+    let failing = Arc::new(FailingFactory { is_used_up: true, ..FailingFactory::default() });
     let making = making(&failing);
     let status = making.make(Instant::now(), None).await.err().expect("there is no further transport");
     assert!(status.message().contains("cannot reconnect"), "{status}");
@@ -141,7 +141,7 @@ async fn links_name_their_server_and_the_last_failure() {
     assert!(links.connect(now()).await.is_err());
     assert!(links.trouble().is_some());
     // The next attempt is within the patience of a call that begins after the longest pause.
-    let late = Wait { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
+    let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
     let status = links.connect(late).await.err().expect("there is no time");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
 }

@@ -5,9 +5,9 @@ use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgres
 use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, takes_too_much};
-use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served, Waiting};
+use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served, WaitingHandler};
 use crate::service::served::Kind;
-use crate::wire::body::Reading;
+use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::wire::prefix::Prefix;
 use crate::{Request, Response, Status};
@@ -22,17 +22,17 @@ impl ForeignMethods {
     /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
     /// that of handlers. A client has one turn at a time: a second one waits for its end.
     #[doc(hidden)]
-    pub fn turn(&self, now: Instant) -> ForeignTurn<'_> {
+    pub fn turn(&self, now: Instant) -> ForeignBatch<'_> {
         let foreign = &*self.caller;
         let _entered = foreign.connection.runtime_handle().enter();
         let caller = Caller::new(&foreign.connection, false, &self.offer.load, None, false);
-        ForeignTurn { foreign, caller, in_place: foreign.in_place.lock(), began: now, _entered }
+        ForeignBatch { foreign, caller, in_place: foreign.in_place.lock(), began: now, _entered }
     }
 }
 
 /// Calls that are begun one after the other.
 #[doc(hidden)]
-pub struct ForeignTurn<'a> {
+pub struct ForeignBatch<'a> {
     foreign: &'a ForeignCaller,
     caller: Caller,
     in_place: MutexGuard<'a, InPlace>,
@@ -40,7 +40,7 @@ pub struct ForeignTurn<'a> {
     _entered: EnterGuard<'a>,
 }
 
-impl Drop for ForeignTurn<'_> {
+impl Drop for ForeignBatch<'_> {
     fn drop(&mut self) {
         let connection = &self.foreign.connection;
         connection.set_routed(0);
@@ -50,7 +50,7 @@ impl Drop for ForeignTurn<'_> {
     }
 }
 
-impl fmt::Debug for ForeignTurn<'_> {
+impl fmt::Debug for ForeignBatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForeignTurn").field("began", &self.began).finish_non_exhaustive()
     }
@@ -59,22 +59,22 @@ impl fmt::Debug for ForeignTurn<'_> {
 impl ForeignMethod {
     /// A place for calls of this method in a format; `None` if it streams or lacks the format.
     #[doc(hidden)]
-    pub fn place(&self, format: &str) -> Option<ForeignPlace> {
+    pub fn place(&self, format: &str) -> Option<ForeignSlot> {
         let served = self.served();
         let Kind::Unary(unary) = &served.entry.kind else { return None };
         let ForeignMethods { offer, caller } = &self.methods;
         let instance = unary.instance(InvokeSettings {
             permits: caller.permits(self.operation, &served.running),
             format: Some((format, &offer.terms)),
-            ..served.settings(Reading::whole(offer.terms.nesting), caller.rules.as_ref())
+            ..served.settings(DecodeOptions::whole(offer.terms.nesting), caller.rules.as_ref())
         })?;
-        Some(ForeignPlace { method: self.clone(), instance })
+        Some(ForeignSlot { method: self.clone(), instance })
     }
 }
 
 /// A place for the calls of one method in one format.
 #[doc(hidden)]
-pub struct ForeignPlace {
+pub struct ForeignSlot {
     method: ForeignMethod,
     instance: Box<dyn Invoke>,
 }
@@ -101,13 +101,13 @@ impl fmt::Debug for ForeignTask {
     }
 }
 
-impl ForeignPlace {
+impl ForeignSlot {
     /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
     /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server. A
     /// response without memory for its client becomes an error.
     pub fn call<D>(
         &mut self,
-        turn: &mut ForeignTurn<'_>,
+        turn: &mut ForeignBatch<'_>,
         request: Request<Bytes>,
         out: &mut Vec<u8>,
         make: impl FnOnce() -> D,
@@ -115,7 +115,7 @@ impl ForeignPlace {
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let ForeignTurn { foreign, caller, in_place, .. } = turn;
+        let ForeignBatch { foreign, caller, in_place, .. } = turn;
         let trace = request.traceparent();
         let (body, timeout, _, extras) = request.apart();
         let length = body.len();
@@ -149,7 +149,7 @@ impl ForeignPlace {
     }
 }
 
-impl fmt::Debug for ForeignPlace {
+impl fmt::Debug for ForeignSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForeignPlace").field("method", &self.method.name()).finish_non_exhaustive()
     }
@@ -157,11 +157,11 @@ impl fmt::Debug for ForeignPlace {
 
 impl ForeignMethod {
     /// Continues a call as a task.
-    fn spawn<D>(&self, waiting: Waiting, make: impl FnOnce() -> D) -> Result<ForeignTask, Status>
+    fn spawn<D>(&self, waiting: WaitingHandler, make: impl FnOnce() -> D) -> Result<ForeignTask, Status>
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let Waiting { work, memory, watched } = waiting;
+        let WaitingHandler { work, memory, watched } = waiting;
         let caller = &self.methods.caller;
         let mut call = match InProgress::begin(caller) {
             Ok(call) => call,

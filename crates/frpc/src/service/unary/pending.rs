@@ -1,18 +1,18 @@
 //! Calls whose handler is not ready: each becomes a task that answers.
 
-use super::{Begun, Codec, Instance, code};
-use crate::deadline::{Inherited, Within};
-use crate::observe::watching::{Watched, Watcher};
+use super::{StartedHandler, Codec, Instance, code};
+use crate::deadline::{InheritedContext, HandlerFuture};
+use crate::observe::watching::{ObservedCall, MethodObserver};
 use crate::schema::method::FullName;
 use crate::service::failures::{note, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{ForeignOutcome, ReplyTo, Served, Waiting};
-use crate::service::load::Working;
+use crate::service::invoke::{ForeignOutcome, ReplyTo, Served, WaitingHandler};
+use crate::service::load::LoadGuard;
 use crate::wire::body::{self, Style};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Executor, Parked, Task, Then, Worked};
+use frisbee::tasks::{Executor, Parked, Task, Continuation, Worked};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ where
     pub(super) fn park<G>(
         &self,
         parked: Parked<G, Answer>,
-        begun: Begun<'_>,
+        begun: StartedHandler<'_>,
         site: Executor,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
@@ -40,10 +40,10 @@ where
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Begun { caller, inherited, memory, is_slow } = begun;
+        let StartedHandler { caller, inherited, memory, is_slow } = begun;
         let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, self.name);
-        let watched = || self.watcher.as_ref().map(Watcher::continue_as_task);
+        let watched = || self.watcher.as_ref().map(MethodObserver::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
@@ -95,7 +95,7 @@ where
                     let (message, extras) = result?.apart();
                     Ok(Response::together(codec.encode(&message)?, extras))
                 });
-                *outcome = Some(ForeignOutcome::Waiting(Waiting { work, memory, watched: watched() }));
+                *outcome = Some(ForeignOutcome::Waiting(WaitingHandler { work, memory, watched: watched() }));
                 None
             }
         };
@@ -122,7 +122,7 @@ impl<A, B> Clone for Codec<A, B> {
 /// The outcome of a handler once it has a permit, and until its deadline.
 pub(crate) async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
-    inherited: Inherited,
+    inherited: InheritedContext,
     parked: Parked<F, T>,
 ) -> Worked<F::Output>
 where
@@ -132,7 +132,7 @@ where
         Some(permits) => permits.acquire().await.ok(),
         None => None,
     };
-    let work = Within { inherited, future: parked };
+    let work = HandlerFuture { inherited, future: parked };
     match inherited.deadline {
         None => work.await,
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
@@ -152,12 +152,12 @@ pub(super) struct Answer {
     /// The handler is within middleware.
     is_layered: bool,
     name: FullName,
-    watched: Option<Watched>,
+    watched: Option<ObservedCall>,
     /// The call as one that the end works on, if that is counted.
-    working: Option<Working>,
+    working: Option<LoadGuard>,
 }
 
-impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
+impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
         let Self { task, id, operation, style, packs, is_layered, name, watched, working } = self;
         // A panic is logged even if no caller waits.
@@ -181,7 +181,7 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
     }
 }
 
-fn end(watched: Option<Watched>, code: Code, reply: u64) {
+fn end(watched: Option<ObservedCall>, code: Code, reply: u64) {
     if let Some(watched) = watched {
         watched.end(code, reply);
     }

@@ -110,13 +110,13 @@ impl Field {
 
 /// The memory of `message` outside of its own struct. Fails where decoding fails as well.
 pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
-    let mut walk = Walk::of(Fields::Message(M::field));
+    let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
 }
 
 /// A message. Only its sum is kept.
-struct Walk {
+struct MemoryWalk {
     fields: Fields,
     /// Which lists, maps and boxes have begun. Those whose numbers are 64 apart share a bit: only room goes uncounted.
     begun: u64,
@@ -131,7 +131,7 @@ enum Fields {
     Entry(Option<fn(u32) -> Field>),
 }
 
-impl Walk {
+impl MemoryWalk {
     fn of(fields: Fields) -> Self {
         Self { fields, begun: 0, memory: 0 }
     }
@@ -168,7 +168,7 @@ fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     })
 }
 
-impl Message for Walk {
+impl Message for MemoryWalk {
     fn merge_field(
         &mut self,
         number: u32,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Code;
-use crate::api::extras::Held;
-use crate::api::middleware::{CallKind, Traits};
+use crate::api::extras::OptionalExtras;
+use crate::api::middleware::{CallKind, CallTraits};
 use crate::api::request::Origin;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 0, &[]);
 static ONE: Method = Method::new(&LAYOUT, "One", 10);
-static TRAITS: Traits = Traits { kind: CallKind::Unary, messages: ["", ""] };
+static TRAITS: CallTraits = CallTraits { kind: CallKind::Unary, messages: ["", ""] };
 
 type Outcome<B> = Result<Response<B>, Status>;
 
@@ -34,7 +34,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn ended<B: 'static>(around: &mut Around<Outcome<B>>) -> Outcome<B> {
+fn ended<B: 'static>(around: &mut MiddlewareCall<Outcome<B>>) -> Outcome<B> {
     match poll(around) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => panic!("nothing waits"),
@@ -46,7 +46,7 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
 }
 
 /// Where the boxes of a call that has ended are, from the outermost.
-fn boxes<T>(around: &mut Around<T>) -> Vec<usize> {
+fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
     let mut found = vec![(&raw const *around.outermost).addr()];
     let last = around.outermost.as_mut().project().last.as_mut().expect("it has ended well");
     let places: Vec<_> = std::iter::from_fn(|| last.take_place()).collect();
@@ -76,18 +76,18 @@ fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
 #[test]
 fn boxes_that_are_kept_hold_nothing_of_a_call() {
     #[derive(Clone)]
-    struct Beside(#[allow(dead_code)] Arc<()>);
+    struct CountingMiddleware(#[allow(dead_code)] Arc<()>);
     let held = Arc::new(());
     let in_middleware = held.clone();
     let mut chain = Chain::default();
     chain.push(pass_on);
     chain.push(move |mut call: Call, next: Next| {
         let held = in_middleware.clone();
-        call.extensions_mut().insert(Beside(held.clone()));
+        call.extensions_mut().insert(CountingMiddleware(held.clone()));
         async move {
             let mut response = next.run(call).await;
             if let Ok(response) = &mut response {
-                response.extensions_mut().insert(Beside(held));
+                response.extensions_mut().insert(CountingMiddleware(held));
             }
             response
         }
@@ -160,7 +160,7 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
 #[test]
 fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
-    let serve = || Lent::new(&chain, title(), Request::new(1), double);
+    let serve = || PooledCall::new(&chain, title(), Request::new(1), double);
     drop(serve());
     assert!(chain.kept.lock().is_empty(), "it has not begun");
     let mut served = serve();
@@ -287,7 +287,7 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
     let passing = async |call: Call, next: Next| next.run(call).await;
     let verdict = |chain: Chain, origin: Origin, result: Result<u32, Status>| {
         let chain = Arc::new(chain);
-        let request = Request::together(1_u32, None, origin, Held::default());
+        let request = Request::together(1_u32, None, origin, OptionalExtras::default());
         let make = async move |_: Request<u32>| result.map(Response::new);
         let mut around = chain.around(title(), request, make);
         ended(&mut around).expect_err("it is refused").may_have_run()
