@@ -3,7 +3,7 @@
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
-use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
 use frpc_telemetry::{Counters, Snapshot};
 use futures_util::StreamExt as _;
@@ -192,7 +192,7 @@ async fn replies_that_come_too_late_are_counted() {
 }
 
 /// A call that has ended.
-type Noted = (&'static str, CallSide, Ended);
+type Noted = (&'static str, CallSide, CallEnd);
 
 /// Notes which calls have begun and not ended.
 #[derive(Clone, Default)]
@@ -211,7 +211,7 @@ impl Observer for Noting {
         Token(token)
     }
 
-    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended) {
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
         let begun = self.open.lock().unwrap().remove(&token.0);
         assert_eq!(begun, Some((about.method(), about.side())), "each end has its begin");
         self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
@@ -284,7 +284,7 @@ impl Observer for EveryOther {
         if number.is_multiple_of(2) { Token::NO_END } else { Token(number) }
     }
 
-    fn end(&self, _about: &ObservedMethod, token: Token, _ended: &Ended) {
+    fn end(&self, _about: &ObservedMethod, token: Token, _ended: &CallEnd) {
         assert_eq!(token.0 % 2, 1, "the others are not observed");
         self.ended.fetch_add(1, Ordering::Relaxed);
     }

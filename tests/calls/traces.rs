@@ -4,7 +4,7 @@ use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::observed::Service;
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve, until};
-use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
 use frpc::{Channel, Code, Metadata, Request, Server, Status};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ struct Seen {
     method: &'static str,
     came: Option<TraceContext>,
     made: TraceContext,
-    ended: Option<Ended>,
+    ended: Option<CallEnd>,
 }
 
 /// Gives each call its own span, in the trace of the caller.
@@ -47,7 +47,7 @@ impl Observer for Marking {
         Token(seen.len() as u64)
     }
 
-    fn end(&self, _about: &ObservedMethod, token: Token, ended: &Ended) {
+    fn end(&self, _about: &ObservedMethod, token: Token, ended: &CallEnd) {
         self.seen.lock().unwrap()[token.0 as usize - 1].ended = Some(*ended);
     }
 

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use frisbee::{
     Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, Handlers, HeaderForm, Operation,
-    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, HandOffTarget, Turn, Workers,
+    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, HandOffTarget, BatchEnd, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -341,7 +341,7 @@ impl Protocol for Hasty {
         Routed::Continue
     }
 
-    fn turn(&self, has_said: &mut bool, turn: &mut Turn<'_>) -> Option<std::time::Instant> {
+    fn batch_ended(&self, has_said: &mut bool, turn: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
         if !std::mem::replace(has_said, true) {
             let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
             said.expect("it is short enough");

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
-    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, HandOffTarget, Turn, opening,
+    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, HandOffTarget, BatchEnd, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -40,7 +40,7 @@ impl Protocol for Eager {
         Routed::Continue
     }
 
-    fn turn(&self, session: &mut Vec<Bytes>, turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Vec<Bytes>, turn: &mut BatchEnd<'_>) -> Option<Instant> {
         for body in session.drain(..) {
             turn.outbox.push(PacketId(2), operation(10), &body).expect("it is short enough");
         }
@@ -141,7 +141,7 @@ impl Protocol for Named {
         self.tell("going away");
     }
 
-    fn turn(&self, session: &mut Self::Session, _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Self::Session, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
         if !std::mem::replace(&mut session.1, true) {
             self.tell("turn");
         }

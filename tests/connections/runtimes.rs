@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed,
-    Turn,
+    BatchEnd,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -137,7 +137,7 @@ impl Protocol for Spawning {
         Routed::Continue
     }
 
-    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, (): &mut (), _turn: &mut BatchEnd<'_>) -> Option<Instant> {
         self.spawn("turn");
         None
     }
@@ -265,7 +265,7 @@ impl Protocol for Busy {
         Routed::Continue
     }
 
-    fn turn(&self, was_busy: &mut bool, _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, was_busy: &mut bool, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
         if !std::mem::replace(was_busy, true) {
             thread::sleep(Duration::from_millis(500));
         }

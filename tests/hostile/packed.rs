@@ -1,6 +1,6 @@
 //! Packed messages that are none, lie about their length, or come where none may.
 
-use frisbee::{Connection, Outbox, Packet, Protocol, Routed, Turn};
+use frisbee::{Connection, Outbox, Packet, Protocol, Routed, BatchEnd};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
 use frisbee_tests::packed::{EXAMPLE, body, hello, parts};
@@ -161,7 +161,7 @@ impl Protocol for Turns {
         Routed::Continue
     }
 
-    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, (): &mut (), _turn: &mut BatchEnd<'_>) -> Option<Instant> {
         self.0.fetch_add(1, Ordering::SeqCst);
         None
     }

@@ -4,7 +4,7 @@ use frisbee::Config;
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
-use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
 use frpc_balance::Balance;
 use frpc_telemetry::Counters;
@@ -59,7 +59,7 @@ impl Observer for Spans {
         Token(0)
     }
 
-    fn end(&self, _about: &ObservedMethod, _token: Token, _ended: &Ended) {}
+    fn end(&self, _about: &ObservedMethod, _token: Token, _ended: &CallEnd) {}
 
     fn retry(&self, _about: &ObservedMethod, _token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         self.give(trace);

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{CloseReason, Connection, HeaderForm, Outbox, Packet, PeerKind, Protocol, Routed};
-use frisbee::{Server, Turn, OverflowPolicy, tlv};
+use frisbee::{Server, BatchEnd, OverflowPolicy, tlv};
 use frisbee_core::Decoder;
 use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
 use frisbee_sim::{Fault, Sim, World, sim_test};
@@ -87,8 +87,8 @@ impl Protocol for Faulty {
         self.broker.when_full(&session.inner, packet)
     }
 
-    fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        let waits = self.broker.turn(&mut session.inner, turn);
+    fn batch_ended(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+        let waits = self.broker.batch_ended(&mut session.inner, turn);
         if self.defect != Defect::None {
             let mut bytes = turn.outbox.take_bytes();
             let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);

@@ -82,7 +82,7 @@ mod tests {
     const LARGE: usize = 100_000;
 
     /// Whether an outbox holds a body at this address.
-    fn holds(outbox: &Outbox, address: *const u8) -> bool {
+    fn contains_address(outbox: &Outbox, address: *const u8) -> bool {
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = outbox.slices(&mut slices, usize::MAX);
         slices.iter().take(filled).any(|slice| slice.as_ptr() == address)
@@ -94,7 +94,7 @@ mod tests {
             let mut outbox = Outbox::new(HeaderForm::Current);
             let address = body(&mut outbox);
             assert_eq!(outbox.len(), 10 + LARGE);
-            holds(&outbox, address)
+            contains_address(&outbox, address)
         };
         macro_rules! is_moved {
             ($body:expr) => {

@@ -70,7 +70,7 @@ impl Connection {
         if common.hello {
             // A Go server skips the first and answers the second, an extended one answers the first before anything
             // else.
-            connection.say_hello();
+            connection.send_hello();
             connection.send_sign(PacketId(1), Operation::PING);
         } else {
             connection.peer = PeerKind::Compat;
@@ -199,7 +199,7 @@ impl Connection {
     #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         if self.is_special {
-            match self.look(input)? {
+            match self.peek_kind(input)? {
                 PacketKind::GoOn => {}
                 PacketKind::PeerKnown => return Ok(Some(Event::PeerKnown)),
                 PacketKind::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
@@ -227,7 +227,7 @@ impl Connection {
     /// events without a read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
-            self.keepalive.heard(now);
+            self.keepalive.received(now);
         }
         self.received = self.received.saturating_add(count as u64);
         self.usage.carry(count);
@@ -276,7 +276,7 @@ impl Connection {
     /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be called now and
     /// then: the interval begins when that is first seen.
     pub fn is_unused(&mut self, now: Instant) -> bool {
-        self.usage.look(self.keepalive.ping_interval(), now)
+        self.usage.check(self.keepalive.ping_interval(), now)
     }
 
     /// Whether part of a packet has been received and the rest has not.
@@ -289,9 +289,9 @@ impl Connection {
         self.decoder.body_mut()
     }
 
-    /// The memory that a body takes which is arriving, in bytes; see [`Decoder::held`].
-    pub fn held(&self) -> usize {
-        self.decoder.held()
+    /// The memory that a body takes which is arriving, in bytes; see [`Decoder::buffered`].
+    pub fn buffered(&self) -> usize {
+        self.decoder.buffered()
     }
 
     /// Throws away the body that is arriving; see [`Decoder::discard_body`].
@@ -309,12 +309,12 @@ impl Connection {
         let all = transmit.is_empty();
         if count > 0 {
             self.usage.carry(count);
-            self.keepalive.said(now);
+            self.keepalive.sent(now);
         }
-        let given = self.given();
+        let given = self.bytes_given();
         if self.write_progress.handle_written(count, !all, given, now) {
             // A peer that accepts bytes is alive, even if it sends none.
-            self.keepalive.heard(now);
+            self.keepalive.received(now);
         }
         if all {
             self.pong_waits = false;
@@ -323,7 +323,7 @@ impl Connection {
 
     /// The number of bytes that the peer has sent, if they count as a sign that it accepts bytes.
     #[inline]
-    fn given(&self) -> u64 {
+    fn bytes_given(&self) -> u64 {
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,
@@ -379,7 +379,7 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
-            self.keepalive.heard(now); // It was not listened to.
+            self.keepalive.received(now); // It was not listened to.
             if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
                 self.watch_pace(now);
@@ -391,7 +391,7 @@ impl Connection {
                 Role::Server => CloseReason::NoFirstHeader,
             });
         }
-        let (waiting, given) = (self.transmit().len(), self.given());
+        let (waiting, given) = (self.transmit().len(), self.bytes_given());
         if self.write_progress.is_too_slow(waiting, given, now) {
             return Err(CloseReason::WriteTimeout { waiting });
         }
@@ -399,7 +399,7 @@ impl Connection {
             let late = hand_off.by.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
         }
-        if self.pace.too_slow(self.received, now) {
+        if self.pace.is_too_slow(self.received, now) {
             return Err(CloseReason::TooSlow);
         }
         match self.keepalive.poll(now) {
@@ -448,7 +448,7 @@ impl Connection {
 
     /// Looks at the input before the next packet is taken.
     #[cold]
-    fn look(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
+    fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.look_while_deciding(input),
@@ -475,7 +475,7 @@ impl Connection {
         match greeted(&first).filter(|_| self.hello.is_some()) {
             Some(peer) => {
                 self.peer = peer;
-                self.say_hello();
+                self.send_hello();
             }
             None => {
                 self.peer = PeerKind::Compat;
@@ -485,7 +485,7 @@ impl Connection {
         Ok(true)
     }
 
-    fn say_hello(&mut self) {
+    fn send_hello(&mut self) {
         let Some(hello) = self.hello.take() else { return };
         let limit = self.outbox.limit();
         self.outbox.set_limit(limit.max(HELLO_MAX));

@@ -179,7 +179,7 @@ impl Decoder {
     }
 
     /// The memory that the body takes which has begun to arrive, in bytes.
-    pub fn held(&self) -> usize {
+    pub fn buffered(&self) -> usize {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
@@ -306,7 +306,7 @@ impl Decoder {
         }
         while !input.is_empty() && partial.missing > 0 {
             partial.grow(input.len(), self.pool);
-            let taken = input.len().min(partial.missing).min(partial.received.left());
+            let taken = input.len().min(partial.missing).min(partial.received.available());
             partial.received.buffer().extend_from_slice(&input.split_to(taken));
             partial.missing = partial.missing.saturating_sub(taken);
         }
@@ -336,7 +336,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 impl Partial {
     /// Makes room if there is none, with a view to so many bytes that have come and are to be appended.
     fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
-        if self.received.left() > 0 {
+        if self.received.available() > 0 {
             return;
         }
         let total = self.header.length as usize;
@@ -363,7 +363,7 @@ impl BodyMut<'_> {
 
     /// How many bytes may be appended.
     pub fn missing(&self) -> usize {
-        self.0.missing.min(self.0.received.left())
+        self.0.missing.min(self.0.received.available())
     }
 
     /// Records that the buffer has been appended to.

@@ -41,7 +41,7 @@ impl Credit {
     }
 
     /// How much may be sent, below zero if a message has exceeded it; `None` if the peer knows no credit.
-    pub fn left(self) -> Option<i64> {
+    pub fn remaining(self) -> Option<i64> {
         self.left
     }
 

@@ -61,14 +61,14 @@ impl Keepalive {
     /// assert!(!keepalive.is_silent(later));
     /// ```
     #[inline]
-    pub fn heard(&mut self, now: Instant) {
+    pub fn received(&mut self, now: Instant) {
         self.heard = now;
         self.asked = None;
     }
 
     /// Records that bytes were sent.
     #[inline]
-    pub fn said(&mut self, now: Instant) {
+    pub fn sent(&mut self, now: Instant) {
         self.said = now;
     }
 
@@ -110,7 +110,7 @@ impl Keepalive {
         let since = self.asked.unwrap_or(self.quiet_since());
         if now.saturating_duration_since(since) >= self.ping_interval {
             self.asked = Some(now);
-            self.said(now);
+            self.sent(now);
             return Liveness::SendPing;
         }
         Liveness::Alive
@@ -178,7 +178,7 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         assert_eq!(keepalive.poll(start + 4 * SECOND), Liveness::SendPing);
-        keepalive.heard(start + 4 * SECOND);
+        keepalive.received(start + 4 * SECOND);
         assert_eq!(keepalive.poll(start + 5 * SECOND), Liveness::Alive);
         assert_eq!(keepalive.deadline(), Some(start + 6 * SECOND));
     }
@@ -188,11 +188,11 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         let asked = |keepalive: &mut Keepalive, second| {
-            keepalive.heard(start + second * SECOND);
+            keepalive.received(start + second * SECOND);
             keepalive.poll(start + second * SECOND) == Liveness::SendPing
         };
         assert!((1..=6).map(|second| asked(&mut keepalive, second)).eq([false, true, false, true, false, true]));
-        keepalive.said(start + 7 * SECOND);
+        keepalive.sent(start + 7 * SECOND);
         assert_eq!(keepalive.deadline(), Some(start + 8 * SECOND), "it has not heard since");
         assert!(!asked(&mut keepalive, 8) && asked(&mut keepalive, 9));
     }

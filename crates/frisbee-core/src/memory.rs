@@ -68,7 +68,7 @@ impl BodyMemory {
     }
 
     /// The number of bytes that may be added.
-    pub fn left(&self) -> usize {
+    pub fn available(&self) -> usize {
         self.room.saturating_sub(self.len())
     }
 
@@ -109,10 +109,10 @@ mod tests {
         for room in [POOLED_MIN, POOLED_MIN + 1, 5_000_000] {
             let mut memory = BodyMemory::new(room, None);
             assert!(memory.is_empty());
-            assert_eq!((memory.len(), memory.left()), (0, room));
+            assert_eq!((memory.len(), memory.available()), (0, room));
             memory.buffer().extend_from_slice(&[7; 100]);
             assert!(!memory.is_empty());
-            assert_eq!((memory.len(), memory.left()), (100, room - 100));
+            assert_eq!((memory.len(), memory.available()), (100, room - 100));
             let body = memory.freeze();
             assert_eq!((body.len(), body.as_ptr().addr() % PAGE), (100, BEGIN));
         }

@@ -70,7 +70,7 @@ impl ReadProgress {
         self.running = None;
     }
 
-    /// When [`too_slow`](Self::too_slow) should be called next.
+    /// When [`is_too_slow`](Self::too_slow) should be called next.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
@@ -87,7 +87,7 @@ impl ReadProgress {
     /// let end = start + Duration::from_secs(5);
     /// assert!(pace.too_slow(4_999, end), "5000 bytes are required");
     /// ```
-    pub fn too_slow(&mut self, total: u64, now: Instant) -> bool {
+    pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {
             return false;
@@ -112,7 +112,7 @@ mod tests {
         let start = Instant::now();
         let mut pace = ReadProgress::new(SECOND / 2, 1000);
         pace.waiting(0, start);
-        assert!(pace.too_slow(10, start + SECOND / 2));
+        assert!(pace.is_too_slow(10, start + SECOND / 2));
     }
 
     #[test]
@@ -120,9 +120,9 @@ mod tests {
         let start = Instant::now();
         let mut pace = ReadProgress::new(5 * SECOND, 16 * 1024);
         pace.waiting(0, start);
-        assert!(!pace.too_slow(10, start + 4 * SECOND));
-        assert!(!pace.too_slow(80 * 1024, start + 5 * SECOND));
-        assert!(pace.too_slow(80 * 1024 + 10, start + 10 * SECOND));
+        assert!(!pace.is_too_slow(10, start + 4 * SECOND));
+        assert!(!pace.is_too_slow(80 * 1024, start + 5 * SECOND));
+        assert!(pace.is_too_slow(80 * 1024 + 10, start + 10 * SECOND));
     }
 
     #[test]
@@ -132,6 +132,6 @@ mod tests {
         pace.waiting(0, start);
         pace.complete();
         assert_eq!(pace.deadline(), None);
-        assert!(!pace.too_slow(1, start + 60 * SECOND));
+        assert!(!pace.is_too_slow(1, start + 60 * SECOND));
     }
 }

@@ -42,7 +42,7 @@ impl IdleTracker {
     }
 
     /// Whether nothing has been carried for so long.
-    pub(crate) fn look(&mut self, interval: Duration, now: Instant) -> bool {
+    pub(crate) fn check(&mut self, interval: Duration, now: Instant) -> bool {
         // A little less is no use: a sign waits to be written.
         if self.seen.wrapping_sub(self.carried) > SIGNS_MAX {
             self.seen = self.carried;
@@ -61,7 +61,7 @@ mod tests {
         let start = Instant::now();
         let mut usage = IdleTracker::new(start);
         let look =
-            |usage: &mut IdleTracker, seconds| usage.look(Duration::from_secs(2), start + Duration::from_secs(seconds));
+            |usage: &mut IdleTracker, seconds| usage.check(Duration::from_secs(2), start + Duration::from_secs(seconds));
         usage.carry(u32::MAX as usize - 100);
         assert!(!look(&mut usage, 10));
         usage.carry_sign(10);

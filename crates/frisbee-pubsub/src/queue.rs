@@ -66,7 +66,7 @@ impl Bounds {
 /// A part of the rest of a server's scarce memory, in bytes.
 #[cold]
 fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
-    (budget.left() / part).max(least)
+    (budget.available() / part).max(least)
 }
 
 /// One connection, as publishers see it.

@@ -11,7 +11,7 @@ use super::resume::{POSITIONS_MAX, Stream, gap};
 use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
 use crate::topics::{TopicError, check_topic};
 use bytes::{Buf, Bytes};
-use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, Turn, OverflowPolicy, tlv};
+use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, BatchEnd, OverflowPolicy, tlv};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ impl Protocol for ClientRouter {
         OverflowPolicy::Route
     }
 
-    fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut ClientSession, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
         session.flush(&self.0);
         None
     }

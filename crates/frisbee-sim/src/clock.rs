@@ -101,14 +101,14 @@ impl Rate {
     }
 
     /// A fault has the clocks go wrong until then.
-    pub(crate) fn go_wrong(&mut self, now: Duration, drift: i64, until: Duration) {
+    pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
         let last = self.fault.map_or(until, |(_, last)| last.max(until));
         self.fault = Some((drift, last));
     }
 
     /// A fault has passed; another one may last.
-    pub(crate) fn go_right(&mut self, now: Duration) {
+    pub(crate) fn stop_drift(&mut self, now: Duration) {
         if self.fault.is_some_and(|(_, until)| until <= now) {
             self.since = (now, self.time(now));
             self.fault = None;

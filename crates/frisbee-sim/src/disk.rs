@@ -1,7 +1,7 @@
 //! The disk of a node: values by name, which a crash may take back until they have been synced.
 
 use crate::state::ProcessState;
-use crate::trace::{EventKind, Raw};
+use crate::trace::{EventKind, RawEvent};
 use crate::{Process, state};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -95,7 +95,7 @@ impl Disk {
         let node = &mut state.nodes[self.process.number()];
         let count = count.min(node.unsynced.len()); // Another sync may have been faster.
         let bytes = keep(node, count);
-        let raw = Raw { bytes, ..Raw::at(EventKind::Sync, self.process.number()) };
+        let raw = RawEvent { bytes, ..RawEvent::at(EventKind::Sync, self.process.number()) };
         shared.trace(&mut state, &raw);
     }
 }

@@ -9,7 +9,7 @@
 use crate::clock::Clock;
 use crate::disk::{Disk, keep};
 use crate::state::{FOREVER, ProcessState, Shared, note};
-use crate::trace::{EventKind, Raw};
+use crate::trace::{EventKind, RawEvent};
 use crate::transport::{Transport, connect};
 use std::fmt;
 use std::future::{pending, poll_fn};
@@ -356,7 +356,7 @@ impl Process {
         let mut state = self.shared.lock();
         let node = &state.nodes[to];
         let Some(accept) = node.accept.clone().filter(|_| node.is_up) else {
-            let raw = Raw { peer: Some(to), ..Raw::at(EventKind::Refuse, self.number) };
+            let raw = RawEvent { peer: Some(to), ..RawEvent::at(EventKind::Refuse, self.number) };
             self.shared.trace(&mut state, &raw);
             return Err(io::ErrorKind::ConnectionRefused.into());
         };

@@ -1,7 +1,7 @@
 //! When faults strike: at times that a test has written, at times that are drawn from the seed, or upon what happens.
 
 use crate::fault::{Fault, FaultKind};
-use crate::trace::{EventKind, Raw};
+use crate::trace::{EventKind, RawEvent};
 use fastrand::Rng;
 use std::fmt;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl From<&str> for Trigger {
 }
 
 impl Trigger {
-    fn is(&self, raw: &Raw<'_>) -> bool {
+    fn is(&self, raw: &RawEvent<'_>) -> bool {
         match self {
             Self::Event(kind) => *kind == raw.kind,
             Self::Named(name) => raw.kind == EventKind::Occasion && raw.text == name,
@@ -226,7 +226,7 @@ pub(crate) struct PendingFault {
 
 impl PendingFault {
     /// Whether this is the occasion upon which it strikes, the `passed`th of its kind. Counts it if it is another one.
-    pub(crate) fn is_due(&self, raw: &Raw<'_>, passed: &mut u64) -> bool {
+    pub(crate) fn is_due(&self, raw: &RawEvent<'_>, passed: &mut u64) -> bool {
         if !self.occasion.is(raw) {
             return false;
         }

@@ -4,7 +4,7 @@ use crate::cable::Cable;
 use crate::clock::Rate;
 use crate::fault::Fault;
 use crate::schedule::PendingFault;
-use crate::trace::{EventKind, Raw, Trace};
+use crate::trace::{EventKind, RawEvent, Trace};
 use crate::transport::Wire;
 use fastrand::Rng;
 use parking_lot::{Mutex, MutexGuard};
@@ -72,7 +72,7 @@ pub(crate) struct State {
     /// The faults of the world by their numbers, also those that are left out.
     pub(crate) schedule: Vec<ScheduledFault>,
     /// Those that wait for their occasions.
-    pub(crate) strikes: Vec<Waiting>,
+    pub(crate) strikes: Vec<PendingTrigger>,
     /// The faults that strike; all if `None`.
     pub(crate) kept: Option<BTreeSet<usize>>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct ScheduledFault {
 }
 
 /// A fault that waits for its occasion.
-pub(crate) struct Waiting {
+pub(crate) struct PendingTrigger {
     pub(crate) number: usize,
     pub(crate) strike: PendingFault,
     /// The occasions of its kind that have passed.
@@ -181,7 +181,7 @@ impl Shared {
     }
 
     /// Adds an event to the trace.
-    pub(crate) fn trace(&self, state: &mut State, raw: &Raw<'_>) {
+    pub(crate) fn trace(&self, state: &mut State, raw: &RawEvent<'_>) {
         if this_thread() != self.thread {
             self.fail(THREADS.to_owned());
         }
@@ -193,10 +193,10 @@ impl Shared {
     }
 
     /// Triggers the faults upon this event.
-    fn strike_upon(&self, state: &mut State, raw: &Raw<'_>, node: usize) {
+    fn strike_upon(&self, state: &mut State, raw: &RawEvent<'_>, node: usize) {
         let due: Vec<_> =
             state.strikes.extract_if(.., |waiting| waiting.strike.is_due(raw, &mut waiting.passed)).collect();
-        for Waiting { number, strike, .. } in due {
+        for PendingTrigger { number, strike, .. } in due {
             let names = state.nodes.iter().map(|node| &*node.name);
             let (delay, fault) = strike.draw(&state.nodes[node].name, names);
             state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
@@ -308,5 +308,5 @@ impl State {
 
 /// Adds a start, crash or the like to the trace.
 pub(crate) fn note(shared: &Shared, state: &mut State, kind: EventKind, node: usize) {
-    shared.trace(state, &Raw::at(kind, node));
+    shared.trace(state, &RawEvent::at(kind, node));
 }

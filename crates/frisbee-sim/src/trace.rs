@@ -105,7 +105,7 @@ impl fmt::Display for Event {
 
 /// An event before its nodes have names.
 #[derive(Clone, Copy)]
-pub(crate) struct Raw<'a> {
+pub(crate) struct RawEvent<'a> {
     pub(crate) kind: EventKind,
     pub(crate) node: Option<usize>,
     pub(crate) peer: Option<usize>,
@@ -114,7 +114,7 @@ pub(crate) struct Raw<'a> {
     pub(crate) text: &'a str,
 }
 
-impl Raw<'_> {
+impl RawEvent<'_> {
     pub(crate) fn at(kind: EventKind, node: usize) -> Self {
         Self { kind, node: Some(node), peer: None, connection: 0, bytes: 0, text: "" }
     }
@@ -133,7 +133,7 @@ impl Trace {
     }
 
     /// Adds an event. The hash has nothing but integers of fixed width, so it is the same on every machine.
-    pub(crate) fn add<'n>(&mut self, at: Duration, raw: &Raw<'_>, name: impl Fn(usize) -> &'n str) {
+    pub(crate) fn add<'n>(&mut self, at: Duration, raw: &RawEvent<'_>, name: impl Fn(usize) -> &'n str) {
         self.count += 1;
         let number = |node: Option<usize>| node.map_or(0, |node| node as u64 + 1);
         self.mix(at.as_nanos() as u64);
@@ -158,7 +158,7 @@ impl Trace {
 mod tests {
     use super::*;
 
-    fn hash_of(raws: &[Raw<'_>]) -> u64 {
+    fn hash_of(raws: &[RawEvent<'_>]) -> u64 {
         let mut trace = Trace::new(false);
         raws.iter().for_each(|raw| trace.add(Duration::from_millis(5), raw, |_| "a"));
         trace.hash
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_trace_is_the_same_on_every_machine() {
-        let note = Raw { text: "elected", ..Raw::at(EventKind::Note, 3) };
-        assert_eq!(hash_of(&[Raw::at(EventKind::Start, 3), note]), HASH);
+        let note = RawEvent { text: "elected", ..RawEvent::at(EventKind::Note, 3) };
+        assert_eq!(hash_of(&[RawEvent::at(EventKind::Start, 3), note]), HASH);
     }
 
     /// As computed once; machines and versions have to agree.
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn every_part_of_an_event_changes_the_hash() {
-        let plain = Raw::at(EventKind::Write, 1);
+        let plain = RawEvent::at(EventKind::Write, 1);
         let others = [
-            Raw { kind: EventKind::Read, ..plain },
-            Raw { node: Some(2), ..plain },
-            Raw { peer: Some(2), ..plain },
-            Raw { connection: 1, ..plain },
-            Raw { bytes: 1, ..plain },
-            Raw { text: "x", ..plain },
+            RawEvent { kind: EventKind::Read, ..plain },
+            RawEvent { node: Some(2), ..plain },
+            RawEvent { peer: Some(2), ..plain },
+            RawEvent { connection: 1, ..plain },
+            RawEvent { bytes: 1, ..plain },
+            RawEvent { text: "x", ..plain },
         ];
         for other in others {
             assert_ne!(hash_of(&[plain]), hash_of(&[other]));

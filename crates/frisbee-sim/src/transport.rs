@@ -1,7 +1,7 @@
 //! Connections between nodes: the transport of each end, and the bytes that are under way.
 
 use crate::state::{ProcessState, Shared, State};
-use crate::trace::{EventKind, Raw};
+use crate::trace::{EventKind, RawEvent};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
@@ -72,7 +72,7 @@ impl Wire {
 
 impl Direction {
     /// Cuts the path after so many further bytes.
-    pub(crate) fn cut_behind(&mut self, bytes: u64) {
+    pub(crate) fn cut_after(&mut self, bytes: u64) {
         self.cut_at = Some(self.written + bytes);
     }
 
@@ -107,17 +107,17 @@ pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u6
     let (nodes, processes) = (ends.map(|end| end.0), ends.map(|end| end.1));
     state.wires.push(Some(Box::new(Wire { nodes, processes, ways: Default::default(), is_reset: false, ends: 2 })));
     let wire = state.wires.len() - 1;
-    let raw = Raw { peer: Some(nodes[1]), connection: wire as u64 + 1, ..Raw::at(EventKind::Connect, nodes[0]) };
+    let raw = RawEvent { peer: Some(nodes[1]), connection: wire as u64 + 1, ..RawEvent::at(EventKind::Connect, nodes[0]) };
     shared.trace(state, &raw);
     [0, 1].map(|side| Transport { shared: shared.clone(), wire, side, sleep: None })
 }
 
 impl Transport {
     /// The event of this end.
-    fn event(&self, wire: &Wire, kind: EventKind, bytes: usize) -> Raw<'static> {
+    fn event(&self, wire: &Wire, kind: EventKind, bytes: usize) -> RawEvent<'static> {
         let (node, peer) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let connection = self.wire as u64 + 1;
-        Raw { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
+        RawEvent { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
     /// Whether this end may read or write now; `None` if it has to wait until its node resumes.
@@ -283,7 +283,7 @@ enum WriteState {
 }
 
 /// The end of a connection whose world has ended.
-fn gone() -> io::Error {
+fn connection_lost() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
@@ -292,7 +292,7 @@ impl AsyncRead for Transport {
         let this = self.get_mut();
         loop {
             let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
-            match reading.ok_or_else(gone)? {
+            match reading.ok_or_else(connection_lost)? {
                 ReadState::Done(result, writer) => {
                     // Wakers are called without the lock.
                     writer.into_iter().for_each(Waker::wake);
@@ -315,7 +315,7 @@ impl AsyncRead for Transport {
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
-        match writing.ok_or_else(gone)? {
+        match writing.ok_or_else(connection_lost)? {
             WriteState::Done(result, reader) => {
                 reader.into_iter().for_each(Waker::wake);
                 Poll::Ready(result)

@@ -4,8 +4,8 @@ use crate::cable::Cable;
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::schedule::{Faults, PlannedFault};
-use crate::state::{FOREVER, ScheduledFault, Shared, Waiting};
-use crate::trace::{EventKind, Raw};
+use crate::state::{FOREVER, ScheduledFault, Shared, PendingTrigger};
+use crate::trace::{EventKind, RawEvent};
 use fastrand::Rng;
 use std::fmt;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl World {
     /// });
     /// ```
     pub fn note(&self, text: impl AsRef<str>) {
-        let raw = Raw { node: None, text: text.as_ref(), ..Raw::at(EventKind::Note, 0) };
+        let raw = RawEvent { node: None, text: text.as_ref(), ..RawEvent::at(EventKind::Note, 0) };
         self.0.trace(&mut self.0.lock(), &raw);
     }
 
@@ -165,7 +165,7 @@ impl World {
             match planned {
                 _ if !is_kept => {}
                 PlannedFault::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
-                PlannedFault::Upon(strike) => state.strikes.push(Waiting { number, strike, passed: 0 }),
+                PlannedFault::Upon(strike) => state.strikes.push(PendingTrigger { number, strike, passed: 0 }),
             }
         }
     }
@@ -174,7 +174,7 @@ impl World {
     /// or has begun to move its data. It is recorded in the trace.
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
-        let raw = Raw { text: name, ..Raw::at(EventKind::Occasion, state.node(node)) };
+        let raw = RawEvent { text: name, ..RawEvent::at(EventKind::Occasion, state.node(node)) };
         self.0.trace(&mut state, &raw);
     }
 
@@ -196,7 +196,7 @@ impl World {
     }
 
     async fn strike_as(&self, fault: Fault, text: &str) {
-        let raw = Raw { node: None, text, ..Raw::at(EventKind::Fault, 0) };
+        let raw = RawEvent { node: None, text, ..RawEvent::at(EventKind::Fault, 0) };
         self.0.trace(&mut self.0.lock(), &raw);
         match fault {
             Fault::Crash { node, down, loses_disk } => {
@@ -235,7 +235,7 @@ impl World {
             Fault::Silence { one, other } => {
                 self.change(&one, &other, |wire, _| wire.ways.iter_mut().for_each(|way| way.is_silent = true));
             }
-            Fault::Cut { from, to, behind } => self.change(&from, &to, |wire, side| wire.ways[side].cut_behind(behind)),
+            Fault::Cut { from, to, behind } => self.change(&from, &to, |wire, side| wire.ways[side].cut_after(behind)),
             Fault::Slow { from, to, time } => {
                 let (from, to) = self.numbers(&from, &to);
                 self.disturb(from, to, time, |trouble| &mut trouble.slow);
@@ -261,10 +261,10 @@ impl World {
             Fault::Drift { node, millionths, time } => {
                 let (node, _) = self.numbers(&node, &node);
                 let now = self.elapsed();
-                self.0.lock().nodes[node].rate.go_wrong(now, millionths, now + time);
+                self.0.lock().nodes[node].rate.start_drift(now, millionths, now + time);
                 sleep(time).await;
                 let now = self.elapsed();
-                self.0.lock().nodes[node].rate.go_right(now);
+                self.0.lock().nodes[node].rate.stop_drift(now);
             }
         }
     }

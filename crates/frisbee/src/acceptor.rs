@@ -15,7 +15,7 @@ mod arrivals;
 use self::arrivals::Arrivals;
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, EndpointInfo};
-use crate::foreign::{Inner, Layers, Phase, Within};
+use crate::foreign::{Inner, Layers, Phase, ForeignServer};
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
@@ -210,10 +210,10 @@ impl<R: Protocol> ServerShared<R> {
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> Serving<'_, T, R> {
+    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, T, R> {
         let AcceptedConnection { ends, entry } = *arrived;
         if self.is_proxied {
-            return Serving::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
+            return ServedConnection::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
         }
         self.begin(io, ends, context, entry)
     }
@@ -244,13 +244,13 @@ impl<R: Protocol> ServerShared<R> {
     }
 
     /// Drives a connection from its handshake, if there is one, or from its first frame.
-    fn begin<T: Io>(&self, io: T, ends: EndpointInfo, context: Option<Handle>, entry: Entry) -> Serving<'_, T, R> {
+    fn begin<T: Io>(&self, io: T, ends: EndpointInfo, context: Option<Handle>, entry: Entry) -> ServedConnection<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain
         {
             let handshake = Box::pin(tls.accept(io, &self.pending_handshakes));
-            return Serving::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
+            return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
         self.drive(io, self.greet(ends), Layers::default(), context, T::buffers(), entry)
     }
@@ -288,8 +288,8 @@ impl<R: Protocol> ServerShared<R> {
         context: Option<Handle>,
         buffers: bool,
         entry: Entry,
-    ) -> Serving<'_, T, R> {
-        let Some(engine) = self.enter(handle, layers, &entry) else { return Serving::Refused };
+    ) -> ServedConnection<'_, T, R> {
+        let Some(engine) = self.enter(handle, layers, &entry) else { return ServedConnection::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
         let now = now();
@@ -302,7 +302,7 @@ impl<R: Protocol> ServerShared<R> {
         if is_among_callers {
             driver = driver.among_callers();
         }
-        Serving::Driven(driver.run(), Some(entry))
+        ServedConnection::Driven(driver.run(), Some(entry))
     }
 }
 
@@ -315,7 +315,7 @@ impl<R: Protocol> ServerShared<R> {
     }
 }
 
-impl<R: Protocol> Within for ServerShared<R> {
+impl<R: Protocol> ForeignServer for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
     }
@@ -341,7 +341,7 @@ impl<R: Protocol> Within for ServerShared<R> {
 /// A connection that is being served; returns the reason for its end. Written by hand, with rare states in a box, since
 /// this is most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
-pub(crate) enum Serving<'a, T, R: Protocol> {
+pub(crate) enum ServedConnection<'a, T, R: Protocol> {
     /// The server has waited long enough for its connections.
     Refused,
     Driven(DriveFuture<T, R, TokioTimer>, Option<Entry>),
@@ -349,7 +349,7 @@ pub(crate) enum Serving<'a, T, R: Protocol> {
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
-impl<T: Io, R: Protocol> Future for Serving<'_, T, R> {
+impl<T: Io, R: Protocol> Future for ServedConnection<'_, T, R> {
     type Output = CloseReason;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
@@ -456,7 +456,7 @@ impl OpenConnections {
         let number = inner.next;
         inner.next += 1;
         inner.by_number.insert(number, None);
-        inner.arrivals.note(number, now());
+        inner.arrivals.record(number, now());
         Some(Entry { open: open.clone(), number })
     }
 
@@ -482,7 +482,7 @@ impl OpenConnections {
     pub(crate) fn tie(open: &Arc<Self>) {
         let (is_held, over) = oneshot::channel::<()>();
         open.inner.lock().tie = Some(is_held);
-        let tied = Tied(Arc::downgrade(open));
+        let tied = CloseWithCaller(Arc::downgrade(open));
         tokio::spawn(async move {
             let _tied = tied;
             let _ = over.await;
@@ -545,9 +545,9 @@ impl OpenConnections {
 }
 
 /// Closes connections whose caller has gone, and accepts no more.
-struct Tied(Weak<OpenConnections>);
+struct CloseWithCaller(Weak<OpenConnections>);
 
-impl Drop for Tied {
+impl Drop for CloseWithCaller {
     fn drop(&mut self) {
         let Some(open) = self.0.upgrade() else { return };
         open.begin(Phase::Closing).iter().for_each(Connection::abort_with_work);

@@ -20,7 +20,7 @@ mod trim;
 pub(crate) use self::account::Account;
 use self::account::Addresses;
 pub use self::account::MemoryCharge;
-use self::counts::Counts;
+use self::counts::LimitCounts;
 pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LineLimit, LogLimit};
 pub use self::memory::MemoryBudget;
@@ -65,7 +65,7 @@ pub(crate) struct Budget {
     per_stream: u64,
     addresses: Mutex<Addresses>,
     trim: Trim,
-    pub(crate) counts: Counts,
+    pub(crate) counts: LimitCounts,
 }
 
 impl Budget {
@@ -78,7 +78,7 @@ impl Budget {
             per_stream: per_stream as u64,
             addresses: Mutex::default(),
             trim: Trim::new(total as isize),
-            counts: Counts::default(),
+            counts: LimitCounts::default(),
         }
     }
 
@@ -88,21 +88,21 @@ impl Budget {
 
     /// How much is left, in bytes.
     #[inline]
-    pub(crate) fn left(&self) -> isize {
+    pub(crate) fn available(&self) -> isize {
         self.left.load(Ordering::Relaxed)
     }
 
     /// Whether so little is left that shares are looked at.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.left() <= self.short
+        self.available() <= self.short
     }
 
     /// Takes so many bytes if `allows` agrees, given the bytes that are left.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
-        self.trim.note(self.left());
+        self.trim.record(self.available());
         taken
     }
 
@@ -110,10 +110,10 @@ impl Budget {
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.left.fetch_sub(count, Ordering::Relaxed);
-        self.trim.note(before.saturating_sub(count));
+        self.trim.record(before.saturating_sub(count));
     }
 
-    pub(crate) fn give_back(&self, count: usize) {
+    pub(crate) fn release(&self, count: usize) {
         self.left.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
     }
 
@@ -123,7 +123,7 @@ impl Budget {
     }
 
     /// How much is held.
-    pub(crate) fn held(&self) -> usize {
-        usize::try_from((self.total as isize).saturating_sub(self.left())).unwrap_or(0)
+    pub(crate) fn charged(&self) -> usize {
+        usize::try_from((self.total as isize).saturating_sub(self.available())).unwrap_or(0)
     }
 }

@@ -428,7 +428,7 @@ impl Connection {
             JobStart::Full => return Err(TaskLimitReached),
             JobStart::Ended => return Ok(None), // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |bytes| self.0.mailbox.account.hold(bytes));
+        let charge = held.map_or(0, |bytes| self.0.mailbox.account.charge(bytes));
         let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         let mut given = AssignedJob::new(job, taken, site);
         if let Some(carrier) = spare {
@@ -447,7 +447,7 @@ impl Connection {
     }
 
     /// Notes the worker that drives the connection.
-    pub(crate) fn settle(&self, home: HomeWorker) {
+    pub(crate) fn set_home(&self, home: HomeWorker) {
         let _ = self.0.home.set(home);
     }
 
@@ -523,11 +523,11 @@ impl Connection {
     ///     }
     /// }
     /// ```
-    pub fn hold(&self, bytes: usize) -> MemoryCharge {
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::of_request(&self.0.mailbox.account, bytes)
     }
 
-    /// Charges exactly so many bytes to this connection until the result is dropped. [`hold`](Self::hold) adds the cost of
+    /// Charges exactly so many bytes to this connection until the result is dropped. [`charge`](Self::hold) adds the cost of
     /// a handler that waits; this is for tables and queues, whose charge [changes](MemoryCharge::resize).
     ///
     /// The charge may exceed the share of the connection, as for something that exists already.
@@ -542,7 +542,7 @@ impl Connection {
 
     /// The memory that is charged to this connection, in bytes.
     pub fn memory_held(&self) -> usize {
-        self.0.mailbox.account.held()
+        self.0.mailbox.account.charged()
     }
 
     /// The memory of the whole server, for what its connections share.
@@ -563,7 +563,7 @@ impl Connection {
     }
 
     /// Whether the server has room for this many more bytes of this peer. While the server has memory to spare, every
-    /// peer has room; otherwise each has its share. Check it before [`hold`](Self::hold) of a large request.
+    /// peer has room; otherwise each has its share. Check it before [`charge`](Self::hold) of a large request.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.0.mailbox.account.has_room(bytes)
     }
@@ -619,7 +619,7 @@ impl Connection {
         request: impl Into<Bytes>,
         may: impl FnOnce() -> Option<K>,
     ) -> Result<HandOffAccepted, HandOffError> {
-        hand_off::ask(self, operation, request.into(), may).await
+        hand_off::request(self, operation, request.into(), may).await
     }
 
     /// Takes the transport without notice to the peer, which has to know by the users' protocol: the counterpart of

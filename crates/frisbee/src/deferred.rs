@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
 /// A packet that waits.
-pub(crate) struct Waiting {
+pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// It opens a stream.
     pub(crate) opens: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Waiting {
 #[derive(Default)]
 struct Queue {
     /// Each with its charge to the server's memory, in bytes.
-    packets: VecDeque<(Waiting, usize)>,
+    packets: VecDeque<(DeferredPacket, usize)>,
     /// The sum of these charges.
     charged: usize,
     /// Streams with packets here. Their later packets have to follow, so they stay until all is routed.
@@ -36,13 +36,13 @@ struct Queue {
 
 impl Deferred {
     /// Defers a packet.
-    pub(crate) fn push(&self, mut waiting: Waiting, account: &Account) {
+    pub(crate) fn push(&self, mut waiting: DeferredPacket, account: &Account) {
         let packet = &mut waiting.packet;
         if packet.body.len() < READ_BUFFER / 2 {
             // A slice would keep the buffer that it was read into.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
-        let charge = account.hold(packet.body.len());
+        let charge = account.charge(packet.body.len());
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
         if is_of_stream(packet) {
@@ -54,7 +54,7 @@ impl Deferred {
     }
 
     /// Takes out the first packet.
-    pub(crate) fn pop(&self, account: &Account) -> Option<Waiting> {
+    pub(crate) fn pop(&self, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
         let (waiting, charge) = queue.packets.pop_front()?;
@@ -66,7 +66,7 @@ impl Deferred {
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
-        let is_it = |(Waiting { packet, .. }, _): &(Waiting, usize)| packet.id == id && packet.operation == operation;
+        let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| packet.id == id && packet.operation == operation;
         let Some(place) = queue.packets.iter().position(is_it) else { return false };
         let Some((_request, charge)) = queue.packets.remove(place) else { return false };
         queue.forget(charge, account);
@@ -79,7 +79,7 @@ impl Deferred {
         let Some(queue) = queue.as_mut() else { return false };
         let mut freed = 0;
         let before = queue.packets.len();
-        queue.packets.retain(|(Waiting { packet, .. }, charge)| {
+        queue.packets.retain(|(DeferredPacket { packet, .. }, charge)| {
             let leaves = packet.id == id && is_of_stream(packet);
             freed += if leaves { *charge } else { 0 };
             !leaves
@@ -115,7 +115,7 @@ impl Deferred {
     pub(crate) fn clear(&self, account: &Account) {
         let queue = self.0.lock().take();
         if let Some(queue) = queue {
-            account.give_back(queue.charged);
+            account.release(queue.charged);
         }
     }
 }
@@ -125,7 +125,7 @@ impl Queue {
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();
-        account.give_back(charge);
+        account.release(charge);
     }
 }
 
@@ -145,9 +145,9 @@ mod tests {
         Account::alone(Arc::new(Budget::new(total, per_stream)))
     }
 
-    fn request(id: u16, length: usize) -> Waiting {
+    fn request(id: u16, length: usize) -> DeferredPacket {
         let packet = Packet::new(PacketId(id), Operation::FIRST_USER, vec![0; length]);
-        Waiting { packet, opens: false, stops: false }
+        DeferredPacket { packet, opens: false, stops: false }
     }
 
     #[test]
@@ -161,14 +161,14 @@ mod tests {
                 is_full
             });
             assert!(full.is_some_and(|count| many.contains(&count)), "{full:?} of {length} bytes");
-            assert!(account.budget().held() > MIB);
+            assert!(account.budget().charged() > MIB);
             if length > 0 {
                 while deferred.pop(&account).is_some() {}
             } else {
                 deferred.clear(&account);
             }
             assert!(deferred.is_empty());
-            assert_eq!(account.budget().held(), 0);
+            assert_eq!(account.budget().charged(), 0);
         }
     }
 
@@ -198,14 +198,14 @@ mod tests {
     fn cancelled_request_is_removed_and_others_keep_order() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
-        (1..=4).for_each(|id| deferred.push(Waiting { stops: id == 4, ..request(id, 10) }, &account));
+        (1..=4).for_each(|id| deferred.push(DeferredPacket { stops: id == 4, ..request(id, 10) }, &account));
         assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &account), "it is another operation's");
         assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &account));
         assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "it is gone");
         let order = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
-        assert_eq!(account.budget().held(), 0);
+        assert_eq!(account.budget().charged(), 0);
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         let packet = Packet { id: PacketId(7), operation: Operation::STREAM, body: Bytes::from_static(b"opens") };
-        deferred.push(Waiting { packet, opens: true, stops: false }, &account);
+        deferred.push(DeferredPacket { packet, opens: true, stops: false }, &account);
         deferred.push(request(8, 0), &account);
         assert!(deferred.has_stream(PacketId(7)) && !deferred.has_stream(PacketId(8)));
         deferred.pop(&account);
@@ -230,12 +230,12 @@ mod tests {
         for operation in [Operation::STREAM, Operation::FIRST_USER, Operation::END] {
             for id in [7, 8] {
                 let packet = Packet { id: PacketId(id), operation, body: Bytes::from_static(b"body") };
-                deferred.push(Waiting { packet, opens: false, stops: false }, &account);
+                deferred.push(DeferredPacket { packet, opens: false, stops: false }, &account);
             }
         }
         assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
         let left = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
-        assert_eq!(account.budget().held(), 0);
+        assert_eq!(account.budget().charged(), 0);
     }
 }

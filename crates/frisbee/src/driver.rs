@@ -270,7 +270,7 @@ impl MessagePace {
             self.pace.waiting(self.received, now());
             let Some(due) = self.pace.deadline() else { return Poll::Pending };
             ready!(self.alarm.poll(task, due));
-            if self.pace.too_slow(self.received, now()) {
+            if self.pace.is_too_slow(self.received, now()) {
                 return Poll::Ready(());
             }
         }

@@ -103,7 +103,7 @@ impl Layers {
 }
 
 /// A server, as its foreign connections see it.
-pub(crate) trait Within: Send + Sync {
+pub(crate) trait ForeignServer: Send + Sync {
     /// Serves a transport as a connection within one that is foreign, in the same task.
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 
@@ -122,7 +122,7 @@ pub(crate) struct ForeignHandlers {
     secures: Option<ForeignHandler>,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
-    server: Weak<dyn Within>,
+    server: Weak<dyn ForeignServer>,
 }
 
 impl ForeignHandlers {
@@ -130,7 +130,7 @@ impl ForeignHandlers {
         handlers: Vec<ForeignHandler>,
         phase: watch::Receiver<Phase>,
         config: &ServerConfig,
-        server: Weak<dyn Within>,
+        server: Weak<dyn ForeignServer>,
     ) -> Self {
         Self { handlers, secures: None, phase, config: Arc::new(config.clone()), server }
     }
@@ -184,7 +184,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
     let transport = if context.connection.0.is_within {
         transport
     } else {
-        transport.counted(&context.connection.0.mailbox.account)
+        transport.charged_to(&context.connection.0.mailbox.account)
     };
     let transport = transport.paused(ReadPauses::new(&context.waste));
     let mut serving = serve(transport, context);
@@ -231,7 +231,7 @@ pub struct ForeignContext {
     layers: Layers,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
-    server: Weak<dyn Within>,
+    server: Weak<dyn ForeignServer>,
     /// Why the connection within this one has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
@@ -310,8 +310,8 @@ impl ForeignContext {
     }
 
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.
-    pub fn hold(&self, bytes: usize) -> MemoryCharge {
-        self.connection.hold(bytes)
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
+        self.connection.charge(bytes)
     }
 
     /// Charges a useless request of so many bytes: a malformed or rejected one, or one for an unknown method. The
@@ -340,14 +340,14 @@ impl ForeignContext {
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection at once.
-    pub async fn serve_again<T>(&self, io: T) -> CloseReason
+    pub async fn serve_upgraded<T>(&self, io: T) -> CloseReason
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         self.serve_as(io, self.layers.within()).await
     }
 
-    /// As [`serve_again`](Self::serve_again), for frames alone: whatever else the connection begins with is closed as by
+    /// As [`serve_upgraded`](Self::serve_again), for frames alone: whatever else the connection begins with is closed as by
     /// a server without foreign handlers.
     ///
     /// # Cancel safety
@@ -368,7 +368,7 @@ impl ForeignContext {
     }
 
     /// Serves a connection within this one, and notes the reason of its end.
-    async fn serve_inner(&self, serve: impl FnOnce(&dyn Within) -> Inner<'_>) -> CloseReason {
+    async fn serve_inner(&self, serve: impl FnOnce(&dyn ForeignServer) -> Inner<'_>) -> CloseReason {
         let reason = match self.server.upgrade() {
             Some(server) => serve(&*server).await,
             None => CloseReason::Shutdown,

@@ -181,7 +181,7 @@ impl HandOffRequest {
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
-    pub async fn given_up(&self) {
+    pub async fn cancelled(&self) {
         let mut watch = self.connection.waiter();
         poll_fn(|context| self.connection.0.mailbox.poll_given_up(context, &mut watch)).await;
     }
@@ -239,7 +239,7 @@ pub(crate) enum Step {
         /// The packets that were sent before.
         before: Outbox,
         request: Bytes,
-        asking: Asking,
+        asking: HandOffWaiter,
     },
     /// The caller no longer waits for the answer.
     GiveUp,
@@ -255,14 +255,14 @@ pub(crate) enum Step {
 
 /// The caller that waits for an answer.
 #[derive(Debug)]
-pub(crate) struct Asking {
+pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
     /// Kept for a protocol until there is an answer.
     kept: Box<dyn Any + Send>,
 }
 
-impl Asking {
+impl HandOffWaiter {
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
         // The caller may repeat the request at once.
         drop(self.kept);
@@ -329,7 +329,7 @@ impl Drop for PendingHandOff<'_> {
 }
 
 /// Requests the connection itself from the peer.
-pub(crate) async fn ask<K: Send + 'static>(
+pub(crate) async fn request<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,
     request: Bytes,
@@ -345,7 +345,7 @@ pub(crate) async fn ask<K: Send + 'static>(
         let (answer, answered) = oneshot::channel();
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
-        let asking = Asking { operation, answer, kept: Box::new(kept) };
+        let asking = HandOffWaiter { operation, answer, kept: Box::new(kept) };
         Ok((Step::Ask { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
     })?;
     answered.await

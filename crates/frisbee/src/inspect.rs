@@ -220,7 +220,7 @@ impl Connection {
             stream_count,
             streams: streams.iter().map(|stream| stream.view()).collect(),
             queued,
-            memory: shared.mailbox.account.held(),
+            memory: shared.mailbox.account.charged(),
             routed: self.routed(),
             is_going_away,
             is_within: shared.is_within,

@@ -144,7 +144,7 @@ impl Mailbox {
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        inner.look(&self.account);
+        inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
         let task = self.to_wake(&inner);
@@ -171,14 +171,14 @@ impl Mailbox {
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        inner.look(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiting.comes_too_soon(context.waker(), waiter.as_deref()) {
+        inner.update_charge(&self.account);
+        if inner.is_full(self.backlog_max()) || inner.waiting.is_early(context.waker(), waiter.as_deref()) {
             self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
-        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiting.came(waiter));
+        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiting.finish(waiter));
         let task = self.to_wake(&inner);
         drop(inner);
         drop(entered);
@@ -190,7 +190,7 @@ impl Mailbox {
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        inner.look(&self.account);
+        inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
             self.wait_for_room(inner, context, None);
             return Ok(Poll::Pending);
@@ -269,7 +269,7 @@ impl Mailbox {
     /// Wakes the tasks that wait for room, if there is room now.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
-        inner.look(&self.account);
+        inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
             return;
         }
@@ -469,8 +469,8 @@ impl MailboxState {
 
     /// Reads the rest of the server's memory.
     #[inline]
-    fn look(&mut self, account: &Account) {
-        self.output.look(&mut self.outbox, account);
+    fn update_charge(&mut self, account: &Account) {
+        self.output.update_charge(&mut self.outbox, account);
     }
 
     /// Charges for the present outbox.
@@ -486,7 +486,7 @@ impl MailboxState {
 
     /// Registers a task that is woken when something changes, and unlocks.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
-        let earlier = inner.waiting.enter_watcher(context.waker(), watch);
+        let earlier = inner.waiting.register_observer(context.waker(), watch);
         drop(inner);
         drop(earlier);
     }

@@ -45,7 +45,7 @@ impl RawTransport {
     }
 
     /// Counts its bytes as those of a connection.
-    pub(crate) fn counted(mut self, account: &Account) -> Self {
+    pub(crate) fn charged_to(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
         self
     }

@@ -83,7 +83,7 @@ impl<R: Router> Protocol for R {
 ///
 /// | purpose | methods |
 /// |---|---|
-/// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
+/// | streams, batches, the end | [`stream`](Self::stream), [`batch_ended`](Self::turn), [`disconnected`](Self::disconnected) |
 /// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
 /// | backpressure and overload | [`when_full`](Self::when_full), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |
@@ -144,7 +144,7 @@ pub trait Protocol: Send + Sync + 'static {
     /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
     /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
     /// latest time for the next call; a time that has passed counts as the next millisecond.
-    fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Self::Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
         let _ = (session, turn);
         None
     }
@@ -257,9 +257,9 @@ pub trait Protocol: Send + Sync + 'static {
     }
 }
 
-/// The end of a batch; see [`Protocol::turn`].
+/// The end of a batch; see [`Protocol::batch_ended`].
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct BatchEnd<'a> {
     /// The time at which the turn began.
     pub now: Instant,
     /// The packets that leave with this batch.
@@ -267,7 +267,7 @@ pub struct Turn<'a> {
     pub(crate) when_written: bool,
 }
 
-impl Turn<'_> {
+impl BatchEnd<'_> {
     /// Requests a further turn when the outbox has been written.
     ///
     /// For routers that keep more to send than they want to have in the outbox.

@@ -91,6 +91,6 @@
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
-pub use crate::router::inline::{Cell, Parked, FirstPoll, Continuation, Worked, panic_text};
+pub use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
 pub use crate::router::trust::{APART_MAX, APART_MIN, TaskPenalty, InlinePolicy, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

@@ -6,7 +6,7 @@
 use crate::budget::Budget;
 use crate::connection::EndpointInfo;
 use crate::mailbox::Order;
-use crate::{CloseReason, Connection, Outbox, Protocol, Turn};
+use crate::{CloseReason, Connection, Outbox, Protocol, BatchEnd};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Handle;
@@ -67,11 +67,11 @@ impl DetachedConnection {
         &self.0
     }
 
-    /// Calls [`Protocol::turn`], and returns whether the router asked for a
+    /// Calls [`Protocol::batch_ended`], and returns whether the router asked for a
     /// [further turn](Turn::again_when_written).
     pub fn turn<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
-        let mut turn = Turn { now: Instant::now(), outbox, when_written: false };
-        router.turn(session, &mut turn);
+        let mut turn = BatchEnd { now: Instant::now(), outbox, when_written: false };
+        router.batch_ended(session, &mut turn);
         turn.when_written
     }
 

@@ -161,7 +161,7 @@ fn poll_send_apart(
     use std::os::fd::AsFd;
     loop {
         std::task::ready!(socket.poll_write_ready(context))?;
-        let send = || apart::send_apart(socket.as_fd(), from).transpose();
+        let send = || apart::send_split(socket.as_fd(), from).transpose();
         match socket.try_io(tokio::io::Interest::WRITABLE, send) {
             // The next look at the socket has this task woken.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -223,7 +223,7 @@ impl ConnectionTasks {
     }
 
     /// Has no more jobs begin on the worker for a while, since one has taken long there.
-    fn send_away(&self, now: Instant) {
+    fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.0.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }

@@ -65,7 +65,7 @@ impl Fleet {
     /// The connection for a call.
     fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
-            true if self.clock.needs_care() => self.weighed(),
+            true if self.clock.is_due() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
             // Streams are not timed, and an ejection ends all the same.
             false => None,
@@ -76,7 +76,7 @@ impl Fleet {
     /// As [`chosen`](Self::chosen), with a look at the clock. If no server is to get calls, the best of all.
     #[cold]
     fn chosen_slowly(&self) -> Option<ChosenServer> {
-        self.clock.look();
+        self.clock.refresh();
         self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
@@ -101,7 +101,7 @@ impl Fleet {
             self.choice.lock().assess(now);
         }
         if self.choice.lock().spills() || self.clock.has_reports() {
-            self.clock.take_care();
+            self.clock.tend();
         }
     }
 

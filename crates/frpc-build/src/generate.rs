@@ -107,7 +107,7 @@ fn modules(
         let messages = if has_any { any_types::paths(&items, index) } else { Vec::new() };
         let oneofs = oneof_enums(&items, index)?;
         let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
-        let mut items = codecs.beside(items)?;
+        let mut items = codecs.with_support_items(items)?;
         let mut taken = ReservedNames::by(&items);
         items.iter_mut().for_each(prost_code::allow_what_prost_leaves);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
@@ -221,8 +221,8 @@ fn clashing(clash: &NameClash, schema: &Schema, index: &Index<'_>) -> Error {
         first.trim_start_matches('.'),
         second.trim_start_matches('.')
     );
-    let place = index.messages.get(second).map(|found| schema.place(found.file, &found.path));
-    match place.or_else(|| index.enums.get(second).map(|found| schema.place(found.file, &found.path))) {
+    let place = index.messages.get(second).map(|found| schema.position(found.file, &found.path));
+    match place.or_else(|| index.enums.get(second).map(|found| schema.position(found.file, &found.path))) {
         Some(place) => Error::unsupported(place, text),
         None => Error::new(ErrorKind::Unsupported, text),
     }
@@ -271,14 +271,14 @@ struct Codecs<'a> {
 
 impl Codecs<'_> {
     /// Adds a codec after each type of `items`, and removes markers.
-    fn beside(&self, items: Vec<Item>) -> Result<Vec<Item>, Error> {
+    fn with_support_items(&self, items: Vec<Item>) -> Result<Vec<Item>, Error> {
         let mut all = Vec::with_capacity(items.len() * 2);
         for mut item in items {
             let mut codecs = Vec::new();
             match &mut item {
                 Item::Mod(module) => {
                     if let Some((_, items)) = &mut module.content {
-                        *items = self.beside(std::mem::take(items))?;
+                        *items = self.with_support_items(std::mem::take(items))?;
                     }
                 }
                 Item::Struct(item) => {

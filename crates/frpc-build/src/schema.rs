@@ -127,7 +127,7 @@ impl Schema {
 
     /// The position of a descriptor path in a file. A path without a position gets that of the innermost enclosing item
     /// that has one.
-    pub(crate) fn place(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {
+    pub(crate) fn position(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {
         let name = file.name();
         let shown =
             self.paths.get(name).map_or_else(|| name.escape_debug().to_string(), |path| path.display().to_string());

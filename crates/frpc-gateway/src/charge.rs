@@ -54,7 +54,7 @@ impl Charge {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
             // The previous charge is released after the new one, so that it never falls below the actual size.
-            self.0 = (steps > 0).then(|| (context.hold(steps * STEP), steps));
+            self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
         }
         steps > before
     }

@@ -149,7 +149,7 @@ impl<E: Enumeration> Codec for Enum<E> {
             *value = from.plain_i32(E::NAME)?;
             return Ok(true);
         }
-        let offset = from.place();
+        let offset = from.position();
         let name = from.string(E::NAME)?;
         match E::number(&name) {
             Some(number) => {

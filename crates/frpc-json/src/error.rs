@@ -128,7 +128,7 @@ impl DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DecodeInner { reason, offset, path } = &*self.0;
-        path.write_place(f)?;
+        path.write_position(f)?;
         let space = if path.is_empty() { "" } else { " " };
         write!(f, "{space}at byte {offset}: {reason}")
     }
@@ -242,7 +242,7 @@ impl EncodeError {
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EncodeInner { reason, path } = &*self.0;
-        path.write_place(f)?;
+        path.write_position(f)?;
         let colon = if path.is_empty() { "" } else { ": " };
         write!(f, "{colon}{reason}")
     }
@@ -383,7 +383,7 @@ impl Path {
         self.steps.is_empty() && self.message.is_none()
     }
 
-    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_position(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.steps.is_empty(), &self.message) {
             (true, None) => Ok(()),
             (true, Some(message)) => write!(f, "in `{message}`"),

@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     #[inline(always)]
-    pub fn place(&mut self) -> usize {
+    pub fn position(&mut self) -> usize {
         self.peek();
         self.at
     }

@@ -189,7 +189,7 @@ fn response(status: ServingStatus) -> HealthCheckResponse {
 }
 
 /// The name in a request.
-fn asked(request: Request<HealthCheckRequest>) -> Result<String, Status> {
+fn requested_service(request: Request<HealthCheckRequest>) -> Result<String, Status> {
     let name = request.into_inner().service;
     if name.len() > NAME_MAX {
         return Err(Status::invalid_argument(format!("the name of a service has at most {NAME_MAX} bytes")));
@@ -199,7 +199,7 @@ fn asked(request: Request<HealthCheckRequest>) -> Result<String, Status> {
 
 impl v1::Health for Shared {
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
-        let name = asked(request)?;
+        let name = requested_service(request)?;
         let status = self.state.borrow().of(&name);
         let unknown = || Status::not_found(format!("the health of {name:?} is not known"));
         status.map(|status| Response::new(response(status))).ok_or_else(unknown)
@@ -209,7 +209,7 @@ impl v1::Health for Shared {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<ResponseStream<HealthCheckResponse>>, Status> {
-        let watching = HealthWatcher { name: asked(request)?, state: self.state.subscribe(), last: None };
+        let watching = HealthWatcher { name: requested_service(request)?, state: self.state.subscribe(), last: None };
         Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), HealthWatcher::next))))
     }
 

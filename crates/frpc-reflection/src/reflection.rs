@@ -94,8 +94,8 @@ impl Service for Reflection {
         let methods = v1::ReflectionServer::from_arc(shows.clone()).methods();
         methods
             .lifecycle(shows.clone())
-            .beside(grpc_v1::ServerReflectionServer::from_arc(shows.clone()).methods())
-            .beside(grpc_v1alpha::ServerReflectionServer::from_arc(shows).methods())
+            .merge(grpc_v1::ServerReflectionServer::from_arc(shows.clone()).methods())
+            .merge(grpc_v1alpha::ServerReflectionServer::from_arc(shows).methods())
     }
 }
 
@@ -142,7 +142,7 @@ impl v1::Reflection for ReflectionState {
         let catalog = self.catalog().clone();
         let request = request.into_inner();
         let not_modified = request.etag == catalog.etag;
-        let files = if not_modified { Vec::new() } else { wanted(&catalog, &request)? };
+        let files = if not_modified { Vec::new() } else { requested_files(&catalog, &request)? };
         let first = FilesPiece { etag: catalog.etag.clone(), not_modified, data: Bytes::new() };
         let parts = files.into_iter().filter_map(move |at| catalog.files.get(at).map(PublishedFile::parts)).flatten();
         let rest = parts.map(|data| FilesPiece { data, ..FilesPiece::default() });
@@ -151,7 +151,7 @@ impl v1::Reflection for ReflectionState {
 }
 
 /// The requested files.
-fn wanted(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
+fn requested_files(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
     let FilesRequest { names, symbols, without_imports, .. } = request;
     let count = names.len() + symbols.len();
     if count > NAMES_MAX {

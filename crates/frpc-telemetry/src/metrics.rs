@@ -1,6 +1,6 @@
 //! The counters of [frpc](https://docs.rs/frpc-rs) calls for the facade [`metrics`](https://docs.rs/metrics).
 //!
-//! [`Figures`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
+//! [`MetricsExporter`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
 //! the facade: each would pay for a lookup in a table of the recorder.
 
 use crate::{Calls, Counters, FigureKind, Histogram};
@@ -19,7 +19,7 @@ type Row = (CallSide, &'static str, &'static str, i32);
 /// Copies [`Counters`] to the recorder of the program.
 ///
 /// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). Durations go into
-/// histograms, each as the end of its bucket, so that it is at most an eighth too long. A [`Figures`] records all
+/// histograms, each as the end of its bucket, so that it is at most an eighth too long. A [`MetricsExporter`] records all
 /// durations at first and new ones later, so create one for each set of counters.
 ///
 /// ```
@@ -36,7 +36,7 @@ type Row = (CallSide, &'static str, &'static str, i32);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Figures {
+pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
     /// The durations that the recorder has.
@@ -44,7 +44,7 @@ pub struct Figures {
     is_described: bool,
 }
 
-impl Figures {
+impl MetricsExporter {
     /// Copies these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
@@ -117,7 +117,7 @@ impl Figures {
     }
 }
 
-impl fmt::Debug for Figures {
+impl fmt::Debug for MetricsExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Figures").field("counters", &self.counters).field("stats", &self.stats).finish_non_exhaustive()
     }

@@ -24,7 +24,7 @@ use crate::Status;
 use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::OfferedServices;
 use crate::calls::timing::Timing;
-use crate::client::picker::TimedEnd;
+use crate::client::picker::MeasuredEnd;
 
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
@@ -174,7 +174,7 @@ impl Calls {
         if let Some(status) = &self.ended {
             return Err(BeginError::Ended(status.clone()));
         }
-        if !self.has_place() {
+        if !self.has_slot() {
             return Err(BeginError::Full);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -213,13 +213,13 @@ impl Calls {
     /// Whether a caller waits for a slot and one is free.
     #[inline]
     pub(crate) fn has_vacancy(&self) -> bool {
-        self.waiting > 0 && self.has_place()
+        self.waiting > 0 && self.has_slot()
     }
 
     /// Whether another call may begin. The slots in use may exceed the places: calls may have begun before the server
     /// stated its limit.
     #[inline]
-    fn has_place(&self) -> bool {
+    fn has_slot(&self) -> bool {
         self.slots.len() - self.free.len() < self.places()
     }
 
@@ -276,7 +276,7 @@ impl Calls {
     }
 
     /// The number of ids that are reserved by cancelled calls.
-    pub(crate) fn given_up(&self) -> usize {
+    pub(crate) fn abandoned(&self) -> usize {
         self.given_up
     }
 
@@ -303,7 +303,7 @@ impl Calls {
             State::Waiting => entry.answer(packet.body),
             State::Timed => {
                 let caller = entry.answer(packet.body);
-                self.end_timed(TimedEnd::Answered, true);
+                self.end_timed(MeasuredEnd::Answered, true);
                 caller
             }
             State::Expired(false) => {
@@ -375,7 +375,7 @@ impl Calls {
     ///
     /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
     /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.
-    pub(crate) fn give_up(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
+    pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to cancel");
@@ -384,7 +384,7 @@ impl Calls {
         let is_at_work = match entry.state {
             State::Waiting => self.leave(slot, false),
             State::Timed => {
-                self.end_timed(TimedEnd::GivenUp, false);
+                self.end_timed(MeasuredEnd::GivenUp, false);
                 self.leave(slot, false)
             }
             State::Expired(answered) => self.leave(slot, answered),

@@ -15,7 +15,7 @@ pub(crate) mod table;
 use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
-use crate::calls::attached::{put_calls, put_nesting, put_watching};
+use crate::calls::attached::{put_calls, put_nesting, set_observers};
 use crate::calls::failures::{lost, lost_early};
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
@@ -23,17 +23,17 @@ use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::ServedMethod;
-use crate::observe::tally::Tally;
+use crate::observe::tally::BatchCalls;
 use crate::observe::watching::nanos;
 use crate::service::admission::admit;
 use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, overloaded};
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
-use crate::service::served::{Entry, Kind, Opened, StreamingMethod};
+use crate::service::served::{Entry, Kind, AcceptedStream, StreamingMethod};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
-use crate::wire::envelope::{self, Envelope, Parsed};
+use crate::wire::envelope::{self, Envelope, ParsedPacket};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
@@ -42,7 +42,7 @@ use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    Turn, OverflowPolicy,
+    BatchEnd, OverflowPolicy,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -113,7 +113,7 @@ impl Protocol for Endpoint {
                 connection,
                 self.calls.is_some(),
                 &self.offer.load,
-                self.offer.watching.as_ref().map(Tally::new),
+                self.offer.watching.as_ref().map(BatchCalls::new),
                 self.offer.is_inspectable,
             ),
             instances: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl Protocol for Endpoint {
             packed::put_packing(connection, packing);
         }
         if let Some(watching) = &self.offer.watching {
-            put_watching(connection, watching);
+            set_observers(connection, watching);
         }
         self.offer.connected(connection);
         session
@@ -337,9 +337,9 @@ impl Protocol for Endpoint {
         self.offer.mounts.going_away(&mut session.mounted);
     }
 
-    fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
         if self.offer.is_plain && session.strays == 0 {
-            return self.turn_of_calls(session, turn.now).0;
+            return self.end_batch_of_calls(session, turn.now).0;
         }
         self.turn_beside_calls(session, turn)
     }
@@ -426,12 +426,12 @@ impl Endpoint {
 
     /// Ends a turn of calls. Returns the next deadline of one, and when the turn ended if handlers were polled.
     #[inline(always)]
-    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Instant>) {
+    fn end_batch_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Instant>) {
         let connection = &session.caller.connection;
         let clock = || tokio::time::Instant::now().into_std();
-        let ended = session.in_place.end_turn(now, clock, || connection.turn_max());
+        let ended = session.in_place.end_batch(now, clock, || connection.turn_max());
         if ended.is_slow {
-            session.tell_of_slowness();
+            session.warn_slow();
         }
         if self.calls.is_none() && session.has_calls() {
             session.calls();
@@ -446,9 +446,9 @@ impl Endpoint {
 
     /// Ends a turn with mounted routers, strays, or calls that are observed.
     #[inline(never)]
-    fn turn_beside_calls(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        let (calls, ended) = self.turn_of_calls(session, turn.now);
-        if let Some(tally) = session.caller.tally().filter(|tally| !tally.is_empty()) {
+    fn turn_beside_calls(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+        let (calls, ended) = self.end_batch_of_calls(session, turn.now);
+        if let Some(tally) = session.caller.batch_calls().filter(|tally| !tally.is_empty()) {
             // Calls may have been refused without a look at the clock.
             let ended = ended.unwrap_or_else(deadline::now);
             tally.flush(nanos(ended.saturating_duration_since(turn.now)));
@@ -459,7 +459,7 @@ impl Endpoint {
         if self.offer.mounts.is_empty() {
             return calls;
         }
-        let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
+        let mounted = self.offer.mounts.batch_ended(&mut session.mounted, turn);
         [mounted, calls].into_iter().flatten().min()
     }
 
@@ -500,16 +500,16 @@ impl Endpoint {
     #[inline(never)]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
-        match Parsed::parse(body, self.calls.is_some()) {
-            Parsed::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
-            Parsed::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
-            Parsed::Malformed => {
+        match ParsedPacket::parse(body, self.calls.is_some()) {
+            ParsedPacket::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
+            ParsedPacket::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
+            ParsedPacket::Malformed => {
                 let status = body::malformed("request");
                 self.refuse_request(session, id, operation, &status, outbox);
                 Routed::Useless
             }
             // Replies are passed to their calls when the turn ends.
-            Parsed::Reply(body) => {
+            ParsedPacket::Reply(body) => {
                 match &self.calls {
                     Some(calls) => calls.handle_prefix(&body),
                     None if session.calls().is_none() => {
@@ -568,7 +568,7 @@ fn open(session: &Session, served: &ServedMethod, opens: &dyn StreamingMethod, p
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
     let packs = *packs && session.packs;
-    opens.open(Opened { caller: &session.caller, options, stream, reading, chain, site, watched, packs });
+    opens.open(AcceptedStream { caller: &session.caller, options, stream, reading, chain, site, watched, packs });
     Routed::Continue
 }
 

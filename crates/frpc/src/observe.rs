@@ -61,7 +61,7 @@ pub trait Observer: Send + Sync + 'static {
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;
 
     /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
-    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended);
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd);
 
     /// At a client: an attempt at a call has failed, and another one is made. The call continues. With
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and continues in
@@ -92,7 +92,7 @@ impl Token {
 /// How a call has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct CallEnd {
     /// The code: [`Code::Cancelled`] if the caller cancelled, or at a server its connection ended.
     pub code: Code,
     /// The length of the request in bytes, at a client with its header; of calls with streams that of all messages of

@@ -250,7 +250,7 @@ impl<M: Message> Streaming<M> {
         }
         let reading = self.reading;
         loop {
-            let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
+            let Some(receiver) = &mut self.receiver else { return self.poll_detached(context) };
             match receiver.poll_recv_with(context, |message| read(message, reading)) {
                 Poll::Ready(Some(Read::Message(message))) => {
                     if !self.answered {
@@ -275,7 +275,7 @@ impl<M: Message> Streaming<M> {
 
     /// Ends the stream since its deadline has passed.
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
-        self.note_end(Code::DeadlineExceeded);
+        self.record_end(Code::DeadlineExceeded);
         self.finish(false);
         Poll::Ready(Some(Err(late())))
     }
@@ -293,7 +293,7 @@ impl<M: Message> Streaming<M> {
             }
             StreamControl::Error(text, _) if text == body::EOF && !self.is_native => {
                 self.handle_answer(Code::Ok);
-                self.note_end(Code::Ok);
+                self.record_end(Code::Ok);
                 self.finish(true);
                 return Some(None);
             }
@@ -311,7 +311,7 @@ impl<M: Message> Streaming<M> {
             },
             StreamControl::Bad(status) => status,
         };
-        self.note_end(status.code());
+        self.record_end(status.code());
         self.finish(false);
         Some(Some(Err(status)))
     }
@@ -336,7 +336,7 @@ impl<M: Message> Streaming<M> {
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
             self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
         }
-        self.note_end(match &broken {
+        self.record_end(match &broken {
             Some(_) if is_late => Code::DeadlineExceeded,
             Some(status) => status.code(),
             None => Code::Ok,
@@ -481,7 +481,7 @@ impl<M> Streaming<M> {
     }
 
     /// Notes the end of a call that is observed. Called before the receiver is released.
-    fn note_end(&mut self, code: Code) {
+    fn record_end(&mut self, code: Code) {
         if let Some(mut watched) = self.watched.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
             watched.set_request(bytes.sent);
@@ -509,7 +509,7 @@ impl<M> Streaming<M> {
 
 impl<M> Drop for Streaming<M> {
     fn drop(&mut self) {
-        self.note_end(Code::Cancelled);
+        self.record_end(Code::Cancelled);
         self.finish(false);
     }
 }

@@ -133,7 +133,7 @@ impl DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DecodeInner { reason, offset, path } = &*self.0;
-        path.write_place(f)?;
+        path.write_position(f)?;
         let space = if path.is_empty() { "" } else { " " };
         write!(f, "{space}at byte {offset}: {reason}")
     }
@@ -258,7 +258,7 @@ impl EncodeError {
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EncodeInner { reason, path } = &*self.0;
-        path.write_place(f)?;
+        path.write_position(f)?;
         let colon = if path.is_empty() { "" } else { ": " };
         write!(f, "{colon}{reason}")
     }
@@ -362,12 +362,12 @@ impl Path {
         self.steps.is_empty() && self.message.is_none()
     }
 
-    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_position(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.steps.is_empty(), self.message) {
             (true, None) => Ok(()),
             (true, Some(message)) => write!(f, "in `{message}`"),
-            (false, None) => write!(f, "in field `{}`", Shortened(self)),
-            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", Shortened(self)),
+            (false, None) => write!(f, "in field `{}`", ShortPath(self)),
+            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", ShortPath(self)),
         }
     }
 }
@@ -396,9 +396,9 @@ impl fmt::Display for Path {
 }
 
 /// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
-struct Shortened<'a>(&'a Path);
+struct ShortPath<'a>(&'a Path);
 
-impl fmt::Display for Shortened<'_> {
+impl fmt::Display for ShortPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps = self.0.steps.len();
         match steps.checked_sub(2 * SHOWN).filter(|left_out| *left_out > 1) {

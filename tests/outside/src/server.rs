@@ -2,7 +2,7 @@
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, Parked, FirstPoll, Task, Continuation, InlinePolicy, TrustHandle, Worked};
+use frisbee::tasks::{Cell, Executor, ParkedFuture, FirstPoll, Task, Continuation, InlinePolicy, TrustHandle, Worked};
 use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, OverflowPolicy, body_memory, tlv};
 use std::fmt;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
         id: PacketId,
         method: Operation,
         memory: usize,
-        parked: Parked<F, Reply>,
+        parked: ParkedFuture<F, Reply>,
         executor: Executor,
         outbox: &mut Outbox,
     ) -> Routed {

@@ -50,10 +50,10 @@ pub fn frames(data: &[u8]) {
     for chunk in stream.chunks(usize::from(split) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
         while let Ok(Some(_)) = decoder.next(&mut input) {}
-        assert!(decoder.held() <= 4 * stream.len() + 64 * 1024, "memory is proportional to the received bytes");
+        assert!(decoder.buffered() <= 4 * stream.len() + 64 * 1024, "memory is proportional to the received bytes");
         if way & 8 != 0 {
             decoder.discard_body();
-            assert_eq!(decoder.held(), 0);
+            assert_eq!(decoder.buffered(), 0);
         }
     }
 }

@@ -146,7 +146,7 @@ impl Connection {
         put_reply(&mut self.outbox, answer, body)?;
         self.hand_off = None;
         self.is_special = false;
-        self.keepalive.heard(now);
+        self.keepalive.received(now);
         if answer == HandOffAnswer::Accepted {
             self.seal(Stage::Left, None);
         }
@@ -243,7 +243,7 @@ impl Connection {
                     asked.last.append(&mut self.outbox);
                     self.outbox = asked.last;
                     self.is_special = false;
-                    self.keepalive.heard(now);
+                    self.keepalive.received(now);
                 }
                 HandOffEvent::Answered { answer, body }
             }

@@ -553,15 +553,15 @@ fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
     let mut connection = server(now);
     feed(&mut connection, PING, now).unwrap();
     assert!(!connection.is_mid_packet() && connection.body_mut().is_none() && connection.discard_body().is_none());
-    assert_eq!(connection.held(), 0);
+    assert_eq!(connection.buffered(), 0);
     let body = [7; 100_000];
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0x86, 0xA0], now).unwrap();
     feed(&mut connection, &body[..60_000], now).unwrap();
-    assert!(connection.is_mid_packet() && connection.held() >= 60_000);
+    assert!(connection.is_mid_packet() && connection.buffered() >= 60_000);
     assert!(connection.body_mut().is_some_and(|body| body.missing() > 1));
     assert!(matches!(connection.handle_eof(), CloseReason::Truncated));
     let discarded = connection.discard_body().map(|packet| (packet.id, packet.body.len()));
-    assert_eq!((discarded, connection.held()), (Some((PacketId(1), 64)), 0));
+    assert_eq!((discarded, connection.buffered()), (Some((PacketId(1), 64)), 0));
     feed(&mut connection, &body[60_000..], now).unwrap();
     assert!(!connection.is_mid_packet() && matches!(connection.handle_eof(), CloseReason::ClosedByPeer));
 }

@@ -157,7 +157,7 @@ fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
     assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
     let mut received = 0;
     while received < 4 << 20 {
-        let capacity = decoder.held();
+        let capacity = decoder.buffered();
         assert!(capacity <= 4096 + FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
         assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
         received += 10_000;
@@ -170,11 +170,11 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
     for round in 0..3 {
         let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
         assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
-        assert!(decoder.held() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.held());
+        assert!(decoder.buffered() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.buffered());
         let mut whole = Bytes::from(vec![round; 1 << 20]);
         assert_eq!(decoder.next(&mut whole.split_to(TRUSTED_FROM)), Ok(None));
         assert!(decoder.body_mut().is_some());
-        let grown = decoder.held();
+        let grown = decoder.buffered();
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
         assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
@@ -209,11 +209,11 @@ fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
         let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
         let mut input = wire.slice(..cut);
         while decoder.next(&mut input).unwrap().is_some() {}
-        assert!(decoder.held() >= cut - 1_000);
+        assert!(decoder.buffered() >= cut - 1_000);
         let discarded = decoder.discard_body().unwrap();
         assert_eq!((discarded.id, discarded.operation), (PacketId(3), operation(20)));
         assert_eq!(discarded.body, packets[2].body[..64]);
-        assert_eq!((decoder.held(), decoder.discard_body()), (0, None));
+        assert_eq!((decoder.buffered(), decoder.discard_body()), (0, None));
         assert!(decoder.body_mut().is_none() && decoder.is_mid_packet());
         let rest = [&wire[cut..], &following].concat();
         let mut read = Vec::new();
@@ -222,7 +222,7 @@ fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
             while let Some(packet) = decoder.next(&mut input).unwrap() {
                 read.push(packet);
             }
-            assert_eq!(decoder.held(), 0);
+            assert_eq!(decoder.buffered(), 0);
         }
         assert_eq!(read, packets[..1]);
         assert!(!decoder.is_mid_packet());

@@ -11,7 +11,7 @@ fn held(member: &Member) -> usize {
 
 /// The memory held by all connections of a member's server, and the shared part.
 fn held_by_all(member: &Member) -> usize {
-    member.connection().memory_budget().held()
+    member.connection().memory_budget().charged()
 }
 
 fn remembered(member: &Member) -> usize {

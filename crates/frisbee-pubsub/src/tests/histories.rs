@@ -156,7 +156,7 @@ fn expired_messages_are_not_sent() {
 fn histories_are_bounded_and_charged_until_they_are_replaced() {
     let settings = Broker::builder().history(">", History::last(1000)).history_memory_max(200_000);
     let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
-    let held = |writer: &Member| writer.connection().memory_budget().held();
+    let held = |writer: &Member| writer.connection().memory_budget().charged();
     for _ in 0..100 {
         writer.publish("a", vec![b'x'; 10_000]);
         writer.turn();

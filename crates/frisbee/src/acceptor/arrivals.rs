@@ -18,7 +18,7 @@ pub(super) struct Arrivals(Vec<(u64, Instant)>);
 
 impl Arrivals {
     /// Notes that a number arrives, which is larger than all before.
-    pub(super) fn note(&mut self, number: u64, now: Instant) {
+    pub(super) fn record(&mut self, number: u64, now: Instant) {
         if self.0.last().is_some_and(|(_, last)| now.saturating_duration_since(*last) < TOGETHER) {
             return;
         }
@@ -60,7 +60,7 @@ mod tests {
         // A day, with a connection every 20 ms.
         let count = 24 * 3600 * 50;
         let at = |number: u64| begin + Duration::from_millis(20) * u32::try_from(number).unwrap();
-        (0..count).for_each(|number| arrivals.note(number, at(number)));
+        (0..count).for_each(|number| arrivals.record(number, at(number)));
         assert!(arrivals.0.len() <= NOTED_MAX, "{}", arrivals.0.len());
         let now = at(count);
         for number in (0..count).step_by(997) {
@@ -75,9 +75,9 @@ mod tests {
         let mut arrivals = Arrivals::default();
         assert_eq!(arrivals.since(0), None);
         for number in 0..100 {
-            arrivals.note(number, begin + Duration::from_micros(number));
+            arrivals.record(number, begin + Duration::from_micros(number));
         }
-        arrivals.note(100, begin + TOGETHER);
+        arrivals.record(100, begin + TOGETHER);
         assert_eq!(arrivals.since(99), Some(begin));
         assert_eq!(arrivals.since(100), Some(begin + TOGETHER));
         assert_eq!(arrivals.0.len(), 2);

@@ -89,7 +89,7 @@ impl Account {
     }
 
     /// How much the connection holds, in bytes.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn charged(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
@@ -107,18 +107,18 @@ impl Account {
     /// Whether no more work should begin for this connection: it holds more than its share.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.budget.is_short() && !self.allows(1, self.budget.left())
+        self.budget.is_short() && !self.allows(1, self.budget.available())
     }
 
     /// Whether the connection may hold so much more than it does.
     pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.allows(count, self.budget.left())
+        self.allows(count, self.budget.available())
     }
 
     /// How much more the connection may hold, in bytes.
     #[cold]
     pub(crate) fn room(&self) -> usize {
-        let Ok(left) = usize::try_from(self.budget.left()) else { return 0 };
+        let Ok(left) = usize::try_from(self.budget.available()) else { return 0 };
         if !self.is_shared() {
             return left;
         }
@@ -159,19 +159,19 @@ impl Account {
     }
 
     /// Charges for a request whose handler has begun and waits.
-    pub(crate) fn hold(&self, bytes: usize) -> usize {
+    pub(crate) fn charge(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
         charge
     }
 
-    pub(crate) fn give_back(&self, count: usize) {
+    pub(crate) fn release(&self, count: usize) {
         if count == 0 {
             return;
         }
         self.held.fetch_sub(count, Ordering::Relaxed);
         self.address.held.fetch_sub(count, Ordering::Relaxed);
-        self.budget.give_back(count);
+        self.budget.release(count);
     }
 
     /// Counts bytes or streams, if the connection is one of a server.
@@ -203,7 +203,7 @@ impl Account {
         if now > before {
             self.charge(now - before);
         } else {
-            self.give_back(before - now);
+            self.release(before - now);
         }
     }
 
@@ -232,7 +232,7 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Memory that is charged to a connection until this is dropped; see [`Connection::hold`](crate::Connection::hold) and
+/// Memory that is charged to a connection until this is dropped; see [`Connection::charge`](crate::Connection::hold) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
 pub struct MemoryCharge {
@@ -258,7 +258,7 @@ impl MemoryCharge {
     }
 
     fn taken(account: &Arc<Account>, charge: usize) -> Self {
-        account.budget.counts.change_holds(charge);
+        account.budget.counts.change_handed_off(charge);
         Self { charge, account: account.clone() }
     }
 
@@ -270,15 +270,15 @@ impl MemoryCharge {
     /// Changes the charge, for something that has grown or shrunk. It may exceed the share of the connection.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
-        self.account.budget.counts.change_holds(bytes.wrapping_sub(self.charge));
+        self.account.budget.counts.change_handed_off(bytes.wrapping_sub(self.charge));
         self.charge = bytes;
     }
 }
 
 impl Drop for MemoryCharge {
     fn drop(&mut self) {
-        self.account.budget.counts.change_holds(self.charge.wrapping_neg());
-        self.account.give_back(self.charge);
+        self.account.budget.counts.change_handed_off(self.charge.wrapping_neg());
+        self.account.release(self.charge);
     }
 }
 
@@ -315,7 +315,7 @@ mod tests {
         assert!(account.is_over());
         assert!(!account.take(1));
         drop(hold);
-        account.give_back(60_000);
+        account.release(60_000);
         assert_eq!(Stats::new(budget).memory_held(), 0);
     }
 
@@ -325,10 +325,10 @@ mod tests {
         let account = of(&budget, 1);
         for (before, now) in [(0, 5000), (5000, 7000), (7000, 2000), (2000, 2000)] {
             account.adjust(before, now);
-            assert_eq!([account.held(), budget.held()], [now, now]);
+            assert_eq!([account.charged(), budget.charged()], [now, now]);
         }
-        account.give_back(2000);
-        assert_eq!([account.held(), budget.held()], [0, 0]);
+        account.release(2000);
+        assert_eq!([account.charged(), budget.charged()], [0, 0]);
         assert_eq!(budget.per_stream(), 7);
     }
 
@@ -351,10 +351,10 @@ mod tests {
         assert!(MemoryCharge::try_new(&account, 100_000).is_none());
         for bytes in [5000, 200, 0, 7000] {
             charge.resize(bytes);
-            assert_eq!((charge.bytes(), account.held(), stats.holds()), (bytes, bytes, bytes));
+            assert_eq!((charge.bytes(), account.charged(), stats.handed_off_count()), (bytes, bytes, bytes));
         }
         drop(charge);
-        assert_eq!((account.held(), stats.holds(), stats.memory_held()), (0, 0, 0));
+        assert_eq!((account.charged(), stats.handed_off_count(), stats.memory_held()), (0, 0, 0));
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
             let room = account.room();
             assert!(!account.take(room + 4), "{room}");
             assert!(room == 0 || account.take(room), "{room}");
-            account.give_back(room);
+            account.release(room);
         }
     }
 

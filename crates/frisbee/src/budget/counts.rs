@@ -19,7 +19,7 @@ const CONNECTION: &str = "frisbee::connection";
 
 /// The counts, and the log lines that belong to them.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct LimitCounts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
     rejected: AtomicU64,
@@ -52,7 +52,7 @@ pub struct LastClose {
     pub at: Instant,
 }
 
-impl Counts {
+impl LimitCounts {
     pub(crate) fn count_opened(&self) {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
@@ -74,7 +74,7 @@ impl Counts {
     }
 
     /// Notes that more is held, or less if the number wraps.
-    pub(super) fn change_holds(&self, more: usize) {
+    pub(super) fn change_handed_off(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
 
@@ -99,7 +99,7 @@ impl Counts {
     /// Counts a failure to accept, and logs it.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
-        match self.log.may_say("accepting", now) {
+        match self.log.may_log("accepting", now) {
             Some(unsaid) => tracing::warn!(target: LISTENER, %error, ?pause, suppressed = unsaid, "accepting failed"),
             None => tracing::trace!(target: LISTENER, %error, ?pause, "accepting failed"),
         }
@@ -132,7 +132,7 @@ impl Counts {
         if !is_peers_fault && !is_about_tls {
             return tracing::debug!(target: CONNECTION, ?peer, %reason, "connection ended");
         }
-        let Some(suppressed) = self.log.may_say((peer.map(|peer| peer.ip()), kind), now) else {
+        let Some(suppressed) = self.log.may_log((peer.map(|peer| peer.ip()), kind), now) else {
             return tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed");
         };
         match kind {
@@ -276,7 +276,7 @@ impl Stats {
     /// The bytes that are held by [`Connection::hold`](crate::Connection::hold) and
     /// [`ForeignContext::hold`](crate::ForeignContext::hold): what doors for other protocols have read of requests and not
     /// yet written of replies, where that is long, and what handlers keep.
-    pub fn holds(&self) -> usize {
+    pub fn handed_off_count(&self) -> usize {
         self.0.counts.holds.load(Ordering::Relaxed)
     }
 
@@ -292,7 +292,7 @@ impl Stats {
     /// # }
     /// ```
     pub fn memory_held(&self) -> usize {
-        self.0.held()
+        self.0.charged()
     }
 
     /// How many bytes may be held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
@@ -315,7 +315,7 @@ impl fmt::Debug for Stats {
         stats.field("opened", &self.opened()).field("open", &self.open()).field("rejected", &self.rejected());
         stats.field("bytes_read", &self.bytes_read()).field("bytes_written", &self.bytes_written());
         stats.field("streams", &self.streams()).field("output_waiting", &self.output_waiting());
-        stats.field("holds", &self.holds());
+        stats.field("holds", &self.handed_off_count());
         stats.field("memory_held", &self.memory_held()).field("not_accepted", &self.not_accepted());
         for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
             stats.field(kind.name(), &count);
@@ -343,8 +343,8 @@ mod tests {
         traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
-        counts.change_holds(20);
-        counts.change_holds(3_usize.wrapping_neg());
+        counts.change_handed_off(20);
+        counts.change_handed_off(3_usize.wrapping_neg());
         budget.charge(11);
         assert_eq!([stats.opened(), stats.open(), stats.rejected(), stats.not_accepted()], [12, 7, 4, 5]);
         assert_eq!([CloseKind::Local, CloseKind::Truncated].map(|kind| stats.closed_by(kind)), [2, 3]);
@@ -352,12 +352,12 @@ mod tests {
         let traffic = [stats.bytes_read(), stats.bytes_written(), stats.streams_opened(), stats.streams()];
         assert_eq!(traffic, [6, 7, 8, 5]);
         assert_eq!([stats.output_waiting(), stats.memory_held(), stats.memory_max()], [15, 11, 1000]);
-        assert_eq!(stats.holds(), 17);
+        assert_eq!(stats.handed_off_count(), 17);
     }
 
     #[test]
     fn recent_connection_ends_are_kept_and_oldest_evicted() {
-        let counts = Counts::default();
+        let counts = LimitCounts::default();
         let most = u16::try_from(LAST_MAX).expect("they are few");
         for port in 1..=most + 2 {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());

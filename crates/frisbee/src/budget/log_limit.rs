@@ -31,7 +31,7 @@ struct LogSlot {
 impl LogLimit {
     /// Whether a line about a subject, such as a peer and a reason, may be written now; how many have not been since the
     /// last.
-    pub fn may_say(&self, subject: impl Hash, now: Instant) -> Option<u64> {
+    pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % PLACES;
         let mut places = self.places.lock();
         places.resize(PLACES, LogSlot::default());
@@ -93,7 +93,7 @@ mod tests {
         let mut unsaid = 0;
         for millisecond in 0..10_000 {
             let now = start + Duration::from_millis(millisecond);
-            if let Some(count) = log.may_say((peer, CloseKind::BadMagic), now) {
+            if let Some(count) = log.may_log((peer, CloseKind::BadMagic), now) {
                 lines += 1;
                 unsaid += count;
             }
@@ -116,7 +116,7 @@ mod tests {
         let log = LogLimit::default();
         let now = Instant::now();
         let peers = (0..100_000_u32).map(|peer| Some(IpAddr::from(peer.to_be_bytes())));
-        let lines = peers.filter_map(|peer| log.may_say((peer, CloseKind::BadMagic), now)).count();
+        let lines = peers.filter_map(|peer| log.may_log((peer, CloseKind::BadMagic), now)).count();
         assert!((100..=PLACES).contains(&lines), "{lines}");
     }
 }

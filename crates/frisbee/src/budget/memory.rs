@@ -62,13 +62,13 @@ impl MemoryBudget {
     }
 
     /// The free memory, in bytes; 0 if it is overdrawn.
-    pub fn left(&self) -> usize {
-        usize::try_from(self.0.left()).unwrap_or(0)
+    pub fn available(&self) -> usize {
+        usize::try_from(self.0.available()).unwrap_or(0)
     }
 
     /// The memory in use, in bytes.
-    pub fn held(&self) -> usize {
-        self.0.held()
+    pub fn charged(&self) -> usize {
+        self.0.charged()
     }
 }
 
@@ -86,7 +86,7 @@ impl AsRef<[u8]> for SharedCharge {
 
 impl Drop for SharedCharge {
     fn drop(&mut self) {
-        self.budget.give_back(self.bytes.len());
+        self.budget.release(self.bytes.len());
     }
 }
 
@@ -100,9 +100,9 @@ mod tests {
         let bytes = budget.share(Bytes::from_static(b"shared"));
         let other = bytes.clone();
         drop(bytes);
-        assert_eq!((budget.held(), budget.left(), &other[..]), (6, 994, &b"shared"[..]));
+        assert_eq!((budget.charged(), budget.available(), &other[..]), (6, 994, &b"shared"[..]));
         drop(other);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.charged(), 0);
     }
 
     #[test]
@@ -112,6 +112,6 @@ mod tests {
         assert!(!budget.is_short());
         let _more = budget.share(vec![0; 600].into());
         assert!(budget.is_short());
-        assert_eq!(budget.left(), 0);
+        assert_eq!(budget.available(), 0);
     }
 }

@@ -48,7 +48,7 @@ impl Output {
 
     /// Sets the limit by the memory that is left, before something is put into the outbox.
     #[inline]
-    pub(crate) fn look(&mut self, outbox: &mut Outbox, account: &Account) {
+    pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
             self.narrow(outbox, account);
         }
@@ -104,11 +104,11 @@ mod tests {
         let longest = vec![0; 3 * MIB];
         for taken in [4 * MIB, 5 * MIB] {
             other.charge(taken);
-            output.look(&mut outbox, &account);
+            output.update_charge(&mut outbox, &account);
             let packet = |outbox: &mut Outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &longest[..]);
             packet(&mut outbox).expect_err("there is no room for it");
-            other.give_back(taken);
-            output.look(&mut outbox, &account);
+            other.release(taken);
+            output.update_charge(&mut outbox, &account);
             packet(&mut outbox).expect("there is room again");
         }
     }
@@ -121,13 +121,13 @@ mod tests {
         let mut outbox = Outbox::default();
         for (held, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
             budget.charge(held);
-            output.look(&mut outbox, &account);
-            alone.look(&mut outbox, &client);
+            output.update_charge(&mut outbox, &account);
+            alone.update_charge(&mut outbox, &client);
             assert_eq!(output.limit(3 * MIB), limit, "{held} bytes are held");
             assert_eq!(output.is_narrow(3 * MIB), limit < 3 * MIB);
             assert!(!output.is_narrow(limit) && output.is_narrow(limit + 1) == (limit < 3 * MIB));
             assert_eq!((alone.limit(3 * MIB), alone.is_narrow(3 * MIB)), (3 * MIB, false), "its own handles send it");
-            budget.give_back(held);
+            budget.release(held);
         }
     }
 

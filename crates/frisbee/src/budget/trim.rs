@@ -31,7 +31,7 @@ impl Trim {
 
     /// Takes in how much is left. What several threads take in at the same time may be missed but for one of them.
     #[inline]
-    pub(super) fn note(&self, left: isize) {
+    pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {
             self.least_left.store(left, Ordering::Relaxed);
         }
@@ -49,7 +49,7 @@ impl Budget {
                 tokio::time::sleep(SETTLED).await;
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
-                    budget.trim.least_left.store(budget.left(), Ordering::Relaxed);
+                    budget.trim.least_left.store(budget.available(), Ordering::Relaxed);
                     #[cfg(target_os = "linux")]
                     tokio::task::spawn_blocking(crate::malloc_trim::malloc_trim);
                 }
@@ -58,7 +58,7 @@ impl Budget {
     }
 
     fn is_worth_trimming(&self) -> bool {
-        self.left().saturating_sub(self.trim.least_left.load(Ordering::Relaxed)) >= MUCH
+        self.available().saturating_sub(self.trim.least_left.load(Ordering::Relaxed)) >= MUCH
     }
 }
 
@@ -73,14 +73,14 @@ mod tests {
         let is_due = || budget.trim.is_due.load(Ordering::Relaxed);
         for little in [1, much - 1] {
             budget.charge(little);
-            budget.give_back(little);
+            budget.release(little);
             budget.trim(&Handle::current());
             assert!(!is_due(), "{little} bytes are not worth it");
         }
         budget.charge(much);
         budget.trim(&Handle::current());
         assert!(!is_due(), "it is held");
-        budget.give_back(much);
+        budget.release(much);
         budget.trim(&Handle::current());
         assert!(is_due());
         tokio::time::sleep(SETTLED / 2).await;

@@ -93,7 +93,7 @@ impl Drop for Task {
     fn drop(&mut self) {
         let shared = &self.connection.0;
         if self.charge > 0 {
-            shared.mailbox.account.give_back(self.charge);
+            shared.mailbox.account.release(self.charge);
         }
         if let Some(taken) = self.taken
             && shared.work.end(taken).was_last

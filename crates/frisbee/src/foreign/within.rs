@@ -22,7 +22,7 @@ fn unwrapping(calls: &Arc<AtomicUsize>) -> ServerBuilder {
             calls.fetch_add(1, Ordering::SeqCst);
             async move {
                 transport.read_u8().await?;
-                context.serve_again(transport).await;
+                context.serve_upgraded(transport).await;
                 Ok(())
             }
         },
@@ -168,8 +168,8 @@ async fn connections_within_gateway_share_its_memory_account() {
         |_| true,
         async |mut transport, context: ForeignContext| {
             transport.read_u8().await?;
-            let _hold = context.hold(1 << 20);
-            context.serve_again(transport).await;
+            let _hold = context.charge(1 << 20);
+            context.serve_upgraded(transport).await;
             Ok(())
         },
     );

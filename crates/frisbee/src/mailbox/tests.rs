@@ -164,7 +164,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
-    other.give_back(8 * MIB + 1);
+    other.release(8 * MIB + 1);
     mailbox.notify();
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (2, false));
@@ -263,9 +263,9 @@ fn handle_packets_are_charged_until_collected() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
     mailbox.write(|outbox| push(outbox, 100_000)).expect("it is open");
-    assert!(mailbox.account.held() >= 96_000, "{}", mailbox.account.held());
+    assert!(mailbox.account.charged() >= 96_000, "{}", mailbox.account.charged());
     mailbox.collect(&mut outbox);
-    assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.held()), (100_000, 0, 0));
+    assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.charged()), (100_000, 0, 0));
     mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("it is open");
     {
         let mut inner = mailbox.lock();
@@ -273,5 +273,5 @@ fn handle_packets_are_charged_until_collected() {
         assert!(inner.outbox.memory() > 0, "there is memory for the next");
     }
     mailbox.release();
-    assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.held()), (0, 0));
+    assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
 }

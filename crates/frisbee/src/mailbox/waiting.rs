@@ -72,14 +72,14 @@ impl WaitList {
 
     /// Whether a task must not have the room that there is, since others were called that have waited for longer.
     #[inline]
-    pub(super) fn comes_too_soon(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
+    pub(super) fn is_early(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
         self.waiting.as_ref().is_some_and(|waiting| waiting.owed > 0 && waiting.is_later(waker, waiter))
     }
 
     /// Notes that a task has found room. Returns the waker that it had entered, if it was not called.
     #[cold]
     #[inline(never)]
-    pub(super) fn came(&mut self, waiter: &mut Waiter<'_>) -> Option<Waker> {
+    pub(super) fn finish(&mut self, waiter: &mut Waiter<'_>) -> Option<Waker> {
         let number = waiter.number;
         let Some(waiting) = &mut self.waiting else {
             waiter.number = 0;
@@ -139,7 +139,7 @@ impl WaitList {
     }
 
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
-    pub(super) fn enter_watcher(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
+    pub(super) fn register_observer(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
         let number = self.number(waiter);
         self.waiting.get_or_insert_default().watchers.insert(number, waker.clone())
     }

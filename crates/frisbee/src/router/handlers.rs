@@ -2,7 +2,7 @@
 
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
-use crate::router::inline::{Cell, Parked, FirstPoll, Continuation, Worked, panic_text};
+use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
 use crate::router::trust::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, OverflowPolicy};
@@ -398,7 +398,7 @@ fn spawn<F>(
     connection: &Connection,
     memory: usize,
     site: Executor,
-    parked: Parked<F, Answer>,
+    parked: ParkedFuture<F, Answer>,
     permits: Option<Arc<Semaphore>>,
 ) where
     F: Future<Output = Option<Packet>> + Send + 'static,
@@ -446,7 +446,7 @@ fn report(connection: &Connection, panic: &(dyn Any + Send)) {
     note_panic(connection);
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     let text = panic_text(panic);
-    if let Some(suppressed) = LINES.may_say(text, Instant::now()) {
+    if let Some(suppressed) = LINES.may_log(text, Instant::now()) {
         let peer = connection.peer_addr();
         tracing::error!(?peer, panic = text, suppressed, "a handler panicked");
     }

@@ -31,7 +31,7 @@ pub trait Continuation<T>: Send {
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
 /// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
-/// that has to wait leaves the cell together with its box as a [`Parked`] future, and the cell gets a new box at its
+/// that has to wait leaves the cell together with its box as a [`ParkedFuture`] future, and the cell gets a new box at its
 /// next use.
 ///
 /// ```
@@ -120,7 +120,7 @@ pub enum FirstPoll<F: Future, A = ()> {
     /// It is done.
     Ready(F::Output),
     /// It waits for something and has to be polled elsewhere. The waker of its first poll does nothing.
-    Pending(Parked<F, A>),
+    Pending(ParkedFuture<F, A>),
     /// It panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
@@ -137,7 +137,7 @@ impl<F: Future, A> Cell<F, A> {
         place.as_mut().project().future.set(Some(make()));
         match place.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
-            Poll::Pending => FirstPoll::Pending(Parked(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
+            Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
                 self.discard();
                 FirstPoll::Panicked(panic)
@@ -148,17 +148,17 @@ impl<F: Future, A> Cell<F, A> {
     /// The place of a future that [`poll_kept`](Self::poll_kept) polls. It has the last one that was done, if that is
     /// still here.
     #[inline]
-    pub fn place(&mut self) -> Pin<&mut Option<F>> {
+    pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`place`](Self::place) once, as [`poll`](Self::poll) does, and keeps it when it is done.
+    /// Polls the future in the [`slot`](Self::place) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
     pub fn poll_kept(&mut self) -> FirstPoll<F, A> {
         let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         match place.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
-            Poll::Pending => FirstPoll::Pending(Parked(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
+            Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
                 self.discard();
                 FirstPoll::Panicked(panic)
@@ -167,8 +167,8 @@ impl<F: Future, A> Cell<F, A> {
     }
 
     /// Parks a future without polling it.
-    pub fn park(future: F) -> Parked<F, A> {
-        Parked(InlineSlot::boxed(Some(future)))
+    pub fn park(future: F) -> ParkedFuture<F, A> {
+        ParkedFuture(InlineSlot::boxed(Some(future)))
     }
 
     /// Drops a future that panicked, which may panic again.
@@ -180,16 +180,16 @@ impl<F: Future, A> Cell<F, A> {
 }
 
 /// A future that has to wait; returns `Err` with the panic's payload if it panics later.
-pub struct Parked<F, A = ()>(Pin<Box<InlineSlot<F, A>>>);
+pub struct ParkedFuture<F, A = ()>(Pin<Box<InlineSlot<F, A>>>);
 
-impl<F: Future> Parked<F> {
+impl<F: Future> ParkedFuture<F> {
     /// A future whose panics are caught, without code that follows.
     pub fn new(future: F) -> Self {
         Cell::park(future)
     }
 }
 
-impl<F, A> Parked<F, A>
+impl<F, A> ParkedFuture<F, A>
 where
     F: Future + Send + 'static,
     A: Continuation<F::Output> + 'static,
@@ -201,13 +201,13 @@ where
     }
 }
 
-impl<F, A> fmt::Debug for Parked<F, A> {
+impl<F, A> fmt::Debug for ParkedFuture<F, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parked").finish_non_exhaustive()
     }
 }
 
-impl<F: Future, A> Future for Parked<F, A> {
+impl<F: Future, A> Future for ParkedFuture<F, A> {
     type Output = Worked<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -263,17 +263,17 @@ mod tests {
     #[test]
     fn a_future_that_is_kept_runs_again_until_it_waits_or_panics() {
         let mut cell: Cell<Again> = Cell::default();
-        assert!(cell.place().is_none());
-        cell.place().set(Some(Again(Some(1))));
+        assert!(cell.slot().is_none());
+        cell.slot().set(Some(Again(Some(1))));
         assert!(matches!(cell.poll_kept(), FirstPoll::Ready(1)));
-        let mut kept = cell.place();
+        let mut kept = cell.slot();
         kept.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
         assert!(matches!(cell.poll_kept(), FirstPoll::Ready(2)));
         assert!(matches!(cell.poll_kept(), FirstPoll::Pending(_)));
-        assert!(cell.place().is_none(), "one that waits has left");
-        cell.place().set(Some(Again(Some(0))));
+        assert!(cell.slot().is_none(), "one that waits has left");
+        cell.slot().set(Some(Again(Some(0))));
         assert!(matches!(cell.poll_kept(), FirstPoll::Panicked(_)));
-        assert!(cell.place().is_none(), "one that has panicked is not kept");
+        assert!(cell.slot().is_none(), "one that has panicked is not kept");
     }
 
     #[test]

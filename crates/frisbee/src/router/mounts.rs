@@ -3,7 +3,7 @@
 use crate::router::opening;
 use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    Turn, OverflowPolicy,
+    BatchEnd, OverflowPolicy,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -281,7 +281,7 @@ impl Protocol for Mounts {
         session.each().for_each(|mounted| mounted.idle());
     }
 
-    fn turn(&self, session: &mut MountsSession, turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut MountsSession, turn: &mut BatchEnd<'_>) -> Option<Instant> {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
 
@@ -334,7 +334,7 @@ trait ErasedSession: Send {
     fn going_away(&mut self);
     fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
-    fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
+    fn turn(&mut self, turn: &mut BatchEnd<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
 }
 
@@ -413,8 +413,8 @@ impl<R: Protocol> ErasedSession for Mounted<R> {
         self.router.idle(session);
     }
 
-    fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant> {
-        self.router.turn(self.session.as_mut()?, turn)
+    fn turn(&mut self, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+        self.router.batch_ended(self.session.as_mut()?, turn)
     }
 
     fn disconnected(&mut self, reason: &CloseReason) {
@@ -443,18 +443,18 @@ mod tests {
     }
 
     /// Records its calls.
-    struct Told {
+    struct CallLog {
         heard: Arc<parking_lot::Mutex<Vec<String>>>,
         name: &'static str,
     }
 
-    impl Told {
+    impl CallLog {
         fn note(&self, what: impl fmt::Display) {
             self.heard.lock().push(format!("{} {what}", self.name));
         }
     }
 
-    impl Protocol for Told {
+    impl Protocol for CallLog {
         type Session = ();
 
         fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -488,7 +488,7 @@ mod tests {
             self.note("idle");
         }
 
-        fn turn(&self, (): &mut (), turn: &mut Turn<'_>) -> Option<Instant> {
+        fn batch_ended(&self, (): &mut (), turn: &mut BatchEnd<'_>) -> Option<Instant> {
             (self.name == "b").then_some(turn.now)
         }
 
@@ -504,7 +504,7 @@ mod tests {
     #[tokio::test]
     async fn events_reach_all_routers_and_packets_only_their_own() {
         let heard = Arc::default();
-        let told = |name| Told { heard: Arc::clone(&heard), name };
+        let told = |name| CallLog { heard: Arc::clone(&heard), name };
         let mounts = Mounts::new().mount(10..=20, told("a")).mount(21..=30, told("b")).fallback(told("c"));
         assert!(!mounts.is_empty() && !Mounts::new().fallback(told("c")).is_empty() && Mounts::new().is_empty());
         assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, told("a")).has_fallback());
@@ -530,7 +530,7 @@ mod tests {
         mounts.idle(&mut session);
         assert_eq!(heard_of(), "a idle, b idle, c idle");
         let now = Instant::now();
-        assert_eq!(mounts.turn(&mut session, &mut Turn { now, outbox: &mut outbox, when_written: false }), Some(now));
+        assert_eq!(mounts.batch_ended(&mut session, &mut BatchEnd { now, outbox: &mut outbox, when_written: false }), Some(now));
         assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, told("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));

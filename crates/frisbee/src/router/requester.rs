@@ -367,7 +367,7 @@ impl Future for PendingReply {
             return Poll::Ready(replied);
         }
         this.expiry.as_mut().poll(context).map(|()| {
-            this.waiting.give_up();
+            this.waiting.cancel();
             Err(RequestError::TimedOut(this.timeout))
         })
     }
@@ -386,12 +386,12 @@ struct PendingRequest {
 impl PendingRequest {
     /// Ends the request without its reply, unless that has come.
     #[cold]
-    fn give_up(&mut self) {
+    fn cancel(&mut self) {
         let tells = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
         let told = self.connection.send_now(|outbox| {
             // Under the connection's lock, as in sending: a later request with this id is sent after it.
-            if table.give_up(number) && tells {
+            if table.cancel(number) && tells {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());
                 let mut packet = outbox.packet(number.id(), Operation::CANCEL);
@@ -401,7 +401,7 @@ impl PendingRequest {
             }
         });
         if told.is_err() {
-            table.give_up(number);
+            table.cancel(number);
         }
     }
 }
@@ -418,7 +418,7 @@ impl Future for PendingRequest {
 impl Drop for PendingRequest {
     fn drop(&mut self) {
         if self.table.is_waiting(self.number) {
-            self.give_up();
+            self.cancel();
         }
         self.table.places.add_permits(1);
     }

@@ -91,7 +91,7 @@ impl InlinePolicy {
     }
 
     /// As [`lose`](Self::lose), but that handlers are polled in place all the same.
-    fn note(&self, now: Instant) -> bool {
+    fn record(&self, now: Instant) -> bool {
         self.apart.lock().begin(now);
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
@@ -113,7 +113,7 @@ impl InlinePolicy {
     pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();
         let now = Instant::now();
-        let is_first = if has_threads { self.lose(now) } else { self.note(now) };
+        let is_first = if has_threads { self.lose(now) } else { self.record(now) };
         if !is_first {
             return;
         }
@@ -233,7 +233,7 @@ mod tests {
     fn handlers_noticed_without_effect_are_noticed_once() {
         let trust = InlinePolicy::default();
         let now = Instant::now();
-        assert!(trust.note(now));
-        assert!(!trust.note(now) && trust.is_kept());
+        assert!(trust.record(now));
+        assert!(!trust.record(now) && trust.is_kept());
     }
 }

@@ -11,7 +11,7 @@ use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
 use crate::budget::{LineLimit, Output, Traffic};
 use crate::connection::Connection;
-use crate::hand_off::Asking;
+use crate::hand_off::HandOffWaiter;
 use crate::mailbox::{TakeOutcome, MailReader, Order};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
@@ -19,7 +19,7 @@ use crate::router::trust::note_panic;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::BlockingTask;
-use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, Turn};
+use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, BatchEnd};
 use bytes::Bytes;
 use frisbee_core::{Event, PeerStreamIds, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +59,7 @@ pub(crate) struct Engine<R: Protocol> {
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     /// The handle that waits for the answer to a hand-off.
-    asking: Option<Box<Asking>>,
+    asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
 
@@ -202,7 +202,7 @@ impl<R: Protocol> Engine<R> {
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             if let Some(step) = &mut step {
-                asked = hand_off::ask(core, step);
+                asked = hand_off::request(core, step);
             }
             if !is_held && !inner.outbox.is_empty() {
                 core.outbox().append(&mut inner.outbox);
@@ -220,7 +220,7 @@ impl<R: Protocol> Engine<R> {
         }
         if self.goodbye == GoingAway::Due {
             self.goodbye = GoingAway::Answered;
-            self.say_goodbye();
+            self.send_going_away();
         }
         if let Some(step) = step {
             self.decide(*step, asked);
@@ -230,7 +230,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Whether a single packet has come since the last call. Then the replies have woken at most one caller, and its
     /// next packet need not wait for those of others.
-    pub(crate) fn take_one_came(&mut self) -> bool {
+    pub(crate) fn take_first_arrival(&mut self) -> bool {
         let one_came = self.routing == Routing::Single;
         if one_came {
             self.routing = Routing::All;
@@ -272,7 +272,7 @@ impl<R: Protocol> Engine<R> {
     /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
     /// returns whether some are left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.output.look(self.core.outbox(), &self.handle.0.mailbox.account);
+        self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
             engine.end_turn(now);
@@ -338,7 +338,7 @@ impl<R: Protocol> Engine<R> {
             }
             let event = self.core.poll_event(&mut self.input.unrouted, now)?;
             if self.mail_is_held {
-                self.release_held_mail();
+                self.release_deferred();
             }
             let Some(event) = event else { break };
             if self.charges.body > 0 {
@@ -409,17 +409,17 @@ impl<R: Protocol> Engine<R> {
     fn end_turn(&mut self, now: Instant) {
         let Some(session) = &mut self.session else { return };
         self.handle.set_routed(0);
-        let mut turn = Turn { now, outbox: self.core.outbox(), when_written: false };
-        self.requested.at = self.router.turn(session, &mut turn);
+        let mut turn = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
+        self.requested.at = self.router.batch_ended(session, &mut turn);
         self.requested.when_written = turn.when_written;
         if self.mail_is_held && !self.core.outbox().is_empty() {
-            self.hold_outbox();
+            self.retain_outbox();
         }
     }
 
     /// Lets the router's packets wait for the form of headers, after those of handles.
     #[cold]
-    fn hold_outbox(&mut self) {
+    fn retain_outbox(&mut self) {
         let mut inner = self.handle.0.mailbox.lock();
         inner.outbox.append(self.core.outbox());
     }
@@ -449,7 +449,7 @@ impl<R: Protocol> Engine<R> {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.routing == Routing::Deferring {
-            self.tell_listening(now);
+            self.notify_listening(now);
         }
         POOL.sweep(now);
         self.core.handle_timeout(now)
@@ -457,7 +457,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Gives back the memory that an unused connection does not need. To be called now and then.
     #[cold]
-    pub(crate) fn give_back(&mut self, now: Instant) -> Result<(), CloseReason> {
+    pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
             self.is_idle_told = false;
             return Ok(());
@@ -490,7 +490,7 @@ impl<R: Protocol> Engine<R> {
         self.count(Traffic::Written, count);
         self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
         if self.handle.0.mailbox.is_full(before) {
-            self.tell_producers();
+            self.notify_producers();
         }
     }
 
@@ -504,7 +504,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Reports the rest of a backlog that was full to producers.
     #[cold]
-    fn tell_producers(&mut self) {
+    fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
         self.handle.0.mailbox.handle_drained(&mut self.mail_reader, left);
     }
@@ -587,7 +587,7 @@ impl<R: Protocol> Drop for Engine<R> {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
-        self.handle.0.mailbox.account.give_back(self.charges.body + self.charges.hello);
+        self.handle.0.mailbox.account.release(self.charges.body + self.charges.hello);
         self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
     }

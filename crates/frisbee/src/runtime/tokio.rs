@@ -305,7 +305,7 @@ where
                 Err(LoopExit::Write(error)) if self.engine.core.role() == Role::Client => {
                     self.failure = Some(Box::new(Failure { reason: error.into(), turns: LAST_TURNS_MAX }));
                     // Reading continues after the runtime has polled the socket.
-                    go_last(context);
+                    yield_last(context);
                     return Poll::Pending;
                 }
                 Err(stop) => Order::Now(stop.into_reason()),
@@ -348,7 +348,7 @@ where
     /// by everything that can let it continue: by mail, since it has taken all that there was; by the socket, unless
     /// nothing may be read or written; by the timer, for all that is due later; or it has woken itself.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, LoopExit>> {
-        let alone = self.engine.take_one_came();
+        let alone = self.engine.take_first_arrival();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         match self.engine.take_mail(context.waker(), !yields) {
             TakeOutcome::Nothing => {}
@@ -362,7 +362,7 @@ where
                 self.yielded = true;
                 if self.goes_on {
                     // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
-                    go_last(context);
+                    yield_last(context);
                 } else {
                     context.waker().wake_by_ref();
                 }
@@ -401,7 +401,7 @@ where
         let goes_on = self.engine.can_route() || read != Step::Waiting && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_turn();
         if self.busy.again(happened, now) || self.goes_on {
-            go_last(context);
+            yield_last(context);
         }
         Poll::Pending
     }
@@ -533,7 +533,7 @@ where
             }
             self.unflushed = self.buffers;
             if count == piece {
-                go_last(context);
+                yield_last(context);
                 return Ok(Poll::Pending);
             }
         }
@@ -573,7 +573,7 @@ where
         }
         self.timer_is_new = false;
         // Before a PING is sent, which would keep the outbox from giving back its memory.
-        self.engine.give_back(now)?;
+        self.engine.release_unused(now)?;
         let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
             let due = least.map_or(due, |least| due.max(least));
@@ -588,7 +588,7 @@ where
             if !has_looked {
                 // While the thread was busy, bytes that the peer has sent in time may not have been read.
                 self.overdue = true;
-                go_last(context);
+                yield_last(context);
                 break;
             }
             self.handle_timeout(now)?;
@@ -642,7 +642,7 @@ where
             }
         }
         // A peer that continues to send delays no other connection, and has no more time than a silent one.
-        go_last(context);
+        yield_last(context);
         self.timer.poll_due(context)
     }
 
@@ -669,7 +669,7 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
 /// Wakes the task after the runtime has polled the sockets. A task that wakes itself keeps its runtime from polling
 /// them for 61 turns, and a few peers that send without end would delay all others on the thread for as long.
 #[cold]
-fn go_last(context: &mut Context<'_>) {
+fn yield_last(context: &mut Context<'_>) {
     if wake_last(context.waker()) {
         return;
     }

@@ -210,7 +210,7 @@ impl Rings {
                 let watching = watch.enter(culprit);
                 if let Some(ring) = ring {
                     let home = RingHome { ring, watch, number: watching.number };
-                    connection.settle(HomeWorker::Ring(Box::new(home)));
+                    connection.set_home(HomeWorker::Ring(Box::new(home)));
                 }
                 (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };

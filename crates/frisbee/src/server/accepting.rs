@@ -107,7 +107,7 @@ async fn accept<L: Listener, R: Protocol>(
                 accepted += 1;
                 pause = PAUSE.0;
                 let (Some(entry), Some(pool)) = (entry, pool.upgrade()) else { return };
-                place(&host, &pool.least(), socket, ends, entry);
+                dispatch(&host, &pool.least(), socket, ends, entry);
             }
             Some(Err(error)) if is_about_one_connection(&error) => {
                 tracing::debug!(%error, "a connection ended before it was accepted");
@@ -126,7 +126,7 @@ async fn accept<L: Listener, R: Protocol>(
 }
 
 /// Has a connection driven where it belongs.
-fn place<R: Protocol>(host: &Arc<ServerShared<R>>, place: &WorkerAssignment<'_>, socket: Socket, ends: EndpointInfo, entry: Entry) {
+fn dispatch<R: Protocol>(host: &Arc<ServerShared<R>>, place: &WorkerAssignment<'_>, socket: Socket, ends: EndpointInfo, entry: Entry) {
     let runtime = match place {
         WorkerAssignment::Caller => None,
         WorkerAssignment::Worker(worker) => Some(*worker),

@@ -90,7 +90,7 @@ impl ServerBuilder {
         #[cfg(target_os = "linux")]
         check(&listener).map_err(failed)?;
         let sharing = self.sharing().map_err(failed)?;
-        let listener = UnixSocket::passed(listener).map_err(failed)?.sharing(sharing);
+        let listener = UnixSocket::inherited(listener).map_err(failed)?.sharing(sharing);
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
 }

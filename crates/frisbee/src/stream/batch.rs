@@ -101,7 +101,7 @@ impl StreamBatch {
         let left = std::mem::take(&mut self.left);
         let credit = self.taken.take().map(|_| left);
         if self.batch.is_empty() {
-            self.give_back(credit);
+            self.return_credit(credit);
             return Ok(());
         }
         let shared = &self.guard.shared;
@@ -119,7 +119,7 @@ impl StreamBatch {
         sent?
     }
 
-    fn give_back(&self, credit: Option<i64>) {
+    fn return_credit(&self, credit: Option<i64>) {
         if credit.is_some() {
             let waiting = self.guard.shared.inner.lock().put_credit(credit);
             wake_all(waiting);
@@ -130,7 +130,7 @@ impl StreamBatch {
 impl Drop for StreamBatch {
     /// Messages that were not flushed are not sent, and cost nothing.
     fn drop(&mut self) {
-        self.give_back(self.taken);
+        self.return_credit(self.taken);
         self.guard.shared.leave(|inner| &mut inner.senders, self.number);
     }
 }

@@ -66,13 +66,13 @@ impl Inbox {
         } else {
             self.shared.push_back((self.copied.len(), message));
         }
-        self.go_on();
+        self.resume();
     }
 
     /// Takes the messages of a batch. None of them is long.
     pub(super) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
-        self.go_on();
+        self.resume();
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -98,7 +98,7 @@ impl Inbox {
     pub(super) fn pop(&mut self) -> Option<Message<'_>> {
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
             let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
-            self.go_on();
+            self.resume();
             return message;
         }
         let rest = self.copied.get(self.read..)?;
@@ -108,13 +108,13 @@ impl Inbox {
         Some(Message::Copied(message))
     }
 
-    /// Has [`peek_short`](Self::peek_short) give nothing until [`go_on`](Self::go_on) is called.
+    /// Has [`peek_short`](Self::peek_short) give nothing until [`resume`](Self::go_on) is called.
     pub(super) fn pause(&mut self) {
         self.stop = self.read;
     }
 
     /// Lets short messages be read up to the next long one.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
@@ -173,7 +173,7 @@ mod tests {
         inbox.push_batch(&[1, 9]);
         inbox.pause();
         assert_eq!(inbox.peek_short(), None);
-        inbox.go_on();
+        inbox.resume();
         assert_eq!(inbox.peek_short(), Some(&[9][..]));
     }
 

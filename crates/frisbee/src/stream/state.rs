@@ -89,7 +89,7 @@ impl ReadBatch {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
             self.rest();
-            self.inbox.go_on();
+            self.inbox.resume();
         }
         is_enough
     }
@@ -244,7 +244,7 @@ impl Messages {
 
     /// Charges for a message that has come; `false` if there is no memory for it.
     #[inline]
-    fn hold(&mut self, memory: usize, account: &Account) -> bool {
+    fn charge(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);
         let is_charged = held - self.charged < MESSAGES_STEP || self.charge(whole_steps(held), account);
         if is_charged {
@@ -332,7 +332,7 @@ impl StreamShared {
         StreamView {
             id: self.id,
             is_opened_here: self.opened_here,
-            credit: inner.credit.left(),
+            credit: inner.credit.remaining(),
             window: inner.window.size(),
             unread: inner.held,
         }
@@ -390,7 +390,7 @@ impl StreamShared {
         if !inner.state.receives() {
             return Err(message);
         }
-        if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
+        if !inner.window.receive(message.len()) || !inner.charge(memory_of(message.len()), &self.account) {
             self.account.budget().counts.count_rejected();
             return Ok(Self::overflow(inner));
         }
@@ -415,14 +415,14 @@ impl StreamShared {
         let is_short = size.longest < COPY_BELOW;
         if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
             let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
-            if !inner.hold(memory, &self.account) {
+            if !inner.charge(memory, &self.account) {
                 self.account.budget().counts.count_rejected();
                 return Some(Self::overflow(inner));
             }
             inner.inbox.push_batch(body);
         } else {
             for message in Batch::new(body).flatten() {
-                if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
+                if !inner.window.receive(message.len()) || !inner.charge(memory_of(message.len()), &self.account) {
                     self.account.budget().counts.count_rejected();
                     return Some(Self::overflow(inner));
                 }
@@ -542,14 +542,14 @@ impl StreamShared {
         };
         drop(inner);
         drop(earlier); // Which may be the last of a task, without the lock.
-        self.account.give_back(freed);
+        self.account.release(freed);
         (refilled, credit)
     }
 
     /// Accounts for the messages that have been read; returns the credit to give for them.
     pub(super) fn account(&self, taken: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(taken, self.window);
-        self.account.give_back(freed);
+        self.account.release(freed);
         credit
     }
 
@@ -561,14 +561,14 @@ impl StreamShared {
         inner.held = 0;
         drop(inner);
         drop(inbox);
-        self.account.give_back(charged);
+        self.account.release(charged);
     }
 }
 
 impl Drop for StreamShared {
     fn drop(&mut self) {
         if !self.opened_here {
-            self.account.give_back(STREAM_COST);
+            self.account.release(STREAM_COST);
         }
         self.account.count(Traffic::StreamsEnded, 1);
     }

@@ -68,7 +68,7 @@ impl End {
 
     /// The connection's charge in the server's memory.
     fn held(&self) -> usize {
-        self.connection.0.mailbox.account.held()
+        self.connection.0.mailbox.account.charged()
     }
 
     fn is_open(&self) -> bool {
@@ -186,7 +186,7 @@ async fn unread_messages_are_charged_to_connection_until_read() {
     assert_eq!(end.held(), idle, "the message has no reader");
     let End { connection, shared, .. } = end;
     drop((shared, kept));
-    assert_eq!(connection.0.mailbox.account.held(), 0);
+    assert_eq!(connection.0.mailbox.account.charged(), 0);
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ thread_local! {
     static IS_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The same settings, which [`noted`] understands.
+/// The same settings, which [`with_use_recorded`] understands.
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);
     config.client_auth_cert_resolver = Arc::new(UseRecorder(config.client_auth_cert_resolver));
@@ -22,7 +22,7 @@ pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
 }
 
 /// Makes a handshake; returns also whether the server has requested a certificate.
-pub(super) async fn noted<F: Future>(handshake: F) -> (F::Output, bool) {
+pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_asked = false;
     let done = poll_fn(|context| {

@@ -47,7 +47,7 @@ pub(crate) fn is_due(from: &[IoSlice<'_>]) -> bool {
 
 /// Sends the first of these slices to a non-blocking TCP socket by itself, if the copy of the long slice after it then costs
 /// less: the number of bytes sent. `None` if all slices are better sent together. For transports of your own.
-pub fn send_apart(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
+pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let head = from.first().filter(|_| is_due(from))?;
     let here = process::id();
     let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
@@ -123,7 +123,7 @@ mod tests {
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-            let sent = send_apart(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+            let sent = send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
             assert_eq!(sent, head.len());
             (&here).write_all(b"!").expect("there is room");
             let mut received = vec![0; sent + 1];
@@ -166,12 +166,12 @@ mod tests {
         for distance in [16, 100, PAGE - 1] {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-            assert!(send_apart(here.as_fd(), &slices).is_none(), "{distance}");
+            assert!(send_split(here.as_fd(), &slices).is_none(), "{distance}");
         }
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG - 1])];
-        assert!(send_apart(here.as_fd(), &slices).is_none());
-        assert!(send_apart(here.as_fd(), &slices[..1]).is_none());
+        assert!(send_split(here.as_fd(), &slices).is_none());
+        assert!(send_split(here.as_fd(), &slices[..1]).is_none());
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
         here.shutdown(std::net::Shutdown::Write).expect("it is connected");
-        assert!(send_apart(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
+        assert!(send_split(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
         assert!(!SigSet::thread_get_mask().expect("a thread").contains(Signal::SIGPIPE));
@@ -189,7 +189,7 @@ mod tests {
         assert!(pending.read_signal().expect("a signal").is_none());
 
         let (here, mut there) = connected();
-        send_apart(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+        send_split(here.as_fd(), &slices).expect("it lies near").expect("there is room");
         drop(here);
         let mut received = Vec::new();
         there.read_to_end(&mut received).expect("it is closed");

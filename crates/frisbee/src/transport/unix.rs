@@ -94,7 +94,7 @@ impl UnixSocket {
     }
 
     /// Of a socket that listens already, whose file belongs to others.
-    pub(crate) fn passed(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
+    pub(crate) fn inherited(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         listener.set_nonblocking(true)?;
         Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None, sharing: None })

@@ -79,12 +79,12 @@ impl WorkerTaskShared {
             self.connection.0.runtime.block_on(poll_fn(|_| {
                 Poll::Ready(catch_unwind(AssertUnwindSafe(|| given.job.as_mut().poll(context))))
             }));
-        self.note(began);
+        self.record(began);
         matches!(polled, Ok(Poll::Pending))
     }
 
     /// Notes how long a poll has taken.
-    fn note(&mut self, began: Instant) {
+    fn record(&mut self, began: Instant) {
         let now = Instant::now();
         let took = now.saturating_duration_since(began);
         if took < LONG {
@@ -94,7 +94,7 @@ impl WorkerTaskShared {
         self.long_polls += 1;
         if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && self.connection.has_threads() {
             self.is_slow = true;
-            self.connection.0.work.send_away(now);
+            self.connection.0.work.detach(now);
         }
     }
 

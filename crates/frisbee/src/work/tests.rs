@@ -342,13 +342,13 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     let work = ConnectionTasks::default();
     let (taken, _) = begin(&work, true);
     let now = Instant::now();
-    work.send_away(now);
+    work.detach(now);
     work.end(taken);
     assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
     let work = ConnectionTasks::default();
     let (taken, _) = begin(&work, true);
-    work.send_away(long_ago);
+    work.detach(long_ago);
     work.end(taken);
     assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: true, .. }));
 }

@@ -226,7 +226,7 @@ pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
         let driver = DriverTask(Arc::downgrade(&entry.task));
         entry.culprit = Some(culprit);
         drop(state);
-        connection.settle(HomeWorker::Worker(driver));
+        connection.set_home(HomeWorker::Worker(driver));
     });
 }
 

@@ -26,7 +26,7 @@ fn until(is: impl Fn() -> bool) {
 }
 
 /// Has a worker run a task that blocks its thread until the result is dropped.
-fn hold_up(worker: &Worker) -> mpsc::Sender<()> {
+fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
     worker.spawn(async move {
@@ -65,7 +65,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
         }
     });
     // Successively, each in the thread that has taken over from the last.
-    let held: Vec<_> = (0..3).map(|_| hold_up(&worker)).collect();
+    let held: Vec<_> = (0..3).map(|_| block(&worker)).collect();
     go.send(()).expect("the task waits");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
     std::io::Write::write_all(&mut peer, &[2]).expect("it is open");
@@ -89,7 +89,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     });
     let first = threads.recv_timeout(PATIENCE).expect("it begins");
     // In the thread that takes over.
-    let held = hold_up(&worker);
+    let held = block(&worker);
     drop((release, held));
     go.send(()).expect("the task waits");
     let _ = threads.recv_timeout(PATIENCE).expect("it continues");

@@ -137,11 +137,11 @@ impl Watchdog {
         let mut quiet = 0;
         loop {
             thread::sleep(INTERVAL);
-            quiet = if self.look(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
+            quiet = if self.check(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
             if quiet >= QUIET_MAX {
                 self.is_asleep.store(true, Ordering::SeqCst);
                 // Workers that have got something to do since then will see that it sleeps.
-                if self.look(&mut suspects, &mut reported) {
+                if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 } else if !self.sleep(&mut suspects) {
                     return;
@@ -152,7 +152,7 @@ impl Watchdog {
     }
 
     /// Looks at all workers; whether any has something to do.
-    fn look(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
+    fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.kept.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {

@@ -79,7 +79,7 @@ impl DnsResolver {
         self
     }
 
-    async fn ask(&mut self) -> io::Result<Found<Endpoint>> {
+    async fn query(&mut self) -> io::Result<Found<Endpoint>> {
         let asks = match &mut self.asks {
             Some(asks) => asks,
             asks => asks.insert(asking(self.address.server).map_err(|error| failed(&error))?),
@@ -110,7 +110,7 @@ impl Resolver for DnsResolver {
         }
         // After a failure the channel pauses.
         self.lasts = None;
-        let (endpoints, ttl) = self.ask().await?;
+        let (endpoints, ttl) = self.query().await?;
         if endpoints.is_empty() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "no records"));
         }

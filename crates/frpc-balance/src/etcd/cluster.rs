@@ -81,7 +81,7 @@ impl Etcd {
         self.at.fetch_add(1, Ordering::Relaxed);
     }
 
-    async fn ask<A, B>(&self, path: &'static str, request: A) -> io::Result<B>
+    async fn call<A, B>(&self, path: &'static str, request: A) -> io::Result<B>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Default + Send + Sync + 'static,
@@ -100,24 +100,24 @@ impl Etcd {
     pub(crate) async fn range(&self, prefix: &[u8], limit: usize) -> io::Result<RangeResponse> {
         let (key, range_end) = range(prefix);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.ask("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
+        self.call("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
     }
 
     pub(crate) async fn put(&self, key: Vec<u8>, value: Vec<u8>, lease: i64) -> io::Result<()> {
-        let PutResponse {} = self.ask("/etcdserverpb.KV/Put", PutRequest { key, value, lease }).await?;
+        let PutResponse {} = self.call("/etcdserverpb.KV/Put", PutRequest { key, value, lease }).await?;
         Ok(())
     }
 
     /// A new lease.
     pub(crate) async fn grant(&self, ttl: Duration) -> io::Result<i64> {
         let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
-        let granted: LeaseGrantResponse = self.ask("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
+        let granted: LeaseGrantResponse = self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
         Ok(granted.id)
     }
 
     /// Ends a lease, and with it the keys that depend on it.
     pub(crate) async fn revoke(&self, id: i64) -> io::Result<()> {
-        let LeaseRevokeResponse {} = self.ask("/etcdserverpb.Lease/LeaseRevoke", LeaseRevokeRequest { id }).await?;
+        let LeaseRevokeResponse {} = self.call("/etcdserverpb.Lease/LeaseRevoke", LeaseRevokeRequest { id }).await?;
         Ok(())
     }
 
@@ -160,11 +160,11 @@ impl Etcd {
 /// at a zero byte.
 fn range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let first = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
-    (first, behind(prefix))
+    (first, prefix_end(prefix))
 }
 
 /// The first key after all that have the prefix; a zero byte means the end of all keys.
-fn behind(prefix: &[u8]) -> Vec<u8> {
+fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
         if let Some(next) = last.checked_add(1) {
@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_prefix_is_the_next_of_its_kind() {
-        assert_eq!(behind(b"shop/"), b"shop0");
-        assert_eq!(behind(b"a\xff\xff"), b"b");
-        assert_eq!(behind(b"\xff"), [0]);
+        assert_eq!(prefix_end(b"shop/"), b"shop0");
+        assert_eq!(prefix_end(b"a\xff\xff"), b"b");
+        assert_eq!(prefix_end(b"\xff"), [0]);
         assert_eq!(range(b""), (vec![0], vec![0]));
     }
 

@@ -169,9 +169,9 @@ impl CandidateSet {
             server.estimate.set_share(f64::from(weight.max(1)) / heaviest);
         }
         for (place, server) in (0..).zip(&near.servers) {
-            server.estimate.set_place(Some(place));
+            server.estimate.set_rank(Some(place));
         }
-        far.servers.iter().for_each(|server| server.estimate.set_place(None));
+        far.servers.iter().for_each(|server| server.estimate.set_rank(None));
         near.prepare();
         far.prepare();
         Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
@@ -244,7 +244,7 @@ impl CandidateSet {
         }
         let link = best.link()?;
         if has_reports {
-            clock.spend_report(best.estimate.place());
+            clock.spend_report(best.estimate.rank());
         }
         tier.last = last;
         if dice.is_multiple_of(TIMED_IN) {
@@ -257,16 +257,16 @@ impl CandidateSet {
     fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
         server.estimate.begin_trial();
-        let elsewhere = self.elsewhere(clock, &link).map_or(0, Candidate::usual_cost);
+        let elsewhere = self.other_server(clock, &link).map_or(0, Candidate::usual_cost);
         let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
         Some(ChosenServer { link, trial: Some(patience) })
     }
 
     /// The connection for a call that is under way on this one, too.
     pub(crate) fn other_than(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
-        if let Some(server) = self.elsewhere(clock, link) {
+        if let Some(server) = self.other_server(clock, link) {
             let link = server.link()?;
-            clock.spend_report(server.estimate.place());
+            clock.spend_report(server.estimate.rank());
             return Some(link);
         }
         // At the beginning nothing is known of any server.
@@ -277,7 +277,7 @@ impl CandidateSet {
     }
 
     /// The best of some servers near, without this one.
-    fn elsewhere(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
+    fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
         let reported = self.near.by_report(clock).and_then(|(place, _)| self.near.servers.get(place));

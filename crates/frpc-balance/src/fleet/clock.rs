@@ -46,7 +46,7 @@ impl FleetClock {
     }
 
     /// Notes the time that it is.
-    pub(crate) fn look(&self) {
+    pub(crate) fn refresh(&self) {
         self.advance(now());
     }
 
@@ -59,7 +59,7 @@ impl FleetClock {
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
             if self.is_due() {
-                self.take_care();
+                self.tend();
             }
         }
         now
@@ -67,12 +67,12 @@ impl FleetClock {
 
     /// Whether the next choice is to be made with care; see [`Choice`](crate::fleet::choice::Choice).
     #[inline]
-    pub(crate) fn needs_care(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
     /// Has the next choices be made with care.
-    pub(crate) fn take_care(&self) {
+    pub(crate) fn tend(&self) {
         self.care.store(true, Ordering::Release);
     }
 
@@ -97,7 +97,7 @@ impl FleetClock {
     /// Has costs be recomputed before the next call is placed.
     pub(super) fn hurry(&self) {
         self.due.store(0, Ordering::Release);
-        self.take_care();
+        self.tend();
     }
 
     /// Notes that a connection has come or gone.
@@ -115,8 +115,8 @@ impl FleetClock {
 impl FleetClock {
     /// Notes that the server in this place has reported how busy it is.
     pub(super) fn note_report(&self, place: u32) {
-        self.reports.note(place, self.now());
-        self.take_care();
+        self.reports.record(place, self.now());
+        self.tend();
     }
 
     /// The place of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
@@ -131,7 +131,7 @@ impl FleetClock {
 
     /// Whether servers report.
     pub(crate) fn has_reports(&self) -> bool {
-        self.reports.come(self.now())
+        self.reports.are_fresh(self.now())
     }
 
     /// Forgets all reports: servers have other places now.
@@ -182,23 +182,23 @@ mod tests {
         assert_eq!((clock.advance(at(5)), clock.now()), (5, 3_000_000_007));
         let other = FleetClock { made: clock.made() - Duration::from_secs(1), ..Arc::into_inner(clock).expect("one") };
         other.now.store(1, Ordering::Relaxed);
-        other.look();
+        other.refresh();
         assert!(other.now() >= 1_000_000_000, "{}", other.now());
     }
 
     #[test]
     fn costs_update_only_when_due_or_reported() {
         let clock = FleetClock::new();
-        assert!(clock.needs_care(), "nothing has been computed yet");
+        assert!(clock.is_due(), "nothing has been computed yet");
         let advance = |nanos: u64| {
             clock.advance(clock.made() + Duration::from_nanos(nanos));
         };
         let relaxed = |what: &dyn Fn()| {
             clock.relax();
             clock.take_due();
-            let before = clock.needs_care();
+            let before = clock.is_due();
             what();
-            (before, clock.needs_care())
+            (before, clock.is_due())
         };
         assert_eq!(relaxed(&|| advance(REFRESH / 2)), (false, false));
         assert_eq!(relaxed(&|| advance(2 * REFRESH)), (false, true));

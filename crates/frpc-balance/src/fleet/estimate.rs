@@ -8,7 +8,7 @@ mod tests;
 
 use crate::fleet::clock::FleetClock;
 use frpc::Code;
-use frpc::picker::{Report, ServerEvent, ServerObserver, TimedEnd};
+use frpc::picker::{Report, ServerEvent, ServerObserver, MeasuredEnd};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -366,12 +366,12 @@ impl ServerEstimate {
     }
 
     /// Sets the place among the servers that are chosen by their reports; `None` if it is not.
-    pub(crate) fn set_place(&self, place: Option<u32>) {
+    pub(crate) fn set_rank(&self, place: Option<u32>) {
         self.place.store(place.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
     /// The place among the servers that are chosen by their reports.
-    pub(crate) fn place(&self) -> u32 {
+    pub(crate) fn rank(&self) -> u32 {
         self.place.load(Ordering::Relaxed)
     }
 
@@ -390,7 +390,7 @@ impl ServerEstimate {
             self.set_cost(state.cost(now, self.is_open(), own.max(1)));
         }
         drop(state);
-        let place = self.place();
+        let place = self.rank();
         if place != NOWHERE {
             self.clock.note_report(place);
         }
@@ -407,26 +407,26 @@ impl ServerEstimate {
     }
 
     /// Notes how the timed call has ended.
-    fn end(&self, took: Duration, end: TimedEnd, now: u64) {
+    fn end(&self, took: Duration, end: MeasuredEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
         // A call that its caller cancelled would have taken longer.
-        let took = if end == TimedEnd::Answered { took } else { took.max(usual) };
+        let took = if end == MeasuredEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {
             self.set_cost(state.cost(now, self.is_open(), 1));
         }
         drop(state);
-        if end == TimedEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES)) || self.is_late_again(end)
+        if end == MeasuredEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES)) || self.is_late_again(end)
         {
             self.eject(SILENCE);
         }
     }
 
     /// Whether the call of a trial has had no answer.
-    fn is_late_again(&self, end: TimedEnd) -> bool {
-        end == TimedEnd::Late && self.is_doubted()
+    fn is_late_again(&self, end: MeasuredEnd) -> bool {
+        end == MeasuredEnd::Late && self.is_doubted()
     }
 }
 

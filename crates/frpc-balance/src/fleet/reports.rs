@@ -30,13 +30,13 @@ struct Kept {
 
 impl Reports {
     /// Whether there have been any of late.
-    pub(super) fn come(&self, now: u64) -> bool {
+    pub(super) fn are_fresh(&self, now: u64) -> bool {
         let last = self.last.load(Ordering::Relaxed);
         last != 0 && now.saturating_sub(last) <= LASTS
     }
 
     /// Notes a report, in place of an earlier one of this server, or of the oldest.
-    pub(super) fn note(&self, place: u32, now: u64) {
+    pub(super) fn record(&self, place: u32, now: u64) {
         let mut kept = self.kept.lock();
         if let Some(at) = kept.iter().position(|kept| kept.place == place) {
             kept.remove(at);
@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn cheapest_server_report_is_used_for_one_call() {
         let reports = Reports::default();
-        assert!(!reports.come(1) && reports.best(1, |_| 0).is_none());
-        (0..4).for_each(|place| reports.note(place, 1));
+        assert!(!reports.are_fresh(1) && reports.best(1, |_| 0).is_none());
+        (0..4).for_each(|place| reports.record(place, 1));
         let cost = |place: u32| 100 - u64::from(place);
         assert_eq!(reports.best(2, cost), Some((3, 97)));
         reports.spend(3);
@@ -84,21 +84,21 @@ mod tests {
         assert_eq!(reports.best(2, cost), Some((2, 98)));
         (0..3).for_each(|place| reports.spend(place));
         assert_eq!(reports.best(2, cost), None);
-        assert!(reports.come(2), "there will be others");
+        assert!(reports.are_fresh(2), "there will be others");
     }
 
     #[test]
     fn latest_report_per_server_is_kept_briefly() {
         let reports = Reports::default();
-        (0..100).for_each(|at| reports.note(at as u32 % 50, at));
+        (0..100).for_each(|at| reports.record(at as u32 % 50, at));
         assert_eq!(reports.kept.lock().len(), KEPT);
         assert!(reports.kept.lock().iter().all(|kept| kept.at >= 84), "the oldest leave first");
-        reports.note(40, 100);
+        reports.record(40, 100);
         assert_eq!(reports.kept.lock().len(), KEPT, "in place of its last one");
         assert_eq!(reports.best(100, u64::from), Some((34, 34)));
         assert_eq!(reports.best(101 + LASTS, u64::from), None, "they are too old");
-        assert!(reports.come(100 + LASTS) && !reports.come(101 + LASTS));
-        reports.note(0, 200 + LASTS);
+        assert!(reports.are_fresh(100 + LASTS) && !reports.are_fresh(101 + LASTS));
+        reports.record(0, 200 + LASTS);
         reports.clear();
         assert!(reports.kept.lock().is_empty());
     }

@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Member, Message, beside, map_value, number_literal};
+use crate::generate::messages::{Member, Message, sibling, map_value, number_literal};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
@@ -259,12 +259,12 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
 /// The codec of a member of a oneof, in the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let Member { field: found, variant, .. } = message.member(field)?;
-    let enumeration = variant.enumeration.as_ref().map(|path| beside(&found.path, path));
+    let enumeration = variant.enumeration.as_ref().map(|path| sibling(&found.path, path));
     let is_wrapper = message.externs.field_codec(field.type_name(), false).is_some();
     Ok(codec(field, enumeration.as_ref(), variant.boxed, || match innermost(&variant.ty) {
         // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
         Type::Path(ty) if !is_wrapper => {
-            let path = beside(&found.path, &ty.path);
+            let path = sibling(&found.path, &ty.path);
             quote! { #path }
         }
         ty => quote! { #ty },

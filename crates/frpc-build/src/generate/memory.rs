@@ -10,7 +10,7 @@ use quote::quote;
 use syn::{Item, Type};
 
 use crate::error::Error;
-use crate::generate::messages::{Member, Message, beside, field_type, map_value};
+use crate::generate::messages::{Member, Message, sibling, field_type, map_value};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::wire_order::oneof_of;
 
@@ -49,7 +49,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
         let ty = match innermost(&variant.ty) {
             // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
             Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {
-                let beside = beside(&oneof.path, &ty.path);
+                let beside = sibling(&oneof.path, &ty.path);
                 quote! { #beside }
             }
             ty => quote! { #ty },

@@ -186,7 +186,7 @@ impl Message<'_> {
             lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        let read = if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
+        let read = if let Some(enumeration) = enumeration.as_ref().map(|inner| sibling(path, inner)) {
             lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
             quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; }
         } else if let Some(codec) = self.externs.field_codec(field.type_name(), *boxed) {
@@ -277,7 +277,7 @@ pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>)
 }
 
 /// Changes a path that is valid within the module of `oneof` into one that is valid next to that module.
-pub(crate) fn beside(oneof: &Path, inner: &Path) -> Path {
+pub(crate) fn sibling(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
     path.segments = match first.as_deref() {

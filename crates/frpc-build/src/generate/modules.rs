@@ -49,7 +49,7 @@ pub(crate) fn check_modules(checked: &Checked<'_>, modules: &[Generated]) -> Res
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
             let Checked { schema, index, .. } = checked;
-            let place = index.messages.get(message).map(|found| schema.place(found.file, &found.path));
+            let place = index.messages.get(message).map(|found| schema.position(found.file, &found.path));
             let message = message.trim_start_matches('.');
             let package = &other.package;
             let text = format!(

@@ -13,7 +13,7 @@ use syn::{Ident, Item, Path, Type};
 
 use super::free_names::free_name;
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Message, beside, map_value};
+use crate::generate::messages::{Message, sibling, map_value};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::{in_wire_order, oneof_of};
@@ -253,7 +253,7 @@ impl Views<'_> {
         variable: &Ident,
     ) -> TokenStream {
         let (name, Variant { ident, enumeration, .. }) = (field.name(), variant);
-        if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(of, inner)) {
+        if let Some(enumeration) = enumeration.as_ref().map(|inner| sibling(of, inner)) {
             return quote! { #variable.enumeration_member::<#enumeration>(from, #name, #view::#ident)?; };
         }
         if self.externs.field_codec(field.type_name(), false).is_some() {

@@ -162,7 +162,7 @@ impl<'a> LockComparer<'a> {
                 before.fields.iter().zip(&now.fields).all(|(before, now)| {
                     before.name == now.name
                         && self.same_shape(&before.shape, &now.shape, open)
-                        && oneofs.hold(&before.shape, &now.shape)
+                        && oneofs.are_compatible(&before.shape, &now.shape)
                 })
             }
             _ => false,

@@ -210,7 +210,7 @@ fn check_overlaps(
                 );
                 return Err(Error::at(
                     ErrorKind::Option,
-                    schema.place(file, &within(&[], tag::FILE_SERVICE, service)),
+                    schema.position(file, &within(&[], tag::FILE_SERVICE, service)),
                     text,
                 ));
             }
@@ -229,7 +229,7 @@ fn check_overlaps(
                         name(other, *at),
                         name(file, service)
                     );
-                    let place = schema.place(file, &within(&[], tag::FILE_SERVICE, service));
+                    let place = schema.position(file, &within(&[], tag::FILE_SERVICE, service));
                     return Err(Error::at(ErrorKind::Option, place, text));
                 }
                 others.push((file, service));

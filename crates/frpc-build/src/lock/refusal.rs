@@ -46,7 +46,7 @@ pub(crate) fn refuse(
     let place = |origin: &Origin| match origin {
         Origin::Lock(line) => SourcePosition { file: path.display().to_string(), line: *line, column: 1 },
         Origin::Schema(file, at) => match schema.files.iter().find(|known| known.name() == file) {
-            Some(file) => schema.place(file, at),
+            Some(file) => schema.position(file, at),
             None => SourcePosition { file: file.clone(), line: 0, column: 0 },
         },
     };

@@ -36,7 +36,7 @@ pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Ve
         !schema.is_import(file) || (!file.service.is_empty() && schema.is_generated(file))
     };
     for proto in schema.files.iter().filter(has_record) {
-        let (path, name) = place(proto, schema, options);
+        let (path, name) = location(proto, schema, options);
         let Some(path) = path else {
             others.push(Scope { path: None, lock: None, files: vec![Member { name, proto }] });
             continue;
@@ -55,7 +55,7 @@ pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Ve
 }
 
 /// The path of the lock of a file, if it has one, and the name of the file in the lock.
-fn place(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> (Option<PathBuf>, String) {
+fn location(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> (Option<PathBuf>, String) {
     // `schema/check.rs` has checked that the package consists of identifiers and dots.
     let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });
     match (&options.folder, schema.path(file)) {

@@ -97,20 +97,20 @@ impl fmt::Display for Type {
 }
 
 /// The reason why a text is not a lock: the number of a line, from 1, and its error.
-pub(crate) struct Unreadable {
+pub(crate) struct LockTextError {
     pub(crate) line: u32,
     pub(crate) text: String,
 }
 
 /// Reads a lock. Skips comments and blank lines.
-pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
+pub(crate) fn read(text: &str) -> Result<Record, LockTextError> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut record = Record::default();
     let mut block = IndentedBlock::None;
     let mut has_format = false;
     for (line, content) in (1..).zip(text.lines()) {
         let words: Vec<&str> = content.split_whitespace().collect();
-        let refuse = |text: String| Unreadable { line, text };
+        let refuse = |text: String| LockTextError { line, text };
         match words[..] {
             [] => continue,
             [first, ..] if first.starts_with('#') => continue,
@@ -136,11 +136,11 @@ pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
         read.map_err(|text| refuse(text.unwrap_or_else(|| format!("unexpected `{}`", content.trim()))))?;
     }
     if !has_format {
-        return Err(Unreadable { line: 1, text: format!("the line `{FORMAT}` is missing") });
+        return Err(LockTextError { line: 1, text: format!("the line `{FORMAT}` is missing") });
     }
     match missing_type(&record) {
         Some((line, name)) => {
-            Err(Unreadable { line, text: format!("`{name}` is used, but not recorded in this file") })
+            Err(LockTextError { line, text: format!("`{name}` is used, but not recorded in this file") })
         }
         None => Ok(record),
     }

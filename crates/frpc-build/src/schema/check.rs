@@ -37,7 +37,7 @@ impl Checker<'_> {
         }
         for (at, import) in self.file.dependency.iter().enumerate() {
             if !is_inside(import) {
-                let place = self.place(&within(&[], tag::FILE_DEPENDENCY, at));
+                let place = self.position(&within(&[], tag::FILE_DEPENDENCY, at));
                 let text = format!("import {import:?} leads out of the include folders");
                 return Err(Error::at(ErrorKind::Schema, place, text));
             }
@@ -130,7 +130,7 @@ impl Checker<'_> {
         {
             return Err(Error::at(
                 ErrorKind::Schema,
-                self.place(path),
+                self.position(path),
                 format!("{what} is in a oneof that does not exist"),
             ));
         }
@@ -153,10 +153,10 @@ impl Checker<'_> {
         }
         let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
         let [key, value] = &found.proto.field[..] else {
-            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} has a broken map entry")));
+            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} has a broken map entry")));
         };
         if !is_entry_of_owner || field.label() != Label::Repeated || key.name() != "key" || value.name() != "value" {
-            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} has a broken map entry")));
+            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} has a broken map entry")));
         }
         match value.r#type() {
             Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
@@ -216,12 +216,12 @@ impl Checker<'_> {
                 match self.index.messages.get(name) {
                     None => {
                         let text = format!("{what} has the type `{name}`, which does not exist");
-                        return Err(Error::at(ErrorKind::Schema, self.place(&path), text));
+                        return Err(Error::at(ErrorKind::Schema, self.position(&path), text));
                     }
                     Some(found) if is_map_entry(found.proto) => {
-                        return Err(Error::at(ErrorKind::Schema, self.place(&path), format!("{what} is a map entry")));
+                        return Err(Error::at(ErrorKind::Schema, self.position(&path), format!("{what} is a map entry")));
                     }
-                    Some(_) => self.externs.check_use(name, &what, || self.place(&path))?,
+                    Some(_) => self.externs.check_use(name, &what, || self.position(&path))?,
                 }
             }
         }
@@ -248,7 +248,7 @@ impl Checker<'_> {
     fn identifier(&self, what: &str, name: &str, path: &[i32]) -> Result<(), Error> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !starts_well || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} {name:?}: not an identifier")));
+            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} {name:?}: not an identifier")));
         }
         if name.bytes().all(|byte| byte == b'_') {
             return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));
@@ -258,15 +258,15 @@ impl Checker<'_> {
 
     fn no_such_type(&self, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Error {
         let text = format!("{what} has the type `{}`, which does not exist", field.type_name());
-        Error::at(ErrorKind::Schema, self.place(path), text)
+        Error::at(ErrorKind::Schema, self.position(path), text)
     }
 
     fn unsupported(&self, path: &[i32], text: String) -> Error {
-        Error::unsupported(self.place(path), text)
+        Error::unsupported(self.position(path), text)
     }
 
-    fn place(&self, path: &[i32]) -> SourcePosition {
-        self.schema.place(self.file, path)
+    fn position(&self, path: &[i32]) -> SourcePosition {
+        self.schema.position(self.file, path)
     }
 
     /// The position of the type of the field at `path`.
@@ -274,7 +274,7 @@ impl Checker<'_> {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
         path.push(TYPE_NAME);
-        self.place(&path)
+        self.position(&path)
     }
 }
 

@@ -51,15 +51,15 @@ fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     for include in includes {
         resolver.add(Include(include.clone()));
     }
-    resolver.add(Own);
+    resolver.add(BundledFiles);
     resolver.add(GoogleFileResolver::new());
     resolver
 }
 
 /// Opens our own file, which schemas import.
-struct Own;
+struct BundledFiles;
 
-impl FileResolver for Own {
+impl FileResolver for BundledFiles {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         if name == OWN_FILE { File::from_source(name, OWN_TEXT) } else { Err(protox::Error::file_not_found(name)) }
     }

@@ -133,7 +133,7 @@ impl Messages {
         }
         if self.buffer.len() >= CHARGED_MIN {
             // The previous charge is released after it, so that the charge never falls below the actual size.
-            self.hold = Some(self.context.hold(self.buffer.capacity()));
+            self.hold = Some(self.context.charge(self.buffer.capacity()));
         }
         Ok(())
     }

@@ -92,7 +92,7 @@ impl<'a> Calls<'a> {
     pub(crate) fn enter(&mut self, path: &str, method: &ForeignMethod, format: Format) -> Option<Callee> {
         let known = self.called.iter().position(|called| called.format == format && *called.path == *path);
         if known.is_none() && self.called.len() < METHODS_MAX {
-            let place = method.place(format.name())?;
+            let place = method.slot(format.name())?;
             self.called.push(Called { path: path.into(), format, place, digits: 2 });
             return Some(Callee::Method(self.called.len() - 1));
         }
@@ -116,7 +116,7 @@ impl<'a> Calls<'a> {
                 if !terms.metadata.is_empty() {
                     *request.metadata_mut() = terms.metadata;
                 }
-                let mut turn = self.context.methods().turn(options.now);
+                let mut turn = self.context.methods().batch(options.now);
                 self.called.get_mut(number)?.begin(&mut turn, self.context, request, options, out)
             }
             Callee::JsonRpc => {

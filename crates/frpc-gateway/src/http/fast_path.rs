@@ -381,7 +381,7 @@ impl<'a> FastPath<'a> {
         body.reserve(length.min(BODY_BEGINS.max(2 * self.input.len())));
         body.extend_from_slice(&self.input);
         self.input = BytesMut::new();
-        let mut hold = self.context.hold(body.capacity());
+        let mut hold = self.context.charge(body.capacity());
         while body.len() < length {
             if body.capacity() == body.len() {
                 let more = body.len().min(length - body.len());
@@ -391,7 +391,7 @@ impl<'a> FastPath<'a> {
                 }
                 body.reserve(more);
                 drop(hold);
-                hold = self.context.hold(body.capacity());
+                hold = self.context.charge(body.capacity());
             }
             let room = (body.capacity() - body.len()).min(length - body.len());
             let read = poll_fn(|task| {
@@ -491,7 +491,7 @@ impl<'a> FastPath<'a> {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Poll::Ready(count) => written += count,
                     Poll::Pending => {
-                        hold.get_or_insert_with(|| context.hold(total));
+                        hold.get_or_insert_with(|| context.charge(total));
                         return Poll::Pending;
                     }
                 }

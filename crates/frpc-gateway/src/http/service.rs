@@ -120,7 +120,7 @@ impl Body for Outgoing {
                     if bytes.len() < CHARGED_MIN {
                         return bytes;
                     }
-                    let hold = self.context.hold(bytes.len());
+                    let hold = self.context.charge(bytes.len());
                     Bytes::from_owner(Charged { bytes, _hold: hold })
                 })
             })
@@ -161,7 +161,7 @@ impl Service {
         response.map(|reply| {
             let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
             let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
-            let hold = waiting.map(|waiting| self.context.hold(waiting));
+            let hold = waiting.map(|waiting| self.context.charge(waiting));
             Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
         })
     }
@@ -376,7 +376,7 @@ impl Service {
                     pace.handle_read(part.len());
                     let capacity = whole.capacity();
                     if capacity >= CHARGED_MIN && held.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
-                        held = Some((self.context.hold(capacity), capacity));
+                        held = Some((self.context.charge(capacity), capacity));
                     }
                 }
             }

@@ -64,7 +64,7 @@ impl Mail {
     /// Sends the result of a call, or an error if the server has no memory for it.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
-        let hold = context.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
+        let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
         self.send(Letter::Done(number, result, hold));
     }
 

@@ -188,7 +188,7 @@ impl Session {
     /// Handles several messages within one turn, which began at `now`.
     pub(super) fn turn<T>(&mut self, now: Instant, handle: impl FnOnce(&mut Turn<'_>) -> T) -> T {
         let Self { context, inner } = self;
-        let turn = context.methods().turn(now);
+        let turn = context.methods().batch(now);
         handle(&mut Turn { context, inner, turn })
     }
 
@@ -409,7 +409,7 @@ impl Inner {
         let text = std::str::from_utf8(name).ok()?;
         let (service, method) = text.rsplit_once('/').or_else(|| text.rsplit_once('.'))?;
         let method = context.methods().get(service, method)?;
-        let places = [NAMED, POSITIONAL].map(|format| method.place(format));
+        let places = [NAMED, POSITIONAL].map(|format| method.slot(format));
         let at = self.called.len();
         self.called.push(Called { name: name.into(), method, places });
         self.by_name.insert(name.into(), at);
@@ -507,7 +507,7 @@ impl Inner {
     ) {
         let number = self.next - 1;
         let held = id.map_or(0, <[u8]>::len);
-        let held = (held >= ID_CHARGED).then(|| context.hold(held));
+        let held = (held >= ID_CHARGED).then(|| context.charge(held));
         let id: Option<Arc<[u8]>> = id.map(Arc::from);
         if let Some(id) = &id {
             self.has_twins |= *self.by_id.entry(id.clone()).or_insert(number) != number;

@@ -195,7 +195,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         let flushed = self.wire.poll_flush(task);
         let left = self.wire.sending.waiting();
         if left < before {
-            self.keepalive.said(now);
+            self.keepalive.sent(now);
         }
         match flushed {
             Poll::Ready(flushed) => flushed,
@@ -234,7 +234,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.keepalive.heard(now);
+        self.keepalive.received(now);
         Ok(())
     }
 
@@ -346,7 +346,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
                 return Poll::Pending;
             }
             // A client that reads queued output is not silent.
-            Liveness::Dead if waiting > 0 => self.keepalive.heard(now),
+            Liveness::Dead if waiting > 0 => self.keepalive.received(now),
             Liveness::Dead => return late("the client is silent"),
         }
         let Some(due) = self.keepalive.deadline() else { return Poll::Pending };

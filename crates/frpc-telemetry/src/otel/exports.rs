@@ -124,13 +124,13 @@ struct CountedExporter<E> {
 }
 
 /// A batch that is being sent. One whose export is cancelled has failed.
-struct Sending<'a> {
+struct ExportGuard<'a> {
     counts: &'a Counts,
     spans: u64,
     is_sent: bool,
 }
 
-impl Drop for Sending<'_> {
+impl Drop for ExportGuard<'_> {
     fn drop(&mut self) {
         let Counts { waiting, exported, failed, .. } = self.counts;
         let count = if self.is_sent { exported } else { failed };
@@ -141,7 +141,7 @@ impl Drop for Sending<'_> {
 
 impl<E: SpanExporter> SpanExporter for CountedExporter<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let mut sending = Sending { counts: &self.counts, spans: batch.len() as u64, is_sent: false };
+        let mut sending = ExportGuard { counts: &self.counts, spans: batch.len() as u64, is_sent: false };
         let result = self.exporter.export(batch).await;
         sending.is_sent = result.is_ok();
         result

@@ -10,7 +10,7 @@ use std::time::Instant;
 const TABLES: usize = 16;
 
 /// A call that is being recorded.
-pub(crate) struct Live {
+pub(crate) struct LiveCall {
     pub(crate) span: Option<BoxedSpan>,
     /// The current attempt, if it is not the first, which is the call itself.
     pub(crate) attempt: Option<BoxedSpan>,
@@ -21,26 +21,26 @@ pub(crate) struct Live {
 /// The calls that are being recorded: as many as are in progress.
 #[derive(Default)]
 pub(crate) struct LiveCalls {
-    tables: [Mutex<HashMap<u64, Live>>; TABLES],
+    tables: [Mutex<HashMap<u64, LiveCall>>; TABLES],
     next: AtomicU64,
 }
 
 impl LiveCalls {
     /// Enters a call. The number is never 0.
-    pub(crate) fn enter(&self, live: Live) -> u64 {
+    pub(crate) fn enter(&self, live: LiveCall) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.table(number).lock().insert(number, live);
         number
     }
 
     /// Changes a call, if it is there.
-    pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut Live)) {
+    pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut LiveCall)) {
         if let Some(live) = self.table(number).lock().get_mut(&number) {
             change(live);
         }
     }
 
-    pub(crate) fn take(&self, number: u64) -> Option<Live> {
+    pub(crate) fn take(&self, number: u64) -> Option<LiveCall> {
         self.table(number).lock().remove(&number)
     }
 
@@ -48,7 +48,7 @@ impl LiveCalls {
         self.tables.iter().map(|table| table.lock().len()).sum()
     }
 
-    fn table(&self, number: u64) -> &Mutex<HashMap<u64, Live>> {
+    fn table(&self, number: u64) -> &Mutex<HashMap<u64, LiveCall>> {
         &self.tables[(number % TABLES as u64) as usize]
     }
 }

@@ -1,10 +1,10 @@
 //! The observer that makes spans of calls, and records how long they took.
 
 use super::context::{active, of_span, span_context};
-use super::live::{Live, LiveCalls};
+use super::live::{LiveCall, LiveCalls};
 use super::names;
 use super::sampling::{Sampling, unrecorded};
-use frpc::observe::{ObservedMethod, Ended, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
 use frpc::{Code, Status};
 use opentelemetry::global::{BoxedSpan, BoxedTracer, ObjectSafeTracer};
 use opentelemetry::metrics::{Histogram, Meter};
@@ -139,11 +139,11 @@ impl Observer for Telemetry {
         if span.is_none() && self.durations.is_none() {
             return Token::NO_END;
         }
-        Token(self.lives.enter(Live { span, attempt: None, attempts: 1, begun: Instant::now() }))
+        Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, begun: Instant::now() }))
     }
 
     #[inline]
-    fn end(&self, about: &ObservedMethod, token: Token, ended: &Ended) {
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
         if let Some(live) = self.lives.take(token.0) {
             self.finish(about, live, ended);
         }
@@ -172,8 +172,8 @@ impl Observer for Telemetry {
 
 impl Telemetry {
     #[cold]
-    fn finish(&self, about: &ObservedMethod, live: Live, ended: &Ended) {
-        let Live { span, attempt, begun, .. } = live;
+    fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
+        let LiveCall { span, attempt, begun, .. } = live;
         if let Some(durations) = &self.durations {
             let (histogram, side) = match about.side() {
                 CallSide::Client => (&durations.client, CallSide::Client),

@@ -110,7 +110,7 @@ impl Drop for OptionalExtras {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(extras) = self.0.take() {
-            spare::keep(extras);
+            spare::recycle(extras);
         }
     }
 }

@@ -246,11 +246,11 @@ impl Metadata {
         if self.is_empty() && self.0.push_first(key, value) {
             return Ok(());
         }
-        self.set_among_others(key, value)
+        self.insert_slow(key, value)
     }
 
     #[inline(never)]
-    fn set_among_others(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
+    fn insert_slow(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         let replaced = self.0.find(key).map(|entry| entry.value.len());
         if replaced.is_none() && self.len() >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);

@@ -90,12 +90,12 @@ impl<T> Request<T> {
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, OptionalExtras) {
+    pub(crate) fn into_parts_with_extras(self) -> (T, Option<Duration>, Origin, OptionalExtras) {
         (self.message, self.timeout, self.origin, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) -> Self {
+    pub(crate) fn from_parts_with_extras(message: T, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) -> Self {
         Self { message, timeout, origin, extras }
     }
 

@@ -46,12 +46,12 @@ impl<T> Response<T> {
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, OptionalExtras) {
+    pub(crate) fn into_parts_with_extras(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, extras: OptionalExtras) -> Self {
+    pub(crate) fn from_parts_with_extras(message: T, extras: OptionalExtras) -> Self {
         Self { message, extras }
     }
 

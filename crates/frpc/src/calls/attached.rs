@@ -43,12 +43,12 @@ pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
 struct EndObservers(Arc<Observers>);
 
 /// Attaches to a connection who observes the calls of this end.
-pub(crate) fn put_watching(connection: &Connection, watching: &Arc<Observers>) {
+pub(crate) fn set_observers(connection: &Connection, watching: &Arc<Observers>) {
     connection.attachments().insert(EndObservers(watching.clone()));
 }
 
 /// The observer of the calls of this end, if there is one.
-pub(crate) fn watching(connection: &Connection) -> Option<Arc<Observers>> {
+pub(crate) fn observers(connection: &Connection) -> Option<Arc<Observers>> {
     connection.attachments().get::<EndObservers>().map(|of| of.0.clone())
 }
 

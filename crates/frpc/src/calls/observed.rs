@@ -193,9 +193,9 @@ impl ObservedCalls {
     }
 
     #[inline]
-    fn tell(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
+    fn notify_observer(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         if self.told.len() <= slot {
-            self.grow_told(slot);
+            self.grow_tracked(slot);
         }
         if let Some(told) = self.told.get_mut(slot) {
             (told.token, told.trace) = (token, trace.copied());
@@ -203,7 +203,7 @@ impl ObservedCalls {
     }
 
     #[cold]
-    fn grow_told(&mut self, slot: usize) {
+    fn grow_tracked(&mut self, slot: usize) {
         self.told.resize(slot + 1, TrackedCall::default());
     }
 
@@ -224,7 +224,7 @@ impl ObservedCalls {
 }
 
 impl Calls {
-    pub(super) fn set_watching(&mut self, watching: Option<&Arc<Observers>>) {
+    pub(super) fn set_observers(&mut self, watching: Option<&Arc<Observers>>) {
         self.observed = watching.map(|watching| Box::new(ObservedCalls::new(watching)));
     }
 
@@ -235,7 +235,7 @@ impl Calls {
 
     /// Notes the begin of a turn that brings replies, if calls are observed.
     #[inline]
-    pub(crate) fn begin_turn(&mut self, now: Instant) {
+    pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
         }
@@ -257,7 +257,7 @@ impl Calls {
         }
         let (slot, mut noted) = (usize::from(ticket.slot), observed.sent.2);
         if observed.is_told {
-            observed.tell(slot, token, trace);
+            observed.notify_observer(slot, token, trace);
             noted.is_told = token != Token::NO_END;
         }
         match observed.begun.get_mut(slot) {
@@ -284,7 +284,7 @@ impl Calls {
         now: Instant,
         wake: &mut Vec<Waker>,
     ) -> Option<LateReplies> {
-        self.begin_turn(now);
+        self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
             let is_message = body::is_bare_message(&packet.body);
@@ -344,7 +344,7 @@ impl Calls {
     /// The call of a ticket that its caller cancels now.
     #[cold]
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
-        self.begin_turn(deadline::now());
+        self.begin_batch(deadline::now());
         self.over(ticket)
     }
 

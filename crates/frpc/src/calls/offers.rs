@@ -68,7 +68,7 @@ impl OfferedServices {
     /// again when it is answered.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ask(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
+    pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
         if let Some((_, rules)) = self.known.iter().find(|(known, _)| std::ptr::eq(*known, layout)) {
             self.last = Some(layout);
             return Ok(*rules);
@@ -110,26 +110,26 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
+    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
 
     #[test]
     fn named_services_are_called_before_server_hello() {
         let mut offers = OfferedServices::new(Arc::new([&FIRST]));
-        assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
-        assert!(matches!(offers.ask(&APART), Err(Refusal::Unclear)));
-        offers.handle_peer_known(&told(OFFERED, &[&SECOND]));
-        assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
-        assert_eq!(offers.ask(&APART).unwrap(), Rules::Same, "nothing is in its place");
+        assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
+        assert!(matches!(offers.check(&APART), Err(Refusal::Unclear)));
+        offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&SECOND]));
+        assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
+        assert_eq!(offers.check(&APART).unwrap(), Rules::Same, "nothing is in its place");
         assert!(
-            matches!(offers.ask(&BROKEN), Err(Refusal::Failed(status)) if status.code() == crate::Code::FailedPrecondition)
+            matches!(offers.check(&BROKEN), Err(Refusal::Failed(status)) if status.code() == crate::Code::FailedPrecondition)
         );
         assert!(
-            matches!(offers.ask(&OTHER), Err(Refusal::Failed(status)) if status.code() == crate::Code::Unimplemented)
+            matches!(offers.check(&OTHER), Err(Refusal::Failed(status)) if status.code() == crate::Code::Unimplemented)
         );
-        offers.handle_peer_known(&told(OFFERED, &[&FIRST]));
-        assert_eq!(offers.ask(&SECOND).unwrap(), Rules::Older);
+        offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&FIRST]));
+        assert_eq!(offers.check(&SECOND).unwrap(), Rules::Older);
         offers.handle_peer_known(&PeerKind::Compat);
-        assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go sends no layouts");
+        assert_eq!(offers.check(&BROKEN).unwrap(), Rules::Same, "Go sends no layouts");
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         let mut offers = OfferedServices::new(Arc::new([&FIRST, &APART]));
         assert!(!offers.is_last(&FIRST), "it has not been called");
         for (asked, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
-            offers.ask(asked).unwrap();
+            offers.check(asked).unwrap();
             assert!(offers.is_last(asked) && !offers.is_last(other));
         }
         offers.handle_peer_known(&PeerKind::Compat);

@@ -109,7 +109,7 @@ mod tests {
                 take(&mut calls, *ticket);
             }
         }
-        calls.give_up(given_up, |_, _| {});
+        calls.abandon(given_up, |_, _| {});
         drop(calls.release());
         assert_eq!((calls.slots.len(), calls.deadlines.len(), calls.free.len()), (31, 31, 28));
         assert!(held(&calls) < 3000 + 31 * 80 + 300, "{} bytes", held(&calls));

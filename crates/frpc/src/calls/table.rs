@@ -55,7 +55,7 @@ impl CallTable {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.offers = OfferedServices::new(named);
-        calls.set_watching(watching);
+        calls.set_observers(watching);
         calls.set_server(server);
         drop(calls);
         table
@@ -188,7 +188,7 @@ impl CallTable {
     }
 
     /// Records a channel's place for the link.
-    pub(crate) fn held_by(&self, place: Weak<dyn ReleaseLink>) {
+    pub(crate) fn set_owner(&self, place: Weak<dyn ReleaseLink>) {
         let is_first = self.place.set(place).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
         if self.is_retired() {
@@ -230,7 +230,7 @@ impl Drop for PauseGuard {
 mod tests {
     use super::*;
     use crate::calls::timing::tests::Events;
-    use crate::client::picker::TimedEnd;
+    use crate::client::picker::MeasuredEnd;
     use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
     use std::time::Duration;
@@ -299,7 +299,7 @@ mod tests {
             let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Some(&waker)).expect("there is room");
             drop(waker);
             table.with(|calls| match is_given_up {
-                true => calls.give_up(ticket, |_, _| {}),
+                true => calls.abandon(ticket, |_, _| {}),
                 false => {
                     let other = std::task::Context::from_waker(Waker::noop());
                     assert!(calls.take_reply(ticket, &other, |_| {}).is_pending());
@@ -329,6 +329,6 @@ mod tests {
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
         table.with(|calls| calls.handle_reply(reply));
         table.calls.lock().handle_time(begun + Duration::from_millis(20), &mut Vec::new());
-        assert_eq!(events.measured(), Some((Duration::from_millis(20), TimedEnd::Answered)));
+        assert_eq!(events.measured(), Some((Duration::from_millis(20), MeasuredEnd::Answered)));
     }
 }

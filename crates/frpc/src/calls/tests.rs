@@ -32,7 +32,7 @@ fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
 /// Gives a call up; whether a CANCEL is to be sent.
 fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
     let mut cancelled = None;
-    calls.give_up(ticket, |id, operation| cancelled = Some((id, operation)));
+    calls.abandon(ticket, |id, operation| cancelled = Some((id, operation)));
     assert!(cancelled.is_none_or(|call| call == (ticket.id, ADD)));
     cancelled.is_some()
 }
@@ -112,11 +112,11 @@ fn id_of_cancelled_call_is_unused_until_answered() {
     let given_up = calls.begin(ADD, None, None).unwrap();
     calls.handle_peer_known(Some(u32::MAX));
     assert!(cancels(&mut calls, given_up));
-    assert_eq!(calls.given_up(), 1);
+    assert_eq!(calls.abandoned(), 1);
     let next = calls.begin(ADD, None, None).unwrap();
     assert_ne!(next.slot, given_up.slot);
     calls.handle_reply(packet(given_up.id, ADD, b"late"));
-    assert_eq!((calls.strays(), calls.given_up()), (0, 0));
+    assert_eq!((calls.strays(), calls.abandoned()), (0, 0));
     let reused = calls.begin(ADD, None, None).unwrap();
     assert_eq!(reused.slot, given_up.slot);
     assert_ne!(reused.id, given_up.id);
@@ -237,9 +237,9 @@ fn unanswered_cancelled_calls_wear_out_connection() {
     calls.handle_peer_known(Some(2));
     let tickets = [(); 2].map(|()| calls.begin(ADD, None, None).unwrap());
     assert!(!calls.is_worn_out(), "they are waited for");
-    calls.give_up(tickets[0], |_, _| {});
+    calls.abandon(tickets[0], |_, _| {});
     assert!(!calls.is_worn_out(), "a place is left");
-    calls.give_up(tickets[1], |_, _| {});
+    calls.abandon(tickets[1], |_, _| {});
     assert!(calls.is_worn_out());
     calls.handle_reply(packet(tickets[0].id, ADD, b"late"));
     assert!(!calls.is_worn_out(), "one has been answered");
@@ -250,7 +250,7 @@ fn packet_matches_only_call_with_its_id_and_operation() {
     let mut calls = Calls::default();
     let other = Operation::user(11).unwrap();
     let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, None).unwrap());
-    calls.give_up(third, |_, _| {});
+    calls.abandon(third, |_, _| {});
     for ticket in [first, second, third] {
         assert!(calls.is_waiting(ticket.id, ADD));
         assert!(!calls.is_waiting(ticket.id, other), "it is another operation");

@@ -3,7 +3,7 @@
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
 use super::{Calls, State, CallTicket};
-use crate::client::picker::{ServerEvent, ServerObserver, TimedEnd};
+use crate::client::picker::{ServerEvent, ServerObserver, MeasuredEnd};
 use crate::deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(super) struct Timing {
 struct TimedCall {
     begun: Instant,
     /// How it has ended, if it has, until the end of the turn.
-    end: Option<TimedEnd>,
+    end: Option<MeasuredEnd>,
     /// The next deadline of all calls, if the end has taken its place; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
@@ -58,7 +58,7 @@ impl Calls {
     /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
     /// come, the turn checks for it. `is_in_turn` says that no call begins before.
     #[cold]
-    pub(super) fn end_timed(&mut self, end: TimedEnd, is_in_turn: bool) {
+    pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_turn: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
         timed.next = is_in_turn.then_some(self.next_deadline);
@@ -86,7 +86,7 @@ impl Calls {
             && let Some(TimedCall { begun, .. }) = timing.timed.take()
         {
             let took = now.saturating_duration_since(begun);
-            timing.server.event(ServerEvent::Measured { took, end: TimedEnd::Late, at: now });
+            timing.server.event(ServerEvent::Measured { took, end: MeasuredEnd::Late, at: now });
             self.times_next = true;
         }
     }
@@ -130,7 +130,7 @@ pub(super) mod tests {
         }
 
         /// The duration and the end of the last call that was measured.
-        pub(crate) fn measured(&self) -> Option<(Duration, TimedEnd)> {
+        pub(crate) fn measured(&self) -> Option<(Duration, MeasuredEnd)> {
             self.0.lock().iter().rev().find_map(|event| match event {
                 ServerEvent::Measured { took, end, .. } => Some((*took, *end)),
                 _ => None,
@@ -138,8 +138,8 @@ pub(super) mod tests {
         }
     }
 
-    fn answered(millis: u64) -> Option<(Duration, TimedEnd)> {
-        Some((Duration::from_millis(millis), TimedEnd::Answered))
+    fn answered(millis: u64) -> Option<(Duration, MeasuredEnd)> {
+        Some((Duration::from_millis(millis), MeasuredEnd::Answered))
     }
 
     fn table() -> (Arc<Events>, Calls) {
@@ -212,12 +212,12 @@ pub(super) mod tests {
         let at = |millis: u64| start + Duration::from_millis(millis);
         begin(&mut calls, start, 30);
         calls.handle_time(at(30), &mut wake);
-        assert_eq!((events.measured(), wake.len()), (Some((Duration::from_millis(30), TimedEnd::Late)), 1));
+        assert_eq!((events.measured(), wake.len()), (Some((Duration::from_millis(30), MeasuredEnd::Late)), 1));
         let given_up = begin(&mut calls, at(30), 1_000);
-        calls.give_up(given_up, |_, _| {});
+        calls.abandon(given_up, |_, _| {});
         let next = begin(&mut calls, at(30), 90);
         assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
-        assert_eq!(events.measured(), Some((Duration::from_millis(40), TimedEnd::GivenUp)));
+        assert_eq!(events.measured(), Some((Duration::from_millis(40), MeasuredEnd::GivenUp)));
         answer(&mut calls, next);
     }
 

@@ -197,7 +197,7 @@ impl<B> InFlight<B> {
 
     /// The rules for a reply with possibly missing fields.
     fn reading(&self) -> DecodeOptions {
-        let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
+        let rules = self.link.calls.with(|calls| calls.offers.check(self.method.layout));
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
 
@@ -222,7 +222,7 @@ impl<B> InFlight<B> {
     /// Notifies the observer of the end of a call.
     fn notify_end(&self, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = &self.link.observer {
-            observer.tell_end(&ObservedMethod::of_unary(self.method), token, code, sizes);
+            observer.notify_end(&ObservedMethod::of_unary(self.method), token, code, sizes);
         }
     }
 
@@ -263,7 +263,7 @@ impl<B: Message> InFlight<B> {
             }
             (None, CallOutcome::Lost { status, until }) => (status, SentState::Lost { until }),
             (None, CallOutcome::Expired) => {
-                self.link.give_up(ticket);
+                self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
             }
             (None, CallOutcome::Reply(())) => unreachable!("it has been read"),
@@ -341,7 +341,7 @@ impl<B> Drop for InFlight<B> {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
         let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
-        self.link.give_up(ticket);
+        self.link.abandon(ticket);
         if let Some(over) = over {
             self.observe_end(Code::Cancelled, &over);
         }

@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
             }
         }
         if !calls.offers.is_last(method.layout) {
-            calls.offers.ask(method.layout)?;
+            calls.offers.check(method.layout)?;
         }
         let until = match *timeout {
             None => None,

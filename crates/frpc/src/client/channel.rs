@@ -134,7 +134,7 @@ impl Channel {
     /// # }
     /// ```
     pub fn from_connection(connection: &Connection) -> Self {
-        let watching = attached::watching(connection);
+        let watching = attached::observers(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, watching.as_ref())));
         Self {
             inner: Arc::new(ChannelShared {
@@ -279,7 +279,7 @@ impl Channel {
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
             return None; // Its observation is around it.
         }
-        let watcher = observer.watcher(ObservedMethod::new(CallSide::Client, *method, kind));
+        let watcher = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match begun {
             Some(begun) if observer.is_told() => watcher.begun(begun, 0),
             // The table of calls keeps no trace of calls that are only counted.

@@ -49,7 +49,7 @@ pub(crate) fn replace_link(place: &Arc<CurrentLink>, link: Link) {
     current.link = Some(Arc::new(link));
     drop(current);
     let place: Weak<CurrentLink> = Arc::downgrade(place);
-    calls.held_by(place);
+    calls.set_owner(place);
 }
 
 pub(crate) fn is_closed(place: &CurrentLink) -> bool {

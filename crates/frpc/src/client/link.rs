@@ -90,10 +90,10 @@ impl Link {
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
     /// calls, further calls use a new connection.
     #[cold]
-    pub(crate) fn give_up(&self, ticket: CallTicket) {
+    pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
         let given_up = self.connection.send_now(|outbox| {
-            table.calls.lock().give_up(ticket, |id, operation| {
+            table.calls.lock().abandon(ticket, |id, operation| {
                 let mut packet = outbox.packet(id, Operation::CANCEL);
                 packet.put_slice(&body::cancel(operation));
                 let sent = packet.finish();
@@ -102,9 +102,9 @@ impl Link {
         });
         let given_up = table.with(|calls| {
             if given_up.is_err() {
-                calls.give_up(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
+                calls.abandon(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
             }
-            calls.given_up()
+            calls.abandoned()
         });
         // The accepting end cannot replace its connection.
         if given_up >= GIVEN_UP_MAX && !self.backward {
@@ -119,7 +119,7 @@ impl Link {
     }
 
     /// Waits for `work`. `None` if this link [is left](Self::is_left) before.
-    pub(crate) async fn unless_left<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn unless_abandoned<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),

@@ -234,7 +234,7 @@ pub enum ServerEvent {
         /// Its duration.
         took: Duration,
         /// How it ended.
-        end: TimedEnd,
+        end: MeasuredEnd,
         /// When it ended.
         at: Instant,
     },
@@ -246,7 +246,7 @@ pub enum ServerEvent {
 
 /// How a measured call has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TimedEnd {
+pub enum MeasuredEnd {
     /// With a reply.
     Answered,
     /// Its deadline has passed.

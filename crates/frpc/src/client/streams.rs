@@ -19,7 +19,7 @@ use crate::wire::body::{self, Flags, DecodeOptions};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::PrefixFields;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::Parked;
+use frisbee::tasks::ParkedFuture;
 use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -199,14 +199,14 @@ where
     // For a compat server the request is the end.
     sender.end();
     let connection = link.connection.clone();
-    connection.runtime_handle().spawn(keep(link, sender));
+    connection.runtime_handle().spawn(keep_link_alive(link, sender));
     Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
 }
 
 /// Holds the link of a channel until a stream ends. The reader does not hold it: a server that stops waits for the
 /// connection to close, and received messages can be read afterwards. This is not a job of the connection, which would
 /// seem busy a moment longer than the stream.
-async fn keep(_link: Arc<Link>, sender: StreamSender) {
+async fn keep_link_alive(_link: Arc<Link>, sender: StreamSender) {
     poll_fn(|context| sender.poll_closed(context)).await;
 }
 
@@ -275,10 +275,10 @@ where
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
     let mut deadline = terms.sleep();
-    connection.runtime_handle().spawn(keep(link, sender.clone()));
+    connection.runtime_handle().spawn(keep_link_alive(link, sender.clone()));
     connection.spawn(async move {
         let sent = {
-            let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, flags).await }));
+            let mut sending = pin!(ParkedFuture::new(async { send_messages(&sender, messages, flags).await }));
             let sent = poll_fn(|context| match sending.as_mut().poll(context) {
                 Poll::Ready(sent) => {
                     Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
@@ -344,7 +344,7 @@ impl OpenDeadlines {
         extras: Option<&Extras>,
         begun: &mut Option<tokio::time::Instant>,
     ) -> Result<OpenedStream, Status> {
-        if left(self.open_until).is_some_and(|left| left.is_zero()) {
+        if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
         let open = async {
@@ -365,11 +365,11 @@ impl OpenDeadlines {
                 let (mut said, trace) = (PrefixFields::default(), deadline::trace());
                 if peer.hello().is_some() {
                     let metadata = Extras::sent(extras);
-                    said = PrefixFields { timeout: left(self.until), metadata, trace: trace.as_ref(), ..said };
+                    said = PrefixFields { timeout: time_left(self.until), metadata, trace: trace.as_ref(), ..said };
                 }
                 let first = body::open(method.operation, said);
                 // An opening that waits for a place moves to the next connection when this one takes no new calls.
-                let opening = link.unless_left(link.connection.open_stream(&first));
+                let opening = link.unless_abandoned(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };
                 match opened {
                     Ok(stream) => {
@@ -388,7 +388,7 @@ impl OpenDeadlines {
 
     /// Bounds a part of the opening by its deadline.
     async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Status> {
-        self.within(left(self.open_until), work).await.map_err(|_| not_opened())
+        self.within(time_left(self.open_until), work).await.map_err(|_| not_opened())
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
@@ -424,7 +424,7 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
 }
 
 /// The time until the deadline.
-fn left(until: Option<Instant>) -> Option<Duration> {
+fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(deadline::now()))
 }
 

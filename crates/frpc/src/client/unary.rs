@@ -112,7 +112,7 @@ where
         let metadata = Extras::sent(self.extras.as_deref());
         let mut call = Call::new(method, channel.options(self.timeout), metadata);
         if let Some(observer) = &channel.inner.observer {
-            call.observer = Some(observer.tell_begin(&Observed::of_unary(method), &mut trace));
+            call.observer = Some(observer.notify_begin(&Observed::of_unary(method), &mut trace));
         }
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
@@ -159,7 +159,7 @@ where
         let watched = channel.observe(method, CallKind::Unary, None);
         let observed = watched.as_ref().map(ObservedCall::begun).or(layers.observed);
         let message = std::mem::take(&mut self.message);
-        let request = Request::together(message, timeout, Origin::Here, self.extras.take());
+        let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
             (Some(chain), _) => {
                 let (title, inner) = (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));

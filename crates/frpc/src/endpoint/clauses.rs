@@ -127,13 +127,13 @@ impl Clauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
+    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
 
     #[test]
     fn server_accepts_only_compatible_layouts() {
         fn clauses(layouts: &[&'static Layout], client: &'static Layout) -> Clauses {
             let has = |operation| layouts.iter().any(|ours| ours.has(operation));
-            Clauses::new(layouts, has, &told(CALLED, &[client]))
+            Clauses::new(layouts, has, &peer_with_layouts(CALLED, &[client]))
         }
         let of = |operation| Method::new(&SECOND, "Any", operation).with_added(7, 9);
         assert!(clauses(&[&FIRST], &FIRST).refused.is_empty());
@@ -143,7 +143,7 @@ mod tests {
         let later = "shop.Orders has no method on operation 300 here: the caller's schema is newer";
         assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
         let mounted =
-            Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &told(CALLED, &[&SECOND]));
+            Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &peer_with_layouts(CALLED, &[&SECOND]));
         assert_eq!(mounted.refused(300), None, "something else has it");
         let older = clauses(&[&SECOND, &APART], &FIRST);
         assert!(older.refused.is_empty());
@@ -153,10 +153,10 @@ mod tests {
         let misfit = Some(crate::Code::FailedPrecondition);
         assert_eq!([10, 11, 90].map(code), [misfit, misfit, None]);
         for both in [[&FIRST, &BROKEN], [&BROKEN, &FIRST]] {
-            let both = Clauses::new(&[&FIRST], |operation| FIRST.has(operation), &told(CALLED, &both));
+            let both = Clauses::new(&[&FIRST], |operation| FIRST.has(operation), &peer_with_layouts(CALLED, &both));
             assert_eq!(both.refused(10).map(|status| status.code()), misfit, "one of two layouts does not fit");
         }
-        let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &told(CALLED, &[&SECOND, &FIRST]));
+        let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &peer_with_layouts(CALLED, &[&SECOND, &FIRST]));
         assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
         let absent = clauses(&[&FIRST], &OTHER);
         assert_eq!(absent.refused(11), Some(Status::unimplemented("this end offers no service shop.Carts")));

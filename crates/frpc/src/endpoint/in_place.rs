@@ -52,7 +52,7 @@ impl InPlace {
 
     /// Ends a turn that began at `began` and was allowed to take `allowed`, which is called only for a long turn;
     /// `clock` is read if handlers were polled.
-    pub(crate) fn end_turn(
+    pub(crate) fn end_batch(
         &mut self,
         began: Instant,
         clock: impl FnOnce() -> Instant,
@@ -65,7 +65,7 @@ impl InPlace {
             if !is_long {
                 self.long_turns = 0;
             }
-            return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_turn(began, now, allowed()) };
+            return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
             // Another trial, where a single long turn suffices.
@@ -75,7 +75,7 @@ impl InPlace {
         EndedBatch { at: None, is_slow: false }
     }
 
-    fn handle_long_turn(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
+    fn handle_long_batch(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
         if now.saturating_duration_since(began) < allowed {
             self.long_turns = 0;
             return false;
@@ -115,12 +115,12 @@ mod tests {
             let began = self.now;
             let in_place = self.in_place.begin();
             self.now += if in_place { took } else { QUICK };
-            self.in_place.end_turn(began, || self.now, || self.allowed);
+            self.in_place.end_batch(began, || self.now, || self.allowed);
             in_place
         }
 
         /// Lets handlers take long until they are sent away; how many were polled in place before.
-        fn send_away(&mut self) -> usize {
+        fn detach(&mut self) -> usize {
             (0..).take_while(|_| self.call(LONG)).count()
         }
 
@@ -128,7 +128,7 @@ mod tests {
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;
-            self.in_place.end_turn(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
+            self.in_place.end_batch(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
         for _ in 0..100 {
             assert!(turns.call(LONG) && turns.call(LONG) && turns.call(QUICK), "two long turns are no proof");
         }
-        assert_eq!(turns.send_away(), 3);
+        assert_eq!(turns.detach(), 3);
         assert!(!turns.call(QUICK));
     }
 
@@ -155,28 +155,28 @@ mod tests {
     #[test]
     fn handlers_that_were_sent_away_are_tried_again() {
         let mut turns = BatchSequence::new();
-        turns.send_away();
+        turns.detach();
         turns.pause(APART_MIN / 2);
         assert!(!turns.call(QUICK));
         turns.pause(APART_MIN);
         assert!(turns.call(QUICK));
-        assert_eq!(turns.send_away(), 3, "they have been quick in between");
+        assert_eq!(turns.detach(), 3, "they have been quick in between");
     }
 
     #[test]
     fn long_handlers_are_retried_once_at_growing_intervals() {
         let mut turns = BatchSequence::new();
-        assert_eq!(turns.send_away(), 3);
+        assert_eq!(turns.detach(), 3);
         let mut pause = APART_MIN;
         while pause < APART_MAX {
             turns.pause(pause - LONG);
-            assert_eq!(turns.send_away(), 0, "it is early");
+            assert_eq!(turns.detach(), 0, "it is early");
             turns.pause(LONG);
-            assert_eq!(turns.send_away(), 1);
+            assert_eq!(turns.detach(), 1);
             pause *= 2;
         }
         turns.pause(APART_MAX);
-        assert_eq!(turns.send_away(), 1, "it does not grow without end");
+        assert_eq!(turns.detach(), 1, "it does not grow without end");
         turns.pause(APART_MAX);
         assert!(turns.call(QUICK));
     }
@@ -184,13 +184,13 @@ mod tests {
     #[test]
     fn handlers_quick_for_their_whole_absence_are_reset() {
         let mut turns = BatchSequence::new();
-        turns.send_away();
+        turns.detach();
         turns.pause(APART_MIN);
-        turns.send_away();
+        turns.detach();
         turns.pause(2 * APART_MIN);
         assert!(turns.call(QUICK));
         turns.pause(2 * APART_MIN);
-        assert_eq!(turns.send_away(), 3);
+        assert_eq!(turns.detach(), 3);
         turns.pause(APART_MIN);
         assert!(turns.call(QUICK), "the pause is as short as the first");
     }

@@ -98,7 +98,7 @@ impl Session {
         self.caller.connection.attachments().changes() != self.looked
     }
 
-    pub(crate) fn tell_of_slowness(&self) {
+    pub(crate) fn warn_slow(&self) {
         let peer = self.caller.connection.peer_addr();
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }

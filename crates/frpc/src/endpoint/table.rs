@@ -9,7 +9,7 @@ use crate::schema::method::Method;
 use crate::service::admission::Guard;
 use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
-use crate::service::served::{Entry, Kind, Running};
+use crate::service::served::{Entry, Kind, HandlerPlacement};
 use crate::wire::body::DecodeOptions;
 use crate::{Error, Policy};
 use frisbee::Operation;
@@ -37,7 +37,7 @@ pub(crate) struct Table {
 /// A method with its settings.
 pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
-    pub(crate) running: Running,
+    pub(crate) running: HandlerPlacement,
     /// The middleware around its calls: that of the server, of the service and of the method.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Callers may request a hand-off by it.
@@ -120,9 +120,9 @@ impl Table {
                 }
             }
             let chain = chain.followed_by(&entry.chain).present();
-            let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
+            let running = HandlerPlacement { policy: policy.unwrap_or(default), trust: Arc::default() };
             let about = ObservedMethod::new(CallSide::Server, entry.method, entry.face().about().kind());
-            let watcher = watching.map(|watching| watching.watcher(about));
+            let watcher = watching.map(|watching| watching.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));
             served[index] = Some(ServedMethod { entry, running, chain, hands_off, watcher, packs, rule });
         }

@@ -14,18 +14,18 @@ impl MethodObserver {
         self.began = is_timed.then(deadline::now);
         if self.is_told {
             self.trace = trace;
-            self.token = self.watching.tell_begin(&self.about, &mut self.trace);
+            self.token = self.watching.notify_begin(&self.about, &mut self.trace);
             self.request = request as u64;
         }
     }
 
     /// The trace context for calls of the handler, if the request had this one.
-    pub(crate) fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
+    pub(crate) fn forwarded_trace(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
         if self.is_told { self.trace } else { trace }
     }
 
     /// Ends the call, with a reply of so many bytes.
-    pub(crate) fn end_unary(&self, tally: Option<&Tally>, code: Code, reply: usize) {
+    pub(crate) fn end_unary(&self, tally: Option<&BatchCalls>, code: Code, reply: usize) {
         match tally {
             Some(tally) => tally.add(self.row, code),
             None => {
@@ -34,7 +34,7 @@ impl MethodObserver {
             }
         }
         if self.is_told {
-            self.watching.tell_end(&self.about, self.token, code, CallSizes { request: self.request, reply: reply as u64 });
+            self.watching.notify_end(&self.about, self.token, code, CallSizes { request: self.request, reply: reply as u64 });
         }
     }
 
@@ -46,7 +46,7 @@ impl MethodObserver {
 }
 
 /// The calls of a connection that were answered in the current turn.
-pub(crate) struct Tally {
+pub(crate) struct BatchCalls {
     watching: Arc<Observers>,
     /// The row of the method whose calls are counted below: those that have succeeded.
     row: Cell<u32>,
@@ -55,7 +55,7 @@ pub(crate) struct Tally {
     others: RefCell<Vec<(u32, Code, u32)>>,
 }
 
-impl Tally {
+impl BatchCalls {
     pub(crate) fn new(watching: &Arc<Observers>) -> Self {
         Self {
             watching: watching.clone(),
@@ -107,7 +107,7 @@ impl Tally {
     }
 }
 
-impl Drop for Tally {
+impl Drop for BatchCalls {
     fn drop(&mut self) {
         self.flush(0);
     }

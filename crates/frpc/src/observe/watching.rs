@@ -1,6 +1,6 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
-use crate::observe::{ObservedMethod, BatchObserver, ChannelServers, Ended, Observer, Token, TraceContext};
+use crate::observe::{ObservedMethod, BatchObserver, ChannelServers, CallEnd, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
 use std::any::Any;
 use std::fmt;
@@ -59,7 +59,7 @@ impl Observers {
         self.observer = Some(Arc::new(observer));
     }
 
-    pub(crate) fn watcher(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {
+    pub(crate) fn method_observer(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {
         let (row, is_told) = (self.register(&about), self.is_told());
         let (token, request, trace, began) = (Token::default(), 0, None, None);
         MethodObserver { watching: self.clone(), about, row, is_told, token, request, trace, began }
@@ -70,14 +70,14 @@ impl Observers {
         self.observer.is_some()
     }
 
-    pub(crate) fn tell_begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
+    pub(crate) fn notify_begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about, trace))
     }
 
-    pub(crate) fn tell_end(&self, about: &ObservedMethod, token: Token, code: Code, sizes: CallSizes) {
+    pub(crate) fn notify_end(&self, about: &ObservedMethod, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
             let CallSizes { request: request_bytes, reply: reply_bytes } = sizes;
-            observer.end(about, token, &Ended { code, request_bytes, reply_bytes });
+            observer.end(about, token, &CallEnd { code, request_bytes, reply_bytes });
         }
     }
 
@@ -136,7 +136,7 @@ impl Observers {
 impl MethodObserver {
     /// Begins a call with this place in a trace.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
-        let token = self.watching.tell_begin(&self.about, &mut trace);
+        let token = self.watching.notify_begin(&self.about, &mut trace);
         self.begun(BegunCall { at: deadline::now(), token, trace }, 0)
     }
 
@@ -180,7 +180,7 @@ impl ObservedCall {
     }
 
     /// The place in a trace that a call passes on: by its observer if it has one, and otherwise as it came.
-    pub(crate) fn passed_on(watched: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
+    pub(crate) fn forwarded_trace(watched: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
         watched.filter(|watched| watched.watcher.is_told).map_or(came, Self::trace)
     }
 
@@ -202,7 +202,7 @@ impl ObservedCall {
         let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
         watching.ended(*row, code, 1, nanos);
         if watching.is_told() {
-            watching.tell_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
+            watching.notify_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
         }
     }
 

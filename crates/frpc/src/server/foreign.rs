@@ -14,15 +14,15 @@ use crate::observe::TraceContext;
 use crate::observe::watching::ObservedCall;
 use crate::server::foreign::turn::ForeignCalled;
 use crate::service::admission::admit;
-use crate::service::failures::{expired, nobody_waits, note, overloaded, panicked, too_many};
+use crate::service::failures::{expired, caller_gone, log, overloaded, panicked, too_many};
 use crate::service::formats::MethodFormat;
-use crate::service::served::{Kind, Running, StreamingMethod};
+use crate::service::served::{Kind, HandlerPlacement, StreamingMethod};
 use crate::service::stream_method::{Body, MessageBytes, single};
-use crate::service::unary::held_to;
+use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Metadata, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Parked, Worked};
+use frisbee::tasks::{ParkedFuture, Worked};
 use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -268,7 +268,7 @@ impl ForeignMethod {
     /// # Cancel safety
     /// Dropping the future drops the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
-        let Some(mut place) = self.place(format) else {
+        let Some(mut place) = self.slot(format) else {
             let method = self.served().entry.method;
             let text = format!("{method} is not a unary method with messages in {format}");
             if let Some(watcher) = &self.served().watcher {
@@ -279,7 +279,7 @@ impl ForeignMethod {
         let (sender, receiver) = oneshot::channel();
         let mut out = Vec::new();
         let done = |result, hold| drop(sender.send((result, hold)));
-        let called = place.call(&mut self.methods.turn(deadline::now()), request, &mut out, || done);
+        let called = place.call(&mut self.methods.batch(deadline::now()), request, &mut out, || done);
         match called {
             ForeignCalled::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             ForeignCalled::InProgress(_task) => {
@@ -307,7 +307,7 @@ impl ForeignMethod {
         };
         let came = request.traceparent();
         let watched = self.served().watcher.as_ref().map(|watcher| watcher.begin(came));
-        let trace = ObservedCall::passed_on(watched.as_ref(), came);
+        let trace = ObservedCall::forwarded_trace(watched.as_ref(), came);
         let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {
             Ok(response) => response.get_mut().call.watched = watched.map(Box::new),
@@ -322,16 +322,16 @@ impl ForeignMethod {
         request: Request<MessageBytes>,
         format: &str,
     ) -> Result<Response<ForeignResponses>, Status> {
-        let (messages, timeout, origin, extras) = request.apart();
+        let (messages, timeout, origin, extras) = request.into_parts_with_extras();
         let begun = deadline::now();
         let message = match timeout {
             None => single(messages).await?,
             Some(timeout) => {
-                tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(nobody_waits()))?
+                tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(caller_gone()))?
             }
         };
         let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(begun)));
-        let response = self.unary(Request::together(message, timeout, origin, extras), format).await?;
+        let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         let call = InProgress::begin(&self.methods.caller)?;
         Ok(response.map(|message| ForeignResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
@@ -357,25 +357,25 @@ impl ForeignMethod {
             connection.count_rejected();
             return Err(overloaded());
         }
-        let (messages, timeout, _, extras) = request.apart();
+        let (messages, timeout, _, extras) = request.into_parts_with_extras();
         let mut options = Some(Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
         let guard = self.served().guard(caller.rules.as_ref());
         admit(guard.as_ref(), &mut options).inspect_err(|_| caller.context.waste(0))?;
         let Prefix { deadline, extras, expires, .. } = *options.unwrap_or_default();
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
-        let request = Request::together(messages, timeout, Origin::Foreign(connection.clone()), extras);
+        let request = Request::from_parts_with_extras(messages, timeout, Origin::Foreign(connection.clone()), extras);
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
-        let handler = held_to(None, InheritedContext { deadline, trace }, Parked::new(handler));
+        let handler = with_deadline(None, InheritedContext { deadline, trace }, ParkedFuture::new(handler));
         let Ok(worked) = AbortOnDrop(call.runtime.spawn(until_expired(expires, handler))).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
         let name = entry.method.full_name();
         let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
         if let Err(status) = &response {
-            note(status, name, connection);
+            log(status, name, connection);
         }
         let sleep = [deadline, expires].into_iter().flatten().min().map(|ends| {
             let _entered = call.runtime.enter();
@@ -404,7 +404,7 @@ async fn until_expired<B>(
 
 impl ForeignCaller {
     /// The permits of a method, which calls in all formats share.
-    fn permits(&self, operation: u16, running: &Running) -> Option<Arc<Semaphore>> {
+    fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
         Some(self.permits.lock().entry(operation).or_insert(new).clone())
     }
@@ -486,7 +486,7 @@ impl Stream for ForeignResponses {
         if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
             *messages = None;
             let is_late = deadline.is_some_and(|deadline| call.expires.is_none_or(|expires| deadline <= expires));
-            let status = if is_late { nobody_waits() } else { expired() };
+            let status = if is_late { caller_gone() } else { expired() };
             call.end(status.code());
             return Poll::Ready(Some(Err(status)));
         }

@@ -5,7 +5,7 @@ use crate::api::authorize::PeerRules;
 use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::metadata::Metadata;
 use crate::schema::method::Method;
-use crate::service::failures::nobody_waits;
+use crate::service::failures::caller_gone;
 use crate::wire::prefix::Prefix;
 use crate::{Status, deadline};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) ->
 #[cold]
 fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     if options.timeout.is_some_and(|timeout| timeout.is_zero()) {
-        return Err(nobody_waits());
+        return Err(caller_gone());
     }
     options.memory = Extras::metadata(options.extras.as_deref()).memory();
     if let Some(guard) = guard {

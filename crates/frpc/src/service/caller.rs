@@ -2,12 +2,12 @@
 
 use crate::Status;
 use crate::api::request::Origin;
-use crate::observe::tally::Tally;
+use crate::observe::tally::BatchCalls;
 use crate::schema::method::FullName;
-use crate::service::failures::{given_up, note};
+use crate::service::failures::{abandoned, log};
 use crate::service::in_flight::{InFlightGuard, InFlight};
 use crate::service::load::{Load, LoadGuard};
-use crate::wire::body::{self, Style};
+use crate::wire::body::{self, ReplyForm};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::time::Instant;
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// How replies are written. They are marked if this end dialled the connection.
-    style: Style,
+    style: ReplyForm,
     /// How busy this end is.
     load: Arc<Load>,
     /// The peer requests reports.
@@ -28,7 +28,7 @@ pub(crate) struct Caller {
 
 struct CallObservers {
     /// The calls that are observed, if any are.
-    tally: Option<Tally>,
+    tally: Option<BatchCalls>,
     /// Where calls in progress are noted, if they are.
     in_flight: Option<Arc<InFlight>>,
 }
@@ -38,10 +38,10 @@ impl Caller {
         connection: &Connection,
         backward: bool,
         load: &Arc<Load>,
-        tally: Option<Tally>,
+        tally: Option<BatchCalls>,
         is_inspectable: bool,
     ) -> Self {
-        let style = Style { form: Form::Flat, backward };
+        let style = ReplyForm { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
         let is_seen = tally.is_some() || in_flight.is_some();
         let onlookers = is_seen.then(|| Box::new(CallObservers { tally, in_flight }));
@@ -49,7 +49,7 @@ impl Caller {
     }
 
     /// The calls that are observed, if any are.
-    pub(crate) fn tally(&self) -> Option<&Tally> {
+    pub(crate) fn batch_calls(&self) -> Option<&BatchCalls> {
         self.onlookers.as_ref()?.tally.as_ref()
     }
 
@@ -80,7 +80,7 @@ impl Caller {
     /// Records that the peer requests load reports.
     pub(crate) fn ask_for_load(&mut self) {
         self.asks_for_load = true;
-        self.load.ask();
+        self.load.mark_requested();
     }
 
     /// Records a call that is not ready at once, if that is requested.
@@ -89,8 +89,8 @@ impl Caller {
     }
 
     /// Notes the failure of a handler that was ready at once.
-    pub(crate) fn note(&self, status: &Status, method: FullName) {
-        note(status, method, &self.connection);
+    pub(crate) fn log_failure(&self, status: &Status, method: FullName) {
+        log(status, method, &self.connection);
     }
 
     /// Whether the peer is extended.
@@ -99,14 +99,14 @@ impl Caller {
     }
 
     /// How replies to the peer are written.
-    pub(crate) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> ReplyForm {
         self.style
     }
 
     /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         if self.connection.cancel_call(id, operation) {
-            body::put_error(outbox, id, operation, &given_up(), self.style());
+            body::put_error(outbox, id, operation, &abandoned(), self.style());
         }
     }
 }

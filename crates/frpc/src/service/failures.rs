@@ -10,12 +10,12 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 /// The status of a call whose deadline had passed when it was sent.
-pub(crate) fn nobody_waits() -> Status {
+pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
 /// The status of a call that its caller has cancelled. Every request gets an answer.
-pub(crate) fn given_up() -> Status {
+pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
     let text = panic_text(panic);
-    if let Some(suppressed) = LINES.may_say((method.to_string(), text), Instant::now()) {
+    if let Some(suppressed) = LINES.may_log((method.to_string(), text), Instant::now()) {
         let peer = connection.peer_addr();
         tracing::error!(target: "frpc::handler", %method, ?peer, panic = text, suppressed, "a handler panicked");
     }
@@ -32,7 +32,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
 }
 
 /// Logs an internal error of a handler.
-pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
+pub(crate) fn log(status: &Status, method: FullName, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
         tracing::debug!(target: "frpc::handler", %method, ?peer, status = status.message(), "a handler failed");

@@ -2,8 +2,8 @@
 
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
-use crate::service::failures::{given_up, note, panicked};
-use crate::wire::body::{self, Style, alone};
+use crate::service::failures::{abandoned, log, panicked};
+use crate::wire::body::{self, ReplyForm, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, Worked};
@@ -15,7 +15,7 @@ use std::task::Poll;
 
 /// The body of a handler's reply.
 pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
-    let style = Style { form: Form::Extended, backward: false };
+    let style = ReplyForm { form: Form::Extended, backward: false };
     alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style, None))
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
 
 /// As [`refusal`], for an operation that need not be a method's.
 pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
-    let style = Style { form: Form::Extended, backward: false };
+    let style = ReplyForm { form: Form::Extended, backward: false };
     alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, style))
 }
 
@@ -41,10 +41,10 @@ pub(crate) async fn decide<B: Message>(
 ) {
     let worked = {
         // Dropped with its block, before the answer, and so are the values that the handler holds, such as a permit.
-        let (mut work, mut waits) = (pin!(work), pin!(asked.given_up()));
+        let (mut work, mut waits) = (pin!(work), pin!(asked.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),
-            Poll::Pending => waits.as_mut().poll(context).map(|()| Ok(Err(given_up()))),
+            Poll::Pending => waits.as_mut().poll(context).map(|()| Ok(Err(abandoned()))),
         });
         worked.await
     };
@@ -52,7 +52,7 @@ pub(crate) async fn decide<B: Message>(
     let connection = asked.connection().clone();
     let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
     if let Err(status) = &replied {
-        note(status, name, &connection);
+        log(status, name, &connection);
     }
     drop(task);
     settle(asked, method, decision, replied.as_ref());

@@ -8,7 +8,7 @@ use crate::observe::watching::{ObservedCall, MethodObserver};
 use crate::service::admission::Guard;
 use crate::service::caller::Caller;
 use crate::service::formats::FormatTerms;
-use crate::service::served::Running;
+use crate::service::served::HandlerPlacement;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::{Response, Status};
@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 /// A unary method for the calls of one connection.
 pub(crate) trait Invoke: Send {
     /// Serves a call: rules, limits, middleware, deadline and observer are applied here, whatever door it came by.
-    fn serve(&mut self, call: Incoming<'_>) -> Served;
+    fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
     /// Whether a handler holds or awaits a permit of this instance, which a new instance would not count. A cancelled
     /// handler holds its permit for as long as it is inside a poll.
@@ -83,7 +83,7 @@ pub(crate) struct WaitingHandler {
 
 /// The progress of a call when the method returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Served {
+pub(crate) enum ServeProgress {
     /// It is answered, or a task answers it.
     Begun,
     /// As `Begun`, by work that is long for its bytes.
@@ -94,19 +94,19 @@ pub(crate) enum Served {
     Shed,
 }
 
-impl From<Served> for Routed {
-    fn from(served: Served) -> Self {
+impl From<ServeProgress> for Routed {
+    fn from(served: ServeProgress) -> Self {
         match served {
-            Served::Begun | Served::Shed => Self::Continue,
-            Served::Slow => Self::Slow,
-            Served::Refused => Self::Useless,
+            ServeProgress::Begun | ServeProgress::Shed => Self::Continue,
+            ServeProgress::Slow => Self::Slow,
+            ServeProgress::Refused => Self::Useless,
         }
     }
 }
 
 /// The settings of a method for one connection.
 pub(crate) struct InvokeSettings<'a> {
-    pub(crate) running: &'a Running,
+    pub(crate) running: &'a HandlerPlacement,
     /// How native requests are read.
     pub(crate) reading: DecodeOptions,
     pub(crate) chain: Option<&'a Arc<Chain>>,

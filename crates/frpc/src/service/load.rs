@@ -29,7 +29,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Records that a client requests reports.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn mark_requested(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
@@ -112,7 +112,7 @@ mod tests {
     fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
-        load.ask();
+        load.mark_requested();
         let [one, other, third] = [true, false, true].map(|is_told| Load::enter(&load, is_told).expect("they count"));
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);

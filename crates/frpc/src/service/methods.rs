@@ -7,7 +7,7 @@ use crate::schema::method::Method;
 use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
 use crate::service::lifecycle::Lifecycle;
-use crate::service::served::{Entry, Kind, Opened};
+use crate::service::served::{Entry, Kind, AcceptedStream};
 use crate::service::stream_method::StreamMethod;
 use crate::service::streams;
 use crate::service::unary::UnaryMethod;
@@ -79,7 +79,7 @@ impl Methods {
 
     /// Offers the methods of another service wherever this one is offered, within the same middleware.
     #[must_use]
-    pub fn beside(mut self, other: Self) -> Self {
+    pub fn merge(mut self, other: Self) -> Self {
         self.beside.push(other);
         self
     }
@@ -122,7 +122,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::ServerStreaming);
         let native = handler.clone();
-        let open = move |mut opened: Opened<'_>| {
+        let open = move |mut opened: AcceptedStream<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
@@ -143,7 +143,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::ClientStreaming);
         let native = handler.clone();
-        let open = move |mut opened: Opened<'_>| {
+        let open = move |mut opened: AcceptedStream<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
@@ -164,7 +164,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::Streaming);
         let native = handler.clone();
-        let open = move |mut opened: Opened<'_>| {
+        let open = move |mut opened: AcceptedStream<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));

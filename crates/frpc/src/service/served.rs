@@ -44,13 +44,13 @@ impl Entry {
 }
 
 /// Where the handlers of a method run.
-pub(crate) struct Running {
+pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
     /// For [`Policy::Inline`].
     pub(crate) trust: Arc<InlinePolicy>,
 }
 
-impl Running {
+impl HandlerPlacement {
     /// The permits of a method with [`Policy::AtMost`], for one connection.
     pub(crate) fn permits(&self) -> Option<Arc<Semaphore>> {
         let Policy::AtMost(count) = self.policy else { return None };
@@ -84,7 +84,7 @@ pub(crate) trait StreamingMethod: Send + Sync {
     fn face_mut(&mut self) -> &mut dyn MethodFormat;
 
     /// Serves a native call.
-    fn open(&self, opened: Opened<'_>);
+    fn open(&self, opened: AcceptedStream<'_>);
 
     /// Calls the handler within its middleware, with messages in a format; `None` if the method lacks it.
     fn call(
@@ -97,7 +97,7 @@ pub(crate) trait StreamingMethod: Send + Sync {
 }
 
 /// A stream that a peer has opened for a call.
-pub(crate) struct Opened<'a> {
+pub(crate) struct AcceptedStream<'a> {
     pub(crate) caller: &'a Caller,
     /// The options of the call, which is admitted.
     pub(crate) options: Box<Prefix>,

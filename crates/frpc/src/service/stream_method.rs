@@ -4,7 +4,7 @@
 use crate::api::middleware::{MethodInfo, Chain, through};
 use crate::service::formats::{Decode, MethodFormat, Format, FormatTerms, Formats};
 use crate::service::handle::ServiceHandle;
-use crate::service::served::{Opened, StreamingMethod};
+use crate::service::served::{AcceptedStream, StreamingMethod};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};
@@ -29,7 +29,7 @@ pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Sta
 
 type Begin<A, B> =
     dyn Fn(Option<Arc<Chain>>, Request<MessageBytes>, Format<A, B>, FormatTerms) -> Calling + Send + Sync;
-type Open = dyn Fn(Opened<'_>) + Send + Sync;
+type Open = dyn Fn(AcceptedStream<'_>) + Send + Sync;
 
 /// A method that streams, with its types.
 pub(crate) struct StreamMethod<A, B> {
@@ -47,7 +47,7 @@ impl<A: 'static, B: 'static> StreamingMethod for StreamMethod<A, B> {
         &mut self.formats
     }
 
-    fn open(&self, opened: Opened<'_>) {
+    fn open(&self, opened: AcceptedStream<'_>) {
         (self.open)(opened);
     }
 
@@ -88,18 +88,18 @@ where
         let begin = move |chain, request: Request<MessageBytes>, format: Format<A, B>, terms: FormatTerms| -> Calling {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             Box::pin(async move {
-                let (messages, timeout, origin, extras) = request.apart();
+                let (messages, timeout, origin, extras) = request.into_parts_with_extras();
                 let caller = origin.transport().cloned();
                 let (message, charge) = read.read(messages, format.decode, &terms, caller).await?;
-                let request = Request::together(message, timeout, origin, extras);
+                let request = Request::from_parts_with_extras(message, timeout, origin, extras);
                 let response = through(chain, about, request, move |request| handler(service, request)).await?;
-                let (response, extras) = response.apart();
+                let (response, extras) = response.into_parts_with_extras();
                 let body = match (write(response, format, terms)?, charge) {
                     // A handler may keep its request for as long as it sends.
                     (Body::Many(messages), Some(charge)) => Body::Many(Box::pin(ChargedResponses { messages, _charge: charge })),
                     (body, _) => body,
                 };
-                Ok(Response::together(body, extras))
+                Ok(Response::from_parts_with_extras(body, extras))
             })
         };
         Box::new(Self { formats: Formats::new(about), begin: Box::new(begin), open })

@@ -5,15 +5,15 @@ use crate::api::request::Origin;
 use crate::deadline::{InheritedContext, HandlerFuture};
 use crate::observe::watching::ObservedCall;
 use crate::schema::method::FullName;
-use crate::service::failures::{expired, note, overloaded, panicked, takes_too_much};
-use crate::service::served::Opened;
+use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
+use crate::service::served::AcceptedStream;
 use crate::streaming::{SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Flags, DecodeOptions, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::Parked;
+use frisbee::tasks::ParkedFuture;
 use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
@@ -35,7 +35,7 @@ const CLOSED_AT_ONCE_MAX: usize = 4096;
 /// The delay: as long as the longest wait of Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+pub(crate) fn serve_server_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -48,7 +48,7 @@ where
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
-            lent.give_back(receiver);
+            lent.return_receiver(receiver);
         } else {
             // The request also ends its direction.
             drop(receiver);
@@ -66,13 +66,13 @@ where
             lent.refuse(&sender, &overloaded());
             return Ok(());
         }
-        let _hold = connection.hold(memory);
-        let request = Request::together(message, options.timeout, origin, options.extras);
+        let _hold = connection.charge(memory);
+        let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
         respond(&sender, &connection, handler(request).await?, &lent, flags).await
     });
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+pub(crate) fn serve_client_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -88,7 +88,7 @@ where
     });
 }
 
-pub(crate) fn serve_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+pub(crate) fn serve_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -119,20 +119,20 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn serve<W, F>(opened: Opened<'_>, name: FullName, work: W)
+fn serve<W, F>(opened: AcceptedStream<'_>, name: FullName, work: W)
 where
     W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let Opened { caller, options, stream, site, watched, .. } = opened;
+    let AcceptedStream { caller, options, stream, site, watched, .. } = opened;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
     let lent = Arc::new(SharedReceiver::default());
-    let hold = (memory > 0).then(|| caller.connection.hold(memory));
-    let trace = ObservedCall::passed_on(watched.as_ref(), trace);
+    let hold = (memory > 0).then(|| caller.connection.charge(memory));
+    let trace = ObservedCall::forwarded_trace(watched.as_ref(), trace);
     let inherited = InheritedContext { deadline, trace };
-    let work = HandlerFuture { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), options)) };
+    let work = HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, lent.clone(), options)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);
@@ -176,7 +176,7 @@ where
             );
         }
         if let Err(status) = worked {
-            note(&status, name, &connection);
+            log(&status, name, &connection);
             send_error(&sender, &status);
         }
         send_end(&sender);
@@ -202,7 +202,7 @@ fn requests<A: Message>(
     options: Prefix,
 ) -> Request<Streaming<A>> {
     let messages = Streaming::of_server(receiver, lent, reading);
-    Request::together(messages, options.timeout, origin, options.extras)
+    Request::from_parts_with_extras(messages, options.timeout, origin, options.extras)
 }
 
 async fn respond<B: Message>(
@@ -240,7 +240,7 @@ impl SharedReceiver {
     }
 
     /// Returns the receiver, which the handler no longer needs.
-    fn give_back(&self, receiver: StreamReceiver) {
+    fn return_receiver(&self, receiver: StreamReceiver) {
         self.back.lock().receiver = Some(receiver);
     }
 

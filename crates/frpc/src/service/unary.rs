@@ -14,7 +14,7 @@ use crate::service::failures::{overloaded, panicked, takes_too_much};
 use crate::service::formats::{MethodFormat, Format, FormatTerms, Formats, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served};
+use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
 use crate::service::served::Unary;
 use crate::wire::body::{self, DecodeOptions, Received};
 use crate::wire::envelope::Envelope;
@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-pub(crate) use pending::held_to;
+pub(crate) use pending::with_deadline;
 use pending::{Answer, put_reply};
 
 /// A unary method of a service.
@@ -172,32 +172,32 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> Served {
+    fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
         if let Some(watcher) = &mut self.watcher {
             let trace = options.as_ref().and_then(|options| options.trace);
-            watcher.begin_unary(length, trace, caller.tally().is_none());
+            watcher.begin_unary(length, trace, caller.batch_calls().is_none());
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
-            return self.refuse(caller, reply, overloaded(), Served::Shed);
+            return self.refuse(caller, reply, overloaded(), ServeProgress::Shed);
         }
         if let Err(status) = admit(self.guard.as_ref(), &mut options) {
-            return self.refuse(caller, reply, status, Served::Refused);
+            return self.refuse(caller, reply, status, ServeProgress::Refused);
         }
         let is_packed = self.unpacks && packed::is_present(&body);
         if is_packed {
             body = match packed::unpacked(body, packed::REQUEST, &caller.connection) {
                 Ok(unpacked) => unpacked,
-                Err(status) => return self.refuse(caller, reply, status, Served::Refused),
+                Err(status) => return self.refuse(caller, reply, status, ServeProgress::Refused),
             };
         }
         let Received { message, mut memory } = match self.codec.decode(&body, &caller.connection) {
             Ok(received) => received,
-            Err(status) => return self.refuse(caller, reply, status, Served::Refused),
+            Err(status) => return self.refuse(caller, reply, status, ServeProgress::Refused),
         };
         if takes_too_much(&caller.connection, memory) {
-            return self.refuse(caller, reply, overloaded(), Served::Refused);
+            return self.refuse(caller, reply, overloaded(), ServeProgress::Refused);
         }
         let (mut timeout, mut extras, mut inherited) = (None, OptionalExtras::default(), InheritedContext::default());
         if let Some(options) = options {
@@ -206,10 +206,10 @@ where
             inherited = InheritedContext { deadline: options.deadline, trace: options.trace };
         }
         if let Some(watcher) = &self.watcher {
-            inherited.trace = watcher.passed_on(inherited.trace);
+            inherited.trace = watcher.forwarded_trace(inherited.trace);
         }
         let inherited = inherited.is_something().then_some(&inherited);
-        let request = Request::together(message, timeout, reply.origin(caller), extras);
+        let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
         let begun = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_in_place(request, begun, reply)
@@ -232,7 +232,7 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     #[inline(always)]
-    fn call_in_place(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_in_place(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         if self.chain.is_some() {
             return self.call_layered(request, begun, reply);
         }
@@ -244,11 +244,11 @@ where
     /// Polls a handler within its middleware in place.
     #[cold]
     #[inline(never)]
-    fn call_layered(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_layered(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let Some(chain) = &self.chain else { return self.call_as_task(request, begun, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
-        let mut place = self.layered.place();
+        let mut place = self.layered.slot();
         match &mut *place {
             Some(layered) => layered.begin(|| self.about.title(), request, last),
             None => place.set(Some(PooledCall::new(chain, self.about.title(), request, last))),
@@ -259,7 +259,7 @@ where
 
     #[cold]
     #[inline(never)]
-    fn call_as_task(&self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
+    fn call_as_task(&self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let (service, permits) = (self.service.clone(), self.permits.clone());
         match &self.chain {
             None => {
@@ -277,7 +277,7 @@ where
 
     /// Answers a call whose handler has been polled in place, or continues it as a task.
     #[inline(always)]
-    fn finish<G>(&self, polled: FirstPoll<G, Answer>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served
+    fn finish<G>(&self, polled: FirstPoll<G, Answer>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
@@ -294,16 +294,16 @@ where
 
     #[cold]
     #[inline(never)]
-    fn answer_panic(&self, panic: &(dyn Any + Send), begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> Served {
+    fn answer_panic(&self, panic: &(dyn Any + Send), begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let status = panicked(panic, self.name, &begun.caller.connection);
         self.answer(begun, Err(status), reply)
     }
 
     #[inline(always)]
-    fn answer(&self, begun: StartedHandler<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> Served {
+    fn answer(&self, begun: StartedHandler<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = begun;
         if let Err(status) = &result {
-            caller.note(status, self.name);
+            caller.log_failure(status, self.name);
         }
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
@@ -317,7 +317,7 @@ where
             ReplyTo::Foreign { out, outcome } => *outcome = Some(self.answer_foreign(caller, result, out)),
             ReplyTo::HandOff { asked, decision } => self.answer_hand_off(caller, &result, asked, &decision),
         }
-        if is_slow { Served::Slow } else { Served::Begun }
+        if is_slow { ServeProgress::Slow } else { ServeProgress::Begun }
     }
 
     #[cold]
@@ -329,9 +329,9 @@ where
         out: &mut Vec<u8>,
     ) -> ForeignOutcome {
         let result = result.and_then(|response| {
-            let (message, extras) = response.apart();
+            let (message, extras) = response.into_parts_with_extras();
             self.codec.append(&message, out)?;
-            Ok(Response::together((), extras))
+            Ok(Response::from_parts_with_extras((), extras))
         });
         self.end(caller, code(&result), None);
         ForeignOutcome::Ready(result)
@@ -352,7 +352,7 @@ where
 
     /// Refuses a call that no handler gets.
     #[cold]
-    fn refuse(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, served: Served) -> Served {
+    fn refuse(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, served: ServeProgress) -> ServeProgress {
         let code = status.code();
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
@@ -376,7 +376,7 @@ where
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(watcher) = &self.watcher {
             let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
-            watcher.end_unary(caller.tally(), code, length);
+            watcher.end_unary(caller.batch_calls(), code, length);
         }
     }
 }

@@ -46,7 +46,7 @@ impl<M: Message> Streaming<M> {
     }
 
     /// The next message of the source. After an error, or without a source, the stream has ended.
-    pub(super) fn poll_elsewhere(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
+    pub(super) fn poll_detached(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));
         if !matches!(next, Some(Ok(_))) {

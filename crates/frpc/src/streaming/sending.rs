@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, Flags, EncodeForm, PutError, Style};
+use crate::wire::body::{self, Flags, EncodeForm, PutError, ReplyForm};
 use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
 use futures_core::Stream;
@@ -154,8 +154,8 @@ pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }
 
-fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Style)) {
-    let style = Style::of_stream(form(sender));
+fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, ReplyForm)) {
+    let style = ReplyForm::of_stream(form(sender));
     let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
 }
 

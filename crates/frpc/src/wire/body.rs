@@ -108,13 +108,13 @@ impl DecodeOptions {
 
 /// How replies on a connection are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Style {
+pub(crate) struct ReplyForm {
     pub(crate) form: Form,
     /// The accepting end makes the calls, and replies are marked as well.
     pub(crate) backward: bool,
 }
 
-impl Style {
+impl ReplyForm {
     /// For packets of streams, which need no mark: their ids show which end has opened them.
     pub(crate) fn of_stream(form: Form) -> Self {
         Self { form, backward: false }
@@ -201,12 +201,12 @@ fn put_packed<M: Message>(mut packet: PacketWriter<'_>, message: &M, form: Form)
 
 /// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and metadata and
 /// details are left out.
-pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
+pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: ReplyForm) {
     put_failure(outbox, id, operation, status, style, false);
 }
 
 /// Writes an error as [`put_error`] does, for a call that has not been run. A native peer learns this.
-pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
+pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: ReplyForm) {
     put_failure(outbox, id, operation, status, style, true);
 }
 
@@ -215,7 +215,7 @@ fn put_failure(
     id: PacketId,
     operation: Operation,
     status: &Status,
-    style: Style,
+    style: ReplyForm,
     is_refused: bool,
 ) {
     /// The bytes around the text: a prefix of six bytes, kinds and a length.
@@ -280,7 +280,7 @@ pub(crate) fn put_reply<M: Message>(
     id: PacketId,
     operation: Operation,
     reply: Result<&Response<M>, &Status>,
-    style: Style,
+    style: ReplyForm,
     report: Option<Report>,
 ) {
     match reply {
@@ -297,7 +297,7 @@ pub(crate) fn put_packed_reply<M: Message>(
     id: PacketId,
     operation: Operation,
     reply: &Response<M>,
-    style: Style,
+    style: ReplyForm,
     report: Option<Report>,
 ) {
     put_response(outbox, id, operation, reply, style, Flags::PACKED, report);
@@ -309,14 +309,14 @@ fn put_response<M: Message>(
     id: PacketId,
     operation: Operation,
     reply: &Response<M>,
-    Style { form, backward }: Style,
+    ReplyForm { form, backward }: ReplyForm,
     flags: Flags,
     report: Option<Report>,
 ) {
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
     let manner = EncodeForm { metadata, flags: flags.with(Flags::backward(backward)), report, ..EncodeForm::plain(form) };
     if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
-        put_error(outbox, id, operation, &error.into_status(), Style { form, backward });
+        put_error(outbox, id, operation, &error.into_status(), ReplyForm { form, backward });
     }
 }
 
@@ -446,7 +446,7 @@ mod tests {
 
     /// The text of an error, in the form of a packet of an operation.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
-        let style = Style { form, backward: false };
+        let style = ReplyForm { form, backward: false };
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, style));
         prefix::take(&mut body).expect("it was written here");
         Decoder::new(&body).error_text().expect("it is an error").to_owned()

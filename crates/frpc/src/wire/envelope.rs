@@ -25,8 +25,8 @@ impl Envelope {
         if !has_prefix(&body) {
             return Some(Self::bare(body));
         }
-        match Parsed::parse(body, false) {
-            Parsed::Request(envelope) => Some(envelope),
+        match ParsedPacket::parse(body, false) {
+            ParsedPacket::Request(envelope) => Some(envelope),
             _ => None,
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn has_prefix(body: &[u8]) -> bool {
 }
 
 /// A packet with options that is not of a stream.
-pub(crate) enum Parsed {
+pub(crate) enum ParsedPacket {
     Request(Envelope),
     /// A request whose prefix cannot be read.
     Malformed,
@@ -47,7 +47,7 @@ pub(crate) enum Parsed {
     Reply(Bytes),
 }
 
-impl Parsed {
+impl ParsedPacket {
     /// Parses a packet that begins with options. `is_dialler` says that this end has dialled the connection: calls of
     /// the accepting end are marked.
     pub(crate) fn parse(body: Bytes, is_dialler: bool) -> Self {
@@ -80,8 +80,8 @@ mod tests {
         bytes.into()
     }
 
-    fn timeout(parsed: Parsed) -> Option<(Option<Duration>, usize)> {
-        let Parsed::Request(Envelope { options, body, length }) = parsed else { return None };
+    fn timeout(parsed: ParsedPacket) -> Option<(Option<Duration>, usize)> {
+        let ParsedPacket::Request(Envelope { options, body, length }) = parsed else { return None };
         assert_eq!(body[..], [8, 0]);
         Some((options.and_then(|options| options.timeout), length))
     }
@@ -91,11 +91,11 @@ mod tests {
         let time = Some(Duration::from_micros(4));
         let forward = packet(PrefixFields { timeout: time, ..PrefixFields::default() });
         let backward = packet(PrefixFields { timeout: time, backward: true, ..PrefixFields::default() });
-        assert_eq!(timeout(Parsed::parse(forward.clone(), false)), Some((time, 7)));
-        assert_eq!(timeout(Parsed::parse(backward.clone(), true)), Some((time, 9)));
+        assert_eq!(timeout(ParsedPacket::parse(forward.clone(), false)), Some((time, 7)));
+        assert_eq!(timeout(ParsedPacket::parse(backward.clone(), true)), Some((time, 9)));
         for (body, is_dialler) in [(forward, true), (backward, false)] {
-            let parsed = Parsed::parse(body.clone(), is_dialler);
-            assert!(matches!(parsed, Parsed::Reply(whole) if whole == body));
+            let parsed = ParsedPacket::parse(body.clone(), is_dialler);
+            assert!(matches!(parsed, ParsedPacket::Reply(whole) if whole == body));
         }
     }
 
@@ -109,9 +109,9 @@ mod tests {
     fn malformed_prefix_is_no_request_and_no_panic() {
         let body = packet(PrefixFields { timeout: Some(Duration::from_secs(1)), ..PrefixFields::default() });
         for end in 1..body.len() - 2 {
-            assert!(matches!(Parsed::parse(body.slice(..end), false), Parsed::Malformed), "cut at {end}");
+            assert!(matches!(ParsedPacket::parse(body.slice(..end), false), ParsedPacket::Malformed), "cut at {end}");
         }
         let empty = Bytes::from_static(&[0x10, 0]);
-        assert!(matches!(Parsed::parse(empty, true), Parsed::Reply(_)));
+        assert!(matches!(ParsedPacket::parse(empty, true), ParsedPacket::Reply(_)));
     }
 }

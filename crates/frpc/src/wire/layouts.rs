@@ -123,7 +123,7 @@ pub(crate) mod samples {
     pub(crate) static OTHER: Layout = Layout::new("shop.Carts", &[11], 4, &[]);
     pub(crate) static APART: Layout = Layout::new("shop.Stock", &[90], 5, &[]);
 
-    pub(crate) fn told(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
+    pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
         let mut hello = b"fris\x01".to_vec();
         for layout in layouts {
             put_item(&mut hello, kind, &layout.item());
@@ -134,7 +134,7 @@ pub(crate) mod samples {
 
 #[cfg(test)]
 mod tests {
-    use super::samples::{SECOND, told};
+    use super::samples::{SECOND, peer_with_layouts};
     use super::*;
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn client_accepts_calls_only_if_it_offers_a_service() {
-        let kinds = [told(OFFERED, &[&SECOND]), told(CALLED, &[&SECOND]), PeerKind::Compat];
+        let kinds = [peer_with_layouts(OFFERED, &[&SECOND]), peer_with_layouts(CALLED, &[&SECOND]), PeerKind::Compat];
         assert_eq!(kinds.map(|client| takes_calls(&client)), [true, false, false]);
     }
 

@@ -103,7 +103,7 @@ pub(crate) const REQUEST: &str = "request";
 
 /// Why a packed message cannot be read.
 #[derive(Debug)]
-enum Unreadable {
+enum PackedError {
     /// This end has not said that it unpacks.
     NotAgreed,
     /// The replacement is not one frame of that length.
@@ -120,7 +120,7 @@ enum Unreadable {
     NoMessage,
 }
 
-impl Unreadable {
+impl PackedError {
     /// The status of a call with this unreadable part.
     fn of(self, what: &str) -> Status {
         let text = format!("the packed {what} {self}");
@@ -132,7 +132,7 @@ impl Unreadable {
     }
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for PackedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAgreed => f.write_str("cannot be read: this end has not said that it unpacks"),
@@ -150,20 +150,20 @@ impl fmt::Display for Unreadable {
 /// Inflates a packed message.
 #[cold]
 #[inline(never)]
-fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, Unreadable> {
+fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, PackedError> {
     // A compat peer has not been told.
     if packing(by).is_none() || by.peer().hello().is_none() {
-        return Err(Unreadable::NotAgreed);
+        return Err(PackedError::NotAgreed);
     }
     let mut frame = body.get(1..).unwrap_or_default();
-    let length = take_varint(&mut frame).ok_or(Unreadable::Malformed)?;
+    let length = take_varint(&mut frame).ok_or(PackedError::Malformed)?;
     let limit = by.body_max();
-    let too_long = Unreadable::TooLong { length, limit };
+    let too_long = PackedError::TooLong { length, limit };
     let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit as usize) else {
         return Err(too_long);
     };
     if length > frame.len().saturating_mul(RATIO_MAX) {
-        return Err(Unreadable::TooDense { length, frame: frame.len() });
+        return Err(PackedError::TooDense { length, frame: frame.len() });
     }
     inflate(frame, length, by)
 }
@@ -171,24 +171,24 @@ fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, Unreadable> {
 /// Inflates a frame whose message may have so many bytes. They are charged to the connection before, and from then on as
 /// those of any other message.
 #[cfg(feature = "zstd")]
-fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Unreadable> {
+fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, PackedError> {
     /// How messages begin: nothing, and fields. An error, a prefix and a packed message are none.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
 
     frames::check(frame, length)?;
     if !by.has_room(length) {
         by.count_rejected();
-        return Err(Unreadable::NoRoom);
+        return Err(PackedError::NoRoom);
     }
-    let _hold = by.hold(length);
+    let _hold = by.charge(length);
     let whole = frames::inflate(frame, length)?;
     match whole.first() {
         Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),
-        _ => Err(Unreadable::NoMessage),
+        _ => Err(PackedError::NoMessage),
     }
 }
 
 #[cfg(not(feature = "zstd"))]
-fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, Unreadable> {
-    Err(Unreadable::NotAgreed)
+fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, PackedError> {
+    Err(PackedError::NotAgreed)
 }

@@ -17,7 +17,7 @@ impl<T> Request<T> {
 
 impl<T> Response<T> {
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self::together(message, prefix.map_or_else(OptionalExtras::default, |prefix| prefix.extras))
+        Self::from_parts_with_extras(message, prefix.map_or_else(OptionalExtras::default, |prefix| prefix.extras))
     }
 }
 

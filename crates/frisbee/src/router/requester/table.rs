@@ -109,7 +109,7 @@ impl Table {
     }
 
     /// The caller of a request leaves; whether the peer may still be at work on it.
-    pub(super) fn give_up(&self, number: Number) -> bool {
+    pub(super) fn cancel(&self, number: Number) -> bool {
         let mut state = self.state.lock();
         let Some(entry) = state.entries.get_mut(&number.id()).filter(|entry| entry.number == number) else {
             return false;
@@ -200,7 +200,7 @@ mod tests {
         let (waits, _reply) = send(&table);
         let (left, gone) = send(&table);
         drop(gone);
-        assert!(table.give_up(left));
+        assert!(table.cancel(left));
         for _ in 0..2 * 65_536 {
             let (number, _reply) = send(&table);
             assert!(number.id() != waits.id() && number.id() != left.id(), "{number:?}");
@@ -216,7 +216,7 @@ mod tests {
         let table = Table::new(1);
         for _ in 0..4 * 65_536 {
             let (number, _reply) = send(&table);
-            assert!(table.give_up(number) && !table.give_up(number));
+            assert!(table.cancel(number) && !table.cancel(number));
         }
         let state = table.state.lock();
         assert_eq!((state.entries.len(), state.given_up.len(), state.waiting), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
@@ -243,7 +243,7 @@ mod tests {
         table.state.lock().last = 65_536 + first.0 - 1;
         let (second, _reply) = send(&table);
         assert_eq!((second.id(), second == first), (first.id(), false));
-        assert!(!table.is_waiting(first) && !table.give_up(first));
+        assert!(!table.is_waiting(first) && !table.cancel(first));
         assert!(table.is_waiting(second));
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let (number, waiting) = send(&table);
         table.end(&CloseReason::Local);
         waiting.await.expect_err("there will be no reply");
-        assert!(!table.give_up(number));
+        assert!(!table.cancel(number));
         assert!(table.places.acquire().await.is_err());
         assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));
         assert_eq!(table.in_flight(), 0);

@@ -45,7 +45,7 @@ impl<R: Protocol> Engine<R> {
             let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // A client that has sent nothing yet has its time for the first packet, which may be under way.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
-            if may_begin || says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
+            if may_begin || says_goodbye && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }
         }
@@ -75,16 +75,16 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Announces the end of the connection to a native peer, once; returns whether the peer has confirmed.
-    fn has_heard_goodbye(&mut self) -> bool {
+    fn received_going_away(&mut self) -> bool {
         if self.goodbye == GoingAway::Unsaid {
-            self.say_goodbye();
+            self.send_going_away();
             self.goodbye = GoingAway::Said;
         }
         self.goodbye == GoingAway::Heard
     }
 
     #[cold]
-    pub(super) fn say_goodbye(&mut self) {
+    pub(super) fn send_going_away(&mut self) {
         let sent = self.core.outbox().packet(PacketId(0), Operation::GOING_AWAY).finish();
         debug_assert!(sent.is_ok(), "short packets are within every limit");
     }

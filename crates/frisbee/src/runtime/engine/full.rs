@@ -9,7 +9,7 @@
 //! deferred, since the bytes after the last packet of a protocol are no packet.
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
-use crate::deferred::Waiting;
+use crate::deferred::DeferredPacket;
 use crate::{CloseReason, Operation, Packet, PacketId, Protocol, Routed, OverflowPolicy};
 use bytes::Bytes;
 use frisbee_core::Event;
@@ -45,20 +45,20 @@ impl<R: Protocol> Engine<R> {
                 break;
             }
         }
-        self.tell_listening(now);
+        self.notify_listening(now);
         Ok(())
     }
 
     /// Notifies the core whether the peer is read, which may change with the memory of the server as well.
     #[cold]
-    pub(super) fn tell_listening(&mut self, now: Instant) {
+    pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();
         self.core.set_listening(listens, now);
     }
 
     /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
-        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account) else {
+        let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account) else {
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             return None;
@@ -98,7 +98,7 @@ impl<R: Protocol> Engine<R> {
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) => (packet, false),
-            Event::Stream { id, body } => match self.has_to_wait(id, &body) {
+            Event::Stream { id, body } => match self.must_defer(id, &body) {
                 Some(opens) => (Packet { id, operation: Operation::STREAM, body }, opens),
                 None => return Some(Event::Stream { id, body }),
             },
@@ -117,13 +117,13 @@ impl<R: Protocol> Engine<R> {
         if when_full == OverflowPolicy::Route && !opens {
             return Some(Event::Packet(packet));
         }
-        let waiting = Waiting { packet, opens, stops: when_full == OverflowPolicy::Stop };
+        let waiting = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
         self.handle.0.deferred.push(waiting, &self.handle.0.mailbox.account);
         None
     }
 
     /// Whether a packet of a stream has to wait, since earlier ones do, or it opens the stream: whether it does.
-    fn has_to_wait(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
+    fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {
             return Some(false);

@@ -54,7 +54,7 @@ impl<R: Protocol> Engine<R> {
     /// A server's handles may send before the form of headers is known. Their packets were framed in the current
     /// form and are reframed, before any routing that could make handles send more.
     #[cold]
-    pub(super) fn release_held_mail(&mut self) {
+    pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };
         self.mail_is_held = false;
         let mut inner = self.handle.0.mailbox.lock();
@@ -69,7 +69,7 @@ impl<R: Protocol> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
         // With old headers the backlog is shorter than before, and no write may follow that would notify producers.
-        self.tell_producers();
+        self.notify_producers();
     }
 }
 

@@ -64,7 +64,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Carries out a decision about the connection, or continues after [`ask`].
+    /// Carries out a decision about the connection, or continues after [`request`].
     #[cold]
     pub(super) fn decide(&mut self, step: Step, asked: Result<(), TooLong>) {
         match step {
@@ -181,7 +181,7 @@ impl<R: Protocol> Engine<R> {
 /// Requests the connection from the peer, if that is the step. Called under the mailbox's lock, so no waker is called
 /// and nothing is dropped here.
 #[cold]
-pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
+pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
     let Step::Ask { before, request, asking } = step else { return Ok(()) };
     core.outbox().append(before);
     core.request_hand_off(asking.operation, request, now())

@@ -19,15 +19,15 @@ impl<R: Protocol> Engine<R> {
         if self.core.role() == Role::Client {
             return Ok(()); // Holds one body at most for its only server.
         }
-        let held = self.core.held();
+        let held = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
         let before = self.charges.body;
         if held <= before {
-            account.give_back(before - held);
+            account.release(before - held);
         } else if !account.take(held - before) {
             // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
             if held - before > ONE_READ || self.core.outbox().is_empty() {
-                self.handle.0.mailbox.account.give_back(std::mem::take(&mut self.charges.body));
+                self.handle.0.mailbox.account.release(std::mem::take(&mut self.charges.body));
                 return self.shed_body();
             }
             self.handle.0.mailbox.account.charge(held - before);
@@ -41,8 +41,8 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
-        account.give_back(std::mem::take(&mut self.charges.body));
-        self.output.look(self.core.outbox(), account);
+        account.release(std::mem::take(&mut self.charges.body));
+        self.output.update_charge(self.core.outbox(), account);
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {

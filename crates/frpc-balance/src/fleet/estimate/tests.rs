@@ -20,7 +20,7 @@ fn cost(estimate: &ServerEstimate, now: u64) -> u64 {
 fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
     let (estimate, at) = server();
     assert_eq!((cost(&estimate, at(1)), estimate.latency()), (TRIAL, None));
-    let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), TimedEnd::Answered, now);
+    let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, now);
     end(20, at(20));
     end(80, at(100));
     assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms, to a power of two");
@@ -37,17 +37,17 @@ fn pending_call_counts_by_age_and_old_measure_decays() {
     let made = estimate.clock.made();
     estimate.begin(made);
     assert_eq!(cost(&estimate, at(2)), 1 << 30, "its first call is under way");
-    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     estimate.begin(made + Duration::from_millis(8));
     assert_eq!(cost(&estimate, at(500)), 1 << 29);
-    estimate.end(Duration::from_millis(512), TimedEnd::Answered, at(520));
+    estimate.end(Duration::from_millis(512), MeasuredEnd::Answered, at(520));
     assert_eq!(cost(&estimate, at(520 + 2 * HALF_LIFE / 1_000_000 + 1)), 1 << 27);
 }
 
 #[test]
 fn refusing_server_is_probed_at_growing_intervals() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     let (mut now, mut last) = (8, 0);
     for doubling in 0..12 {
         estimate.refuse();
@@ -70,12 +70,12 @@ fn refusing_server_is_probed_at_growing_intervals() {
 #[test]
 fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
-    estimate.end(Duration::from_millis(90), TimedEnd::Late, at(120));
+    estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
+    estimate.end(Duration::from_millis(90), MeasuredEnd::Late, at(120));
     assert!(!estimate.is_doubted(), "the deadline was short");
-    estimate.end(Duration::from_millis(300), TimedEnd::GivenUp, at(500));
+    estimate.end(Duration::from_millis(300), MeasuredEnd::GivenUp, at(500));
     assert!(!estimate.is_doubted(), "the caller had another reason");
-    estimate.end(Duration::from_millis(2_000), TimedEnd::Late, at(2_500));
+    estimate.end(Duration::from_millis(2_000), MeasuredEnd::Late, at(2_500));
     assert!(estimate.is_doubted() && cost(&estimate, at(2_500)) == EXCLUDED);
     estimate.assess(at(2_500), true, 1, FleetState { is_panic: true, ..FleetState::default() });
     assert!(estimate.cost() < EXCLUDED, "too many are ejected, so none is");
@@ -84,7 +84,7 @@ fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
 #[test]
 fn new_server_gets_calls_in_growing_share() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     estimate.connect();
     let fleet_state = FleetState { is_slow_start: true, ..FleetState::default() };
     let open = |millis: u64| {
@@ -110,8 +110,8 @@ fn a_report_that_promises_too_much_gains_little() {
     let (estimate, at) = server();
     let honest = ServerEstimate::new(&estimate.clock);
     for (place, estimate, millis) in [(0, &estimate, 80), (1, &honest, 40)] {
-        estimate.set_place(Some(place));
-        estimate.end(Duration::from_millis(millis), TimedEnd::Answered, at(80));
+        estimate.set_rank(Some(place));
+        estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, at(80));
         cost(estimate, at(80));
     }
     let best = || promised(&[&estimate, &honest]);
@@ -128,8 +128,8 @@ fn a_report_that_promises_too_much_gains_little() {
 #[test]
 fn reporting_server_cost_is_per_concurrent_call() {
     let (estimate, at) = server();
-    estimate.set_place(Some(0));
-    estimate.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
+    estimate.set_rank(Some(0));
+    estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
     let known = |now: u64, own: usize| {
         estimate.assess(now, true, own, FleetState::default());
         (estimate.cost(), estimate.others())
@@ -139,7 +139,7 @@ fn reporting_server_cost_is_per_concurrent_call() {
     assert_eq!(known(at(31), 3), (10_000_000, 3));
     estimate.begin(estimate.clock.made() + Duration::from_millis(31));
     assert_eq!(known(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
-    estimate.end(Duration::from_millis(600), TimedEnd::Answered, at(631));
+    estimate.end(Duration::from_millis(600), MeasuredEnd::Answered, at(631));
     let halved = 31 + HALF_LIFE / 1_000_000 + 1;
     assert_eq!(known(at(halved), 1), (10_000_000, 1), "half of it");
     assert_eq!(known(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
@@ -153,7 +153,7 @@ fn reporting_server_cost_is_per_concurrent_call() {
 #[test]
 fn a_report_of_an_ejected_server_does_not_end_that() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     estimate.outrun();
     assert!(estimate.is_doubted() && cost(&estimate, at(8)) == EXCLUDED);
     estimate.report(Report { in_progress: 0, micros: 1_000 }, 0);
@@ -164,12 +164,12 @@ fn a_report_of_an_ejected_server_does_not_end_that() {
 #[test]
 fn a_smaller_weight_costs_more() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     estimate.set_share(0.25);
     assert_eq!(cost(&estimate, at(10)), 4 << 23);
     let heavy = ServerEstimate::new(&estimate.clock);
     for (place, estimate, micros) in [(0, &estimate, 10_000), (1, &heavy, 20_000)] {
-        estimate.set_place(Some(place));
+        estimate.set_rank(Some(place));
         estimate.report(Report { in_progress: 0, micros }, 0);
     }
     assert_eq!(promised(&[&estimate, &heavy]), Some((1, 20_000_000)), "by its report as well");
@@ -220,7 +220,7 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
         [true, true, true, false, false]
     );
     // Those that come all together are as good as each other.
-    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
 }
 
@@ -230,31 +230,31 @@ fn first_call_makes_server_expensive_until_measured() {
     assert_eq!(cost(&estimate, at(1)), TRIAL);
     estimate.begin_trial();
     assert_eq!(estimate.cost(), 1 << 30);
-    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(9));
+    estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(9));
     assert_eq!(estimate.cost(), 1 << 23, "the next call need not wait for the next refresh");
 }
 
 #[test]
 fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
     let (estimate, at) = server();
-    estimate.set_place(Some(3));
+    estimate.set_rank(Some(3));
     estimate.open.store(false, Ordering::Relaxed);
     estimate.report(Report { in_progress: 0, micros: 10_000 }, 0);
-    assert_eq!((estimate.cost(), estimate.place()), (CLOSED_TIMES * 10_000_000, 3));
+    assert_eq!((estimate.cost(), estimate.rank()), (CLOSED_TIMES * 10_000_000, 3));
     assert_eq!(cost(&estimate, at(1)), 10_000_000);
 }
 
 #[test]
 fn failed_probe_of_ejected_server_excludes_it_again() {
     let (estimate, at) = server();
-    estimate.end(Duration::from_millis(500), TimedEnd::Answered, at(500));
+    estimate.end(Duration::from_millis(500), MeasuredEnd::Answered, at(500));
     estimate.refuse();
     let due = estimate.state.lock().ejected_until / 1_000_000 + 1;
     assert_eq!(cost(&estimate, at(due)), TRIAL);
     estimate.begin_trial();
-    estimate.end(Duration::from_millis(5), TimedEnd::GivenUp, at(due + 5));
+    estimate.end(Duration::from_millis(5), MeasuredEnd::GivenUp, at(due + 5));
     assert_eq!((estimate.state.lock().ejections, estimate.cost()), (1, EXCLUDED), "its caller had another reason");
-    estimate.end(Duration::from_millis(5), TimedEnd::Late, at(due + 5));
+    estimate.end(Duration::from_millis(5), MeasuredEnd::Late, at(due + 5));
     assert_eq!(estimate.state.lock().ejections, 2);
     assert_eq!(cost(&estimate, at(due + 6)), EXCLUDED);
 }
@@ -321,7 +321,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
     assert_eq!(cost(2), TRIAL, "it is to get a measuring call");
     estimate.event(ServerEvent::Timed(at(2)));
     let took = Duration::from_millis(8);
-    estimate.event(ServerEvent::Measured { took, end: TimedEnd::Answered, at: at(10) });
+    estimate.event(ServerEvent::Measured { took, end: MeasuredEnd::Answered, at: at(10) });
     assert_eq!((clock.now(), estimate.latency()), (10_000_000, Some(took)));
     assert_eq!(cost(10), 1 << 23, "measured just now");
 }
@@ -330,7 +330,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
 fn report_of_a_server_in_its_place_is_chosen_by() {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
-    estimate.set_place(Some(0));
+    estimate.set_rank(Some(0));
     assert!(!clock.has_reports());
     estimate.event(ServerEvent::Reported { report: Report { in_progress: 3, micros: 400 }, own: 2 });
     assert!(clock.has_reports());

@@ -31,7 +31,7 @@ impl Oneofs<'_> {
     }
 
     /// Whether two fields are not members of oneofs, or of the same oneof.
-    pub(super) fn hold(&self, old: &Shape, new: &Shape) -> bool {
+    pub(super) fn are_compatible(&self, old: &Shape, new: &Shape) -> bool {
         match (old, new) {
             (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),
             _ => true,

@@ -228,7 +228,7 @@ impl Ends {
         }
         self.granted = granted;
         // A handler that is over has dropped the other end; its reply is on the way.
-        let _ = requests.send(Ok((item, context.hold(length))));
+        let _ = requests.send(Ok((item, context.charge(length))));
         Ok(())
     }
 }
@@ -300,7 +300,7 @@ impl Out {
             if item.len() > self.item_max {
                 return Err(super::too_long(item.len(), self.item_max));
             }
-            let hold = self.context.hold(item.len());
+            let hold = self.context.charge(item.len());
             let permits = (item.len() + ITEM_COST).min(WINDOW);
             let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, permits)]);
             for (permits, count) in needed {

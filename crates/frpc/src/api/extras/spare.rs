@@ -24,7 +24,7 @@ pub(super) fn take() -> Box<Extras> {
 
 /// Keeps a box for the next message, and drops its contents.
 #[inline(never)]
-pub(super) fn keep(mut extras: Box<Extras>) {
+pub(super) fn recycle(mut extras: Box<Extras>) {
     if extras.is_light() {
         extras.metadata.clear();
         return put_back(extras);

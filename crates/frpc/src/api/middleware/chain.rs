@@ -10,7 +10,7 @@
 //! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
 use super::last::InnermostCall;
-use super::place::{ErasedMiddleware, Place};
+use super::place::{ErasedMiddleware, RunnerSlot};
 use super::{MethodInfo, Call, CallResponse, Middleware, Next, Parts, Title};
 use crate::api::request::Origin;
 use crate::{Request, Response, Status};
@@ -31,7 +31,7 @@ const KEPT_MAX: usize = 16;
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
     /// Boxes without a better place.
-    kept: Mutex<Vec<Pin<Box<Place>>>>,
+    kept: Mutex<Vec<Pin<Box<RunnerSlot>>>>,
 }
 
 /// The part of a chain that is inside of a middleware. It is not empty.
@@ -51,7 +51,7 @@ impl InnerChain {
 pub(super) struct ChainFuture {
     /// `None` if the next middleware has it, and at the end.
     last: Option<Box<InnermostCall>>,
-    middleware: Option<Pin<Box<Place>>>,
+    middleware: Option<Pin<Box<RunnerSlot>>>,
 }
 
 impl ChainFuture {
@@ -70,7 +70,7 @@ impl ChainFuture {
             return Poll::Pending;
         };
         let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
-        let kept = last.take_place().filter(|place| place.runs.is_of(middleware));
+        let kept = last.take_slot().filter(|place| place.runs.is_of(middleware));
         let place = self.middleware.insert(kept.unwrap_or_else(|| middleware.clone().place()));
         last.rest = InnerChain::of(&chain, at + 1);
         let polled = place.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
@@ -90,7 +90,7 @@ impl ChainFuture {
             && let Some(place) = self.middleware.take()
             && let Ok(response) = answered
         {
-            response.of.keep_place(place);
+            response.of.keep_slot(place);
         }
         polled
     }
@@ -126,7 +126,7 @@ impl Future for ChainFuture {
 
 /// A call within its middleware. `T` is its result. When it has ended, another can begin in its memory.
 pub(crate) struct MiddlewareCall<T> {
-    outermost: Pin<Box<Place>>,
+    outermost: Pin<Box<RunnerSlot>>,
     result: PhantomData<fn() -> T>,
 }
 
@@ -143,7 +143,7 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
         A: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let (message, timeout, origin, extras) = request.apart();
+        let (message, timeout, origin, extras) = request.into_parts_with_extras();
         let outermost = self.outermost.as_mut().project();
         let mut last = InnermostCall::new(outermost.last.take(), make, message);
         if chain.middleware.len() > 1 {
@@ -176,7 +176,7 @@ impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
         match reply.and_then(Option::take) {
             Some(message) => {
-                let response = Response::together(message, of.extras.take());
+                let response = Response::from_parts_with_extras(message, of.extras.take());
                 // The call has taken the previous contents.
                 std::mem::forget(self.outermost.as_mut().project().last.replace(of));
                 Ok(response)

@@ -2,7 +2,7 @@
 
 use super::Parts;
 use super::chain::InnerChain;
-use super::place::Place;
+use super::place::RunnerSlot;
 use crate::api::extras::OptionalExtras;
 use crate::{Request, Response, Status};
 use std::any::Any;
@@ -32,17 +32,17 @@ pub(super) struct InnermostCall {
     pub(super) extras: OptionalExtras,
     /// Of the middleware inside of the outermost, which has its place elsewhere. They are taken and given back from the
     /// end.
-    places: Vec<Pin<Box<Place>>>,
+    places: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
     /// Takes the place that was kept last.
-    pub(super) fn take_place(&mut self) -> Option<Pin<Box<Place>>> {
+    pub(super) fn take_slot(&mut self) -> Option<Pin<Box<RunnerSlot>>> {
         self.places.pop()
     }
 
     /// Keeps the place of a middleware that has ended.
-    pub(super) fn keep_place(&mut self, place: Pin<Box<Place>>) {
+    pub(super) fn keep_slot(&mut self, place: Pin<Box<RunnerSlot>>) {
         if self.places.len() < PLACES_MAX {
             self.places.push(place);
         }
@@ -95,14 +95,14 @@ where
             && let Some((make, message)) = this.make.take()
         {
             let (timeout, origin, asked) = parts.take();
-            this.making.set(Some(make(Request::together(message, timeout, origin, asked))));
+            this.making.set(Some(make(Request::from_parts_with_extras(message, timeout, origin, asked))));
         }
         let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(making.poll(context));
         this.making.set(None);
         Poll::Ready(match ended {
             Ok(response) => {
-                let (message, beside) = response.apart();
+                let (message, beside) = response.into_parts_with_extras();
                 (*this.reply, *extras) = (Some(message), beside);
                 Ok(())
             }

@@ -11,11 +11,11 @@ use std::task::{Context, Poll, ready};
 /// A middleware of any type.
 pub(super) trait ErasedMiddleware: Send + Sync {
     /// A new place for its futures.
-    fn place(self: Arc<Self>) -> Pin<Box<Place>>;
+    fn place(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
 }
 
 impl<M: Middleware> ErasedMiddleware for M {
-    fn place(self: Arc<Self>) -> Pin<Box<Place>> {
+    fn place(self: Arc<Self>) -> Pin<Box<RunnerSlot>> {
         place(self, |middleware: Arc<M>, call, next| async move {
             let answered = Middleware::call(&*middleware, call, next).await;
             (middleware, answered)
@@ -24,7 +24,7 @@ impl<M: Middleware> ErasedMiddleware for M {
 }
 
 /// A place for the futures of one middleware, one after the other.
-pub(super) type Place = KeptRunner<dyn RunMiddleware>;
+pub(super) type RunnerSlot = KeptRunner<dyn RunMiddleware>;
 
 pin_project_lite::pin_project! {
     /// The runner of a middleware, and the state kept with it if that is the outermost.
@@ -63,7 +63,7 @@ pin_project_lite::pin_project! {
 }
 
 /// A place for the futures that `make` returns, whose type has no name.
-fn place<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<Place>>
+fn place<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
 where
     M: Middleware,
     G: Fn(Arc<M>, Call, Next) -> F + Send + 'static,

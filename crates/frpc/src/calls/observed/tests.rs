@@ -81,7 +81,7 @@ impl Observed {
         let mut watching = Observers::default();
         watching.set_batches(batches.clone());
         let mut calls = Calls::default();
-        calls.set_watching(Some(&Arc::new(watching)));
+        calls.set_observers(Some(&Arc::new(watching)));
         Self { calls, batches, now: deadline::now() }
     }
 
@@ -185,7 +185,7 @@ fn unobserved_call_is_not_counted_in_reused_slot() {
 fn late_replies_are_counted_after_lock_release() {
     let mut observed = Observed::new();
     let ticket = observed.send(&ADD);
-    observed.calls.give_up(ticket, |_, _| {});
+    observed.calls.abandon(ticket, |_, _| {});
     let late = observed.answer(Duration::from_millis(1), &[(ticket, ADD.operation, MESSAGE)]);
     assert_eq!(observed.batches.0.lock().late_replies, 0);
     late.expect("one was late").count();

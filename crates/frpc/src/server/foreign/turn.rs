@@ -5,7 +5,7 @@ use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgres
 use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, takes_too_much};
-use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served, WaitingHandler};
+use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler};
 use crate::service::served::Kind;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
@@ -22,7 +22,7 @@ impl ForeignMethods {
     /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
     /// that of handlers. A client has one turn at a time: a second one waits for its end.
     #[doc(hidden)]
-    pub fn turn(&self, now: Instant) -> ForeignBatch<'_> {
+    pub fn batch(&self, now: Instant) -> ForeignBatch<'_> {
         let foreign = &*self.caller;
         let _entered = foreign.connection.runtime_handle().enter();
         let caller = Caller::new(&foreign.connection, false, &self.offer.load, None, false);
@@ -46,7 +46,7 @@ impl Drop for ForeignBatch<'_> {
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // The log names single methods that block their thread.
-        self.in_place.end_turn(self.began, clock, || connection.turn_max());
+        self.in_place.end_batch(self.began, clock, || connection.turn_max());
     }
 }
 
@@ -59,7 +59,7 @@ impl fmt::Debug for ForeignBatch<'_> {
 impl ForeignMethod {
     /// A place for calls of this method in a format; `None` if it streams or lacks the format.
     #[doc(hidden)]
-    pub fn place(&self, format: &str) -> Option<ForeignSlot> {
+    pub fn slot(&self, format: &str) -> Option<ForeignSlot> {
         let served = self.served();
         let Kind::Unary(unary) = &served.entry.kind else { return None };
         let ForeignMethods { offer, caller } = &self.methods;
@@ -117,7 +117,7 @@ impl ForeignSlot {
     {
         let ForeignBatch { foreign, caller, in_place, .. } = turn;
         let trace = request.traceparent();
-        let (body, timeout, _, extras) = request.apart();
+        let (body, timeout, _, extras) = request.into_parts_with_extras();
         let length = body.len();
         let has_options = timeout.is_some() || trace.is_some() || extras.as_deref().is_some();
         let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
@@ -131,9 +131,9 @@ impl ForeignSlot {
             inline,
         });
         match served {
-            Served::Refused => foreign.context.waste(length),
-            Served::Begun | Served::Slow => foreign.context.credit(length),
-            Served::Shed => {}
+            ServeProgress::Refused => foreign.context.waste(length),
+            ServeProgress::Begun | ServeProgress::Slow => foreign.context.credit(length),
+            ServeProgress::Shed => {}
         }
         match outcome {
             Some(ForeignOutcome::Ready(result)) => ForeignCalled::Ready(result),
@@ -171,14 +171,14 @@ impl ForeignMethod {
             }
         };
         call.watched = watched.map(Box::new);
-        let (hold, done) = (caller.connection.hold(memory), make());
+        let (hold, done) = (caller.connection.charge(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
             let connection = &call.caller.connection;
             let response = work.await.and_then(|response| match takes_too_much(connection, response.get_ref().len()) {
                 true => Err(overloaded()),
                 false => Ok(response),
             });
-            let reply = connection.hold(response.as_ref().map_or(0, |response| response.get_ref().len()));
+            let reply = connection.charge(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
             // The client may begin another call as soon as it has the result.
             drop((hold, call));

@@ -4,15 +4,15 @@ use super::{StartedHandler, Codec, Instance, code};
 use crate::deadline::{InheritedContext, HandlerFuture};
 use crate::observe::watching::{ObservedCall, MethodObserver};
 use crate::schema::method::FullName;
-use crate::service::failures::{note, panicked, too_many};
+use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{ForeignOutcome, ReplyTo, Served, WaitingHandler};
+use crate::service::invoke::{ForeignOutcome, ReplyTo, ServeProgress, WaitingHandler};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, Style};
+use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Executor, Parked, Task, Continuation, Worked};
+use frisbee::tasks::{Executor, ParkedFuture, Task, Continuation, Worked};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ where
     #[inline(never)]
     pub(super) fn park<G>(
         &self,
-        parked: Parked<G, Answer>,
+        parked: ParkedFuture<G, Answer>,
         begun: StartedHandler<'_>,
         site: Executor,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
-    ) -> Served
+    ) -> ServeProgress
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
@@ -58,7 +58,7 @@ where
                         return parked.then(answer);
                     }
                     Box::pin(async move {
-                        let worked = held_to(permits, inherited, parked).await;
+                        let worked = with_deadline(permits, inherited, parked).await;
                         drop(entered);
                         answer.then(worked);
                     })
@@ -71,7 +71,7 @@ where
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
                     let (asked, watched) = (asked.take(), watched());
                     let work = async move {
-                        let worked = held_to(permits, inherited, parked).await;
+                        let worked = with_deadline(permits, inherited, parked).await;
                         end(watched, worked.as_ref().map_or(Code::Internal, code), 0);
                         worked
                     };
@@ -87,13 +87,13 @@ where
                 let codec = self.codec.clone();
                 let connection = connection.clone();
                 let work = Box::pin(async move {
-                    let worked = held_to(permits, inherited, parked).await;
+                    let worked = with_deadline(permits, inherited, parked).await;
                     let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
                     if let Err(status) = &result {
-                        note(status, name, &connection);
+                        log(status, name, &connection);
                     }
-                    let (message, extras) = result?.apart();
-                    Ok(Response::together(codec.encode(&message)?, extras))
+                    let (message, extras) = result?.into_parts_with_extras();
+                    Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
                 });
                 *outcome = Some(ForeignOutcome::Waiting(WaitingHandler { work, memory, watched: watched() }));
                 None
@@ -102,10 +102,10 @@ where
         match refused {
             Some(reply) => {
                 connection.count_rejected();
-                self.refuse(caller, reply, too_many(connection), Served::Refused)
+                self.refuse(caller, reply, too_many(connection), ServeProgress::Refused)
             }
-            None if is_slow => Served::Slow,
-            None => Served::Begun,
+            None if is_slow => ServeProgress::Slow,
+            None => ServeProgress::Begun,
         }
     }
 }
@@ -120,10 +120,10 @@ impl<A, B> Clone for Codec<A, B> {
 }
 
 /// The outcome of a handler once it has a permit, and until its deadline.
-pub(crate) async fn held_to<B, F, T>(
+pub(crate) async fn with_deadline<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
-    parked: Parked<F, T>,
+    parked: ParkedFuture<F, T>,
 ) -> Worked<F::Output>
 where
     F: Future<Output = Result<B, Status>>,
@@ -147,7 +147,7 @@ pub(super) struct Answer {
     task: Task,
     id: PacketId,
     operation: Operation,
-    style: Style,
+    style: ReplyForm,
     packs: bool,
     /// The handler is within middleware.
     is_layered: bool,
@@ -163,7 +163,7 @@ impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
-            note(status, name, task.connection());
+            log(status, name, task.connection());
         }
         let report = match (&reply, working) {
             (Ok(_), Some(working)) => working.end(),
@@ -194,7 +194,7 @@ pub(super) fn put_reply<B: Message>(
     id: PacketId,
     operation: Operation,
     reply: Result<&Response<B>, &Status>,
-    style: Style,
+    style: ReplyForm,
     report: Option<Report>,
     (packs, is_layered): (bool, bool),
 ) {

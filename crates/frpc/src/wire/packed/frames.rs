@@ -1,6 +1,6 @@
 //! Frames of zstd: one for each message, without a dictionary, with the length of the message in it.
 
-use super::{PACKED, RATIO_MAX, Unreadable};
+use super::{PACKED, RATIO_MAX, PackedError};
 use frisbee::PacketWriter;
 use frisbee::tlv::put_varint;
 use polyglot::Bulk;
@@ -107,22 +107,22 @@ impl Packer {
 
 /// Whether the peer's bytes are one frame of a message of so many bytes: no dictionary, no skippable part, and no bytes
 /// after it.
-pub(super) fn check(frame: &[u8], length: usize) -> Result<(), Unreadable> {
+pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
     let has_no_dictionary = || zstd_safe::get_dict_id_from_frame(frame).is_none();
     let is_one = frame.starts_with(&MAGIC) && states_length() && is_whole() && has_no_dictionary();
-    if is_one { Ok(()) } else { Err(Unreadable::Malformed) }
+    if is_one { Ok(()) } else { Err(PackedError::Malformed) }
 }
 
 /// The message of a frame that has been checked.
-pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, Unreadable> {
+pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, PackedError> {
     let mut whole = Vec::with_capacity(length);
     let inflated = UNPACKER.with_borrow_mut(|unpacker| {
         let unpacker = kept(unpacker, || Decompressor::new().ok())?;
         unpacker.decompress_to_buffer(frame, &mut whole).ok()
     });
-    if inflated == Some(length) { Ok(whole) } else { Err(Unreadable::Malformed) }
+    if inflated == Some(length) { Ok(whole) } else { Err(PackedError::Malformed) }
 }
 
 #[cfg(test)]

@@ -49,9 +49,9 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
 fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
     let mut found = vec![(&raw const *around.outermost).addr()];
     let last = around.outermost.as_mut().project().last.as_mut().expect("it has ended well");
-    let places: Vec<_> = std::iter::from_fn(|| last.take_place()).collect();
+    let places: Vec<_> = std::iter::from_fn(|| last.take_slot()).collect();
     found.extend(places.iter().map(|place| (&raw const **place).addr()));
-    places.into_iter().rev().for_each(|place| last.keep_place(place));
+    places.into_iter().rev().for_each(|place| last.keep_slot(place));
     let parts = last.parts.as_ref().expect("middleware has passed it on");
     found.extend([(&raw const **last).addr(), (&raw const *last.call).addr(), (&raw const **parts).addr()]);
     found
@@ -266,7 +266,7 @@ fn metadata_and_extensions_pass_through_middleware() {
     };
     let request = |_| {
         let timeout = Some(Duration::from_secs(5));
-        Request::together(1, timeout, Origin::Here, Default::default())
+        Request::from_parts_with_extras(1, timeout, Origin::Here, Default::default())
     };
     let mut around = chain.around(title(), request(1), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
@@ -287,7 +287,7 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
     let passing = async |call: Call, next: Next| next.run(call).await;
     let verdict = |chain: Chain, origin: Origin, result: Result<u32, Status>| {
         let chain = Arc::new(chain);
-        let request = Request::together(1_u32, None, origin, OptionalExtras::default());
+        let request = Request::from_parts_with_extras(1_u32, None, origin, OptionalExtras::default());
         let make = async move |_: Request<u32>| result.map(Response::new);
         let mut around = chain.around(title(), request, make);
         ended(&mut around).expect_err("it is refused").may_have_run()
