@@ -5,7 +5,7 @@ pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
-use crate::usage::IdleTracker;
+use crate::idle_tracker::IdleTracker;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
     Liveness, MemoryPool, Operation, Outbox, ReadProgress, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,

@@ -1,9 +1,9 @@
 //! Foreign connections: those whose first bytes are no frame, served by a handler of another protocol on the same port.
 
-mod waste;
+mod read_pauses;
 
-pub(crate) use waste::ReadPauses;
-use waste::WasteAccount;
+pub(crate) use read_pauses::ReadPauses;
+use read_pauses::WasteAccount;
 
 use crate::MemoryCharge;
 use crate::connection::Connection;

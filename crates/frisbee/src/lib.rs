@@ -74,7 +74,7 @@ pub mod testing;
 pub mod tls;
 mod transport;
 #[cfg(test)]
-mod woken;
+mod wake_counter;
 mod work;
 mod workers;
 
@@ -110,7 +110,7 @@ pub use settings::{ClientSettings, ServerSettings, SettingError};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
 #[cfg(target_os = "linux")]
-pub use transport::apart::send_split;
+pub use transport::split_send::send_split;
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;

@@ -6,13 +6,13 @@ mod order;
 mod streams;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
-mod waiting;
+mod waiter_queue;
 
 pub(crate) use self::order::Order;
 use self::streams::StreamTable;
-pub use self::waiting::Waiter;
-pub(crate) use self::waiting::wake_all;
-use self::waiting::{WaitList, wake};
+pub use self::waiter_queue::Waiter;
+pub(crate) use self::waiter_queue::wake_all;
+use self::waiter_queue::{WaitList, wake};
 use crate::budget::{Account, Output};
 use crate::hand_off::Step;
 use crate::stream::StreamShared;

@@ -10,7 +10,7 @@ pub(crate) mod inline;
 pub(crate) mod mounts;
 pub mod opening;
 pub(crate) mod requester;
-pub(crate) mod trust;
+pub(crate) mod inline_policy;
 
 use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Operation, Outbox, Packet, PacketId, PeerKind, Stream,

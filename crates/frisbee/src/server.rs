@@ -2,7 +2,7 @@
 //! `server/passed.rs`.
 
 mod accepting;
-mod passed;
+mod inherited;
 
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, ServerShared, OpenConnections};

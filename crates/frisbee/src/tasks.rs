@@ -92,5 +92,5 @@
 
 pub use crate::connection::Task;
 pub use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
-pub use crate::router::trust::{APART_MAX, APART_MIN, TaskPenalty, InlinePolicy, TrustHandle, note_panic};
+pub use crate::router::inline_policy::{APART_MAX, APART_MIN, TaskPenalty, InlinePolicy, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

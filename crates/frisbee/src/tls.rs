@@ -20,7 +20,7 @@
 //! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
 
-mod asking;
+mod certificate_request;
 
 use crate::CloseReason;
 use crate::transport::Io;
@@ -251,7 +251,7 @@ impl ClientTls {
     /// If the cryptography does not serve any version of TLS.
     pub fn new(servers: Authorities) -> Result<Self, TlsError> {
         let config = client_config(&servers, None)?;
-        Ok(Self { current: Arc::new(RwLock::new(asking::noting(Arc::new(config)))), servers: Some(servers) })
+        Ok(Self { current: Arc::new(RwLock::new(certificate_request::noting(Arc::new(config)))), servers: Some(servers) })
     }
 
     /// Shows this identity to servers that request one: mutual TLS.
@@ -266,7 +266,7 @@ impl ClientTls {
 
     /// From a configuration of rustls, for settings that are not offered here.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
-        Self { current: Arc::new(RwLock::new(asking::noting(config))), servers: None }
+        Self { current: Arc::new(RwLock::new(certificate_request::noting(config))), servers: None }
     }
 
     /// Presents this identity from now on, or none. Open connections keep theirs.
@@ -276,13 +276,13 @@ impl ClientTls {
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
         let servers = self.servers.as_ref().ok_or_else(has_its_own_identity)?;
         let config = client_config(servers, identity)?;
-        *self.current.write() = asking::noting(Arc::new(config));
+        *self.current.write() = certificate_request::noting(Arc::new(config));
         Ok(())
     }
 
     /// Uses this configuration of rustls from now on.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
-        *self.current.write() = asking::noting(config);
+        *self.current.write() = certificate_request::noting(config);
     }
 
     /// Makes the handshake on a transport, with a server that certifies this name. The result is a transport again, for
@@ -318,7 +318,7 @@ impl ClientTls {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
         let connector = TlsConnector::from(self.current.read().clone());
-        let (connected, is_asked) = asking::with_use_recorded(connector.connect(name, io)).await;
+        let (connected, is_asked) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
         let connected = connected.map_err(|error| TlsError::from(&error))?;
         let is_late = connected.get_ref().1.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
         Ok((connected.into(), is_asked && is_late))

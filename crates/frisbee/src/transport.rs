@@ -1,7 +1,7 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
 #[cfg(target_os = "linux")]
-pub(crate) mod apart;
+pub(crate) mod split_send;
 pub(crate) mod proxied;
 #[cfg(all(feature = "shm", target_os = "linux"))]
 mod shared;
@@ -142,7 +142,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
     ) -> Poll<io::Result<usize>> {
         #[cfg(target_os = "linux")]
         if let Some(socket) = (&*self as &dyn Any).downcast_ref::<TcpStream>()
-            && apart::is_due(from)
+            && split_send::is_due(from)
             && let Some(sent) = std::task::ready!(poll_send_apart(socket, context, from))?
         {
             return Poll::Ready(Ok(sent));
@@ -161,7 +161,7 @@ fn poll_send_apart(
     use std::os::fd::AsFd;
     loop {
         std::task::ready!(socket.poll_write_ready(context))?;
-        let send = || apart::send_split(socket.as_fd(), from).transpose();
+        let send = || split_send::send_split(socket.as_fd(), from).transpose();
         match socket.try_io(tokio::io::Interest::WRITABLE, send) {
             // The next look at the socket has this task woken.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -9,17 +9,17 @@
 
 mod calls;
 mod carrier;
-mod home;
+mod home_worker;
 #[cfg(test)]
 mod tests;
 
-use crate::router::trust::{TaskPenalty, TrustHandle};
+use crate::router::inline_policy::{TaskPenalty, TrustHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
 pub(crate) use carrier::{CarrierHandle, AssignedJob};
-pub(crate) use home::HomeWorker;
+pub(crate) use home_worker::HomeWorker;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -2,16 +2,16 @@
 //! older peers by accident.
 //!
 //! Owns the order of the steps: `scope.rs` assigns files to locks and reads these, `operations.rs` numbers methods,
-//! `from_schema.rs` makes a `record.rs` of the schema, `judge.rs` compares it with the lock, `history.rs` carries over
+//! `from_schema.rs` makes a `record.rs` of the schema, `compare.rs` compares it with the lock, `history.rs` carries over
 //! the past, `refusal.rs` writes the error, and `text.rs` the lock. docs/schema-lock.md is the document for users.
 
 mod align;
-mod apart;
+mod shared_operations;
 mod canonical;
 mod fingerprint;
 mod from_schema;
 mod history;
-mod judge;
+mod compare;
 mod layout;
 mod lock_file;
 mod numbering;
@@ -36,10 +36,10 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
-use apart::AdjacentService;
+use shared_operations::AdjacentService;
 use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
-use judge::judge;
+use compare::judge;
 use operations::{Operations, number};
 use record::Record;
 use refusal::refuse;
@@ -69,8 +69,8 @@ impl Plan {
         if numbering == Numbering::Go {
             return None;
         }
-        let earlier = if shares_output { apart::in_process(&self.layouts) } else { Vec::new() };
-        apart::remark(&self.layouts, &[&self.neighbours[..], &earlier].concat())
+        let earlier = if shares_output { shared_operations::in_process(&self.layouts) } else { Vec::new() };
+        shared_operations::remark(&self.layouts, &[&self.neighbours[..], &earlier].concat())
     }
 
     /// The layout of a service.
@@ -108,7 +108,7 @@ pub(crate) fn plan(
         if let Some(path) = &scope.path {
             if let Some(lock) = &scope.lock {
                 record = successor(schema, path, lock, record, options, update, warn)?;
-                plan.neighbours.extend(apart::recorded(&record));
+                plan.neighbours.extend(shared_operations::recorded(&record));
             } else if update == LockUpdate::Never {
                 missing.push(path.display().to_string());
             }
@@ -119,7 +119,7 @@ pub(crate) fn plan(
         }
         plan.layouts.extend(layout::layouts(&record));
     }
-    plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| apart::in_folder(it)));
+    plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| shared_operations::in_folder(it)));
     if !missing.is_empty() {
         warn(missing_remark(&missing, &plan.operations, options));
     }

@@ -8,7 +8,7 @@
 //!   no notion of a call. The request is entered and sent under the lock of the mailbox, so the connection cannot end in between.
 //! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
 
-pub(crate) mod attached;
+pub(crate) mod attachments;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;

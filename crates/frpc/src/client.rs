@@ -1,6 +1,6 @@
 //! The calling end: channels, the connections that they make, and the calls on these.
 
-pub(crate) mod around;
+pub(crate) mod middleware_call;
 pub(crate) mod attempt;
 pub mod blocking;
 pub(crate) mod builder;
@@ -13,7 +13,7 @@ pub(crate) mod hand_off;
 pub(crate) mod hedging;
 pub(crate) mod link;
 pub(crate) mod links;
-pub(crate) mod making;
+pub(crate) mod connect_task;
 pub mod picker;
 pub(crate) mod retries;
 pub(crate) mod retrying;

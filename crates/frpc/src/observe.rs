@@ -14,9 +14,9 @@
 //! | can change or refuse calls | no | yes |
 
 mod batch;
-pub(crate) mod tally;
+pub(crate) mod batch_calls;
 mod trace;
-pub(crate) mod watching;
+pub(crate) mod observers;
 
 pub use batch::{BatchObserver, ChannelServers, ServerLoad};
 pub use trace::TraceContext;

@@ -15,7 +15,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod load;
 pub(crate) mod methods;
 pub(crate) mod proto;
-pub(crate) mod served;
+pub(crate) mod erased;
 pub(crate) mod stream_method;
 pub(crate) mod streams;
 pub(crate) mod unary;

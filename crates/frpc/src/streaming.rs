@@ -3,14 +3,14 @@
 //! Each message of a stream is a packet, or shares one with others. With a compat peer, the error text `EOF` ends one
 //! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
 
-mod elsewhere;
+mod detached;
 mod sending;
 
 pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::api::metadata::Metadata;
-use crate::calls::attached;
+use crate::calls::attachments;
 use crate::calls::failures::lost;
-use crate::observe::watching::ObservedCall;
+use crate::observe::observers::ObservedCall;
 use crate::wire::body;
 use crate::wire::body::DecodeOptions;
 use crate::wire::packed;
@@ -64,7 +64,7 @@ pub struct Streaming<M> {
     answered: bool,
     message: PhantomData<fn() -> M>,
     /// The source of messages if there is no receiver.
-    elsewhere: Option<elsewhere::DetachedSource<M>>,
+    elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
     watched: Option<Box<ObservedCall>>,
 }
@@ -365,7 +365,7 @@ impl<M: Message> Streaming<M> {
             return;
         }
         if let ReceiverEnd::Client(Some(connection), _) = &self.end {
-            attached::handle_answer(connection, code);
+            attachments::handle_answer(connection, code);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::budget::Budget;
-use crate::woken::task;
+use crate::wake_counter::task;
 use crate::{Operation, PacketId};
 
 const MIB: usize = 1 << 20;

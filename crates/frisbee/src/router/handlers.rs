@@ -3,7 +3,7 @@
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
 use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
-use crate::router::trust::{InlinePolicy, TrustHandle, note_panic};
+use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, OverflowPolicy};
 use bytes::Bytes;

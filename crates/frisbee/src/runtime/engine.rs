@@ -15,7 +15,7 @@ use crate::hand_off::HandOffWaiter;
 use crate::mailbox::{TakeOutcome, MailReader, Order};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
-use crate::router::trust::note_panic;
+use crate::router::inline_policy::note_panic;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::BlockingTask;

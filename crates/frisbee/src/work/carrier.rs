@@ -4,10 +4,10 @@
 //! has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a call
 //! whose handler waits. So a task that has finished one job waits for the next one.
 
-use super::home::WorkerTaskShared;
+use super::home_worker::WorkerTaskShared;
 use super::{Executor, TakenSlot};
 use crate::Connection;
-use crate::router::trust::TrustHandle;
+use crate::router::inline_policy::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,7 +3,7 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
 
-use crate::router::trust::report_later;
+use crate::router::inline_policy::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;

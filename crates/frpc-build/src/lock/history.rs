@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::canonical::fingerprint;
-use super::judge::LockComparison;
+use super::compare::LockComparison;
 use super::numbering::Numbering;
 use super::options::{LockOptions, LockUpdate};
 use super::record::{File, Record};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::judge::{Change, LockComparison, Verdict};
+use super::compare::{Change, LockComparison, Verdict};
 use super::options::{LockOptions, LockUpdate};
 use super::record::{Origin, Record};
 use super::stored::Lock;

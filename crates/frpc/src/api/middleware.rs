@@ -1,8 +1,8 @@
 //! Middleware: code around calls, at either end. How a call passes through it is left to `chain`.
 
 mod chain;
-mod last;
-mod place;
+mod innermost;
+mod runner;
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
@@ -11,7 +11,7 @@ use crate::api::request::Origin;
 use crate::schema::method::{FullName, Method};
 use crate::{Extensions, Metadata, Status};
 use frisbee::Connection;
-use last::InnermostCall;
+use innermost::InnermostCall;
 use polyglot::Message;
 use std::fmt;
 #[cfg(feature = "tls")]

@@ -6,7 +6,7 @@ mod tests;
 use super::{Calls, CallOutcome, CallTicket};
 use crate::Code;
 use crate::deadline;
-use crate::observe::watching::{CallSizes, Observers, nanos};
+use crate::observe::observers::{CallSizes, Observers, nanos};
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body;

@@ -9,7 +9,7 @@
 use crate::calls::Calls;
 use crate::calls::offers::OfferedServices;
 use crate::client::picker::{ServerEvent, ServerObserver};
-use crate::observe::watching::Observers;
+use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;

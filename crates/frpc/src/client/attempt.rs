@@ -6,7 +6,7 @@ use crate::calls::{Body, CallOutcome, ServerKind, CallTicket};
 use crate::client::call::{Call, CallOptions, NotSent};
 use crate::client::link::Link;
 use crate::deadline;
-use crate::observe::watching::{BegunCall, CallSizes};
+use crate::observe::observers::{BegunCall, CallSizes};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
 use crate::wire::body::{self, DecodeOptions};

@@ -2,7 +2,7 @@
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
-use crate::calls::attached;
+use crate::calls::attachments;
 use crate::client::call::{Call, CallOptions};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
@@ -11,7 +11,7 @@ use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::deadline;
-use crate::observe::watching::{BegunCall, ObservedCall, Observers};
+use crate::observe::observers::{BegunCall, ObservedCall, Observers};
 use crate::observe::{ObservedMethod, CallSide};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
@@ -134,7 +134,7 @@ impl Channel {
     /// # }
     /// ```
     pub fn from_connection(connection: &Connection) -> Self {
-        let watching = attached::observers(connection);
+        let watching = attachments::observers(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, watching.as_ref())));
         Self {
             inner: Arc::new(ChannelShared {

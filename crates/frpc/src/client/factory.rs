@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::client::dial::{Address, Connector, Dialler};
 use crate::client::links::Links;
-use crate::client::making::ConnectionFactory;
+use crate::client::connect_task::ConnectionFactory;
 use crate::client::picker::ServerObserver;
 use crate::endpoint::offer::ServiceOffer;
 use frisbee::ClientBuilder;

@@ -1,11 +1,11 @@
 //! A connection of a channel, with the calls on it.
 
 use crate::calls::CallTicket;
-use crate::calls::attached;
+use crate::calls::attachments;
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::ServiceOffer;
-use crate::observe::watching::Observers;
+use crate::observe::observers::Observers;
 use crate::schema::method::Method;
 use crate::wire::body::{self, DecodeOptions};
 use crate::wire::packed::{self, Packing};
@@ -61,12 +61,12 @@ impl Link {
             }
             calls
         } else {
-            attached::calls(connection).unwrap_or_else(CallTable::of_nobody)
+            attachments::calls(connection).unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
-        let nesting = attached::nesting(connection);
+        let nesting = attachments::nesting(connection);
         let observer = watching.filter(|watching| watching.is_told()).cloned();
         let packing = packed::packing(connection).filter(|_| !backward);
         Self { connection: connection.clone(), calls, backward, nesting, packing, observer, end: LinkEnd::Leave }

@@ -3,14 +3,14 @@
 use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::middleware::{MethodInfo, CallKind, PooledCall};
 use crate::api::request::Origin;
-use crate::client::around::within_deadline;
+use crate::client::middleware_call::within_deadline;
 use crate::client::attempt::{Failure, InFlight, SentState};
 use crate::client::call::Call;
 use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off;
 use crate::client::picker::{Pick, PickedConnection};
 use crate::deadline;
-use crate::observe::watching::{BegunCall, ObservedCall};
+use crate::observe::observers::{BegunCall, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};

@@ -3,7 +3,7 @@
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
-use crate::observe::watching::Observers;
+use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
 use crate::service::formats::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};

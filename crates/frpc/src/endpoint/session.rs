@@ -9,7 +9,7 @@ use crate::endpoint::table::Table;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::invoke::{Invoke, InvokeSettings};
-use crate::service::served::Kind;
+use crate::service::erased::Kind;
 use crate::wire::body::DecodeOptions;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;

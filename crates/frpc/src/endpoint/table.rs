@@ -2,14 +2,14 @@
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
-use crate::observe::watching::{MethodObserver, Observers};
+use crate::observe::observers::{MethodObserver, Observers};
 use crate::observe::{ObservedMethod, CallSide};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::admission::Guard;
 use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
-use crate::service::served::{Entry, Kind, HandlerPlacement};
+use crate::service::erased::{Entry, Kind, HandlerPlacement};
 use crate::wire::body::DecodeOptions;
 use crate::{Error, Policy};
 use frisbee::Operation;

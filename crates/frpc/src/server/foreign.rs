@@ -1,7 +1,7 @@
 //! Calls of foreign connections: those of other protocols on the port of the services. Unary calls enter their methods as
 //! native calls do, in `foreign/turn.rs`; streaming ones begin here.
 
-pub(crate) mod turn;
+pub(crate) mod batch;
 
 use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
@@ -11,12 +11,12 @@ use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
-use crate::observe::watching::ObservedCall;
-use crate::server::foreign::turn::ForeignCalled;
+use crate::observe::observers::ObservedCall;
+use crate::server::foreign::batch::ForeignCalled;
 use crate::service::admission::admit;
 use crate::service::failures::{expired, caller_gone, log, overloaded, panicked, too_many};
 use crate::service::formats::MethodFormat;
-use crate::service::served::{Kind, HandlerPlacement, StreamingMethod};
+use crate::service::erased::{Kind, HandlerPlacement, StreamingMethod};
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;

@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::request::Origin;
-use crate::observe::tally::BatchCalls;
+use crate::observe::batch_calls::BatchCalls;
 use crate::schema::method::FullName;
 use crate::service::failures::{abandoned, log};
 use crate::service::in_flight::{InFlightGuard, InFlight};

@@ -46,7 +46,7 @@ pub struct OfferedMethod {
 
 impl OfferedService {
     pub(crate) fn new(methods: &Methods) -> Self {
-        let method = |entry: &crate::service::served::Entry| {
+        let method = |entry: &crate::service::erased::Entry| {
             let (about, formats) = (entry.face().about(), entry.face().formats());
             OfferedMethod { method: entry.method, kind: about.kind(), messages: about.messages(), formats }
         };

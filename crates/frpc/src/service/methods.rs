@@ -7,7 +7,7 @@ use crate::schema::method::Method;
 use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
 use crate::service::lifecycle::Lifecycle;
-use crate::service::served::{Entry, Kind, AcceptedStream};
+use crate::service::erased::{Entry, Kind, AcceptedStream};
 use crate::service::stream_method::StreamMethod;
 use crate::service::streams;
 use crate::service::unary::UnaryMethod;

@@ -4,7 +4,7 @@
 use crate::api::middleware::{MethodInfo, Chain, through};
 use crate::service::formats::{Decode, MethodFormat, Format, FormatTerms, Formats};
 use crate::service::handle::ServiceHandle;
-use crate::service::served::{AcceptedStream, StreamingMethod};
+use crate::service::erased::{AcceptedStream, StreamingMethod};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};

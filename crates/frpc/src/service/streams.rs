@@ -3,10 +3,10 @@
 use crate::ResponseStream;
 use crate::api::request::Origin;
 use crate::deadline::{InheritedContext, HandlerFuture};
-use crate::observe::watching::ObservedCall;
+use crate::observe::observers::ObservedCall;
 use crate::schema::method::FullName;
 use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
-use crate::service::served::AcceptedStream;
+use crate::service::erased::AcceptedStream;
 use crate::streaming::{SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Flags, DecodeOptions, Received};

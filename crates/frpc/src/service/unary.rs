@@ -6,7 +6,7 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{MethodInfo, Chain, PooledCall};
 use crate::deadline::{self, InheritedContext};
-use crate::observe::watching::MethodObserver;
+use crate::observe::observers::MethodObserver;
 use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
@@ -15,7 +15,7 @@ use crate::service::formats::{MethodFormat, Format, FormatTerms, Formats, LARGE_
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
-use crate::service::served::Unary;
+use crate::service::erased::Unary;
 use crate::wire::body::{self, DecodeOptions, Received};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;

@@ -9,8 +9,8 @@
 //! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call three. They
 //! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
-use super::last::InnermostCall;
-use super::place::{ErasedMiddleware, RunnerSlot};
+use super::innermost::InnermostCall;
+use super::runner::{ErasedMiddleware, RunnerSlot};
 use super::{MethodInfo, Call, CallResponse, Middleware, Next, Parts, Title};
 use crate::api::request::Origin;
 use crate::{Request, Response, Status};

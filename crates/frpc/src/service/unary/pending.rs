@@ -2,7 +2,7 @@
 
 use super::{StartedHandler, Codec, Instance, code};
 use crate::deadline::{InheritedContext, HandlerFuture};
-use crate::observe::watching::{ObservedCall, MethodObserver};
+use crate::observe::observers::{ObservedCall, MethodObserver};
 use crate::schema::method::FullName;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;

@@ -2,7 +2,7 @@
 
 use super::Parts;
 use super::chain::InnerChain;
-use super::place::RunnerSlot;
+use super::runner::RunnerSlot;
 use crate::api::extras::OptionalExtras;
 use crate::{Request, Response, Status};
 use std::any::Any;

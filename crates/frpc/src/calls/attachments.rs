@@ -3,7 +3,7 @@
 
 use crate::Code;
 use crate::calls::table::CallTable;
-use crate::observe::watching::Observers;
+use crate::observe::observers::Observers;
 use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;

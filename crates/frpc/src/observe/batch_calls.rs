@@ -2,7 +2,7 @@
 //! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
-use crate::observe::watching::{BegunCall, CallSizes, ObservedCall, MethodObserver, Observers, nanos};
+use crate::observe::observers::{BegunCall, CallSizes, ObservedCall, MethodObserver, Observers, nanos};
 use crate::{Code, deadline};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, takes_too_much};
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler};
-use crate::service::served::Kind;
+use crate::service::erased::Kind;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::wire::prefix::Prefix;

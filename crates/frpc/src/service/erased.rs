@@ -1,7 +1,7 @@
 //! Methods with their types erased, for a connection to call.
 
 use crate::api::middleware::Chain;
-use crate::observe::watching::ObservedCall;
+use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::formats::{MethodFormat, FormatTerms};

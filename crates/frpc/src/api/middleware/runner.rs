@@ -1,6 +1,6 @@
 //! The boxes of the futures of middleware. Each serves one call after the other.
 
-use super::last::InnermostCall;
+use super::innermost::InnermostCall;
 use super::{Call, CallResponse, Middleware, Next};
 use crate::Status;
 use std::pin::Pin;
