@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, Protocol, RawTransport, Requester,
-    Routed, Server, HandOffTarget,
+    Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Operation, Outbox, Packet, Protocol, RawTransport,
+    Requester, Routed, Server,
 };
 use std::error::Error;
 use std::io;

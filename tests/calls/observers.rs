@@ -3,7 +3,7 @@
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
-use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{CallEnd, CallSide, ObservedMethod, Observer, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
 use frpc_telemetry::{Counters, Snapshot};
 use futures_util::StreamExt as _;

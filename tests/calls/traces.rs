@@ -4,7 +4,7 @@ use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::observed::Service;
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve, until};
-use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{CallEnd, CallSide, ObservedMethod, Observer, Token, TraceContext};
 use frpc::{Channel, Code, Metadata, Request, Server, Status};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -142,7 +142,8 @@ async fn client_observer_gets_request_and_reply_sizes() {
     for length in [10, 20_000] {
         let text = Some("x".repeat(length));
         client.echo(Maybe { text, ..Maybe::default() }).await.expect("it is served");
-        let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
+        let [here, there] =
+            [CallSide::Client, CallSide::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
         for ended in [here, there] {
             let sizes = [ended.request_bytes, ended.reply_bytes];
             assert!(sizes.iter().all(|size| (length as u64..length as u64 + 100).contains(size)), "{sizes:?}");

@@ -246,7 +246,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let calling = tokio::spawn(async move { called.sleep(long).await });
     let dialled = agent.connection().unwrap();
     until("the agent is at work", || dialled.running() == 1).await;
-    let held = connection.charge(100_000);
+    let held = connection.charge_request(100_000);
     let agent = InteropClient::new(agent);
     let status = agent.sleep(SleepRequest::default()).await.expect_err("there is no memory");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");

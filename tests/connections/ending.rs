@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
-    Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, Handlers, HeaderForm, Operation,
-    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, HandOffTarget, BatchEnd, Workers,
+    Acceptor, BatchEnd, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, HandOffTarget, Handlers,
+    HeaderForm, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -341,14 +341,14 @@ impl Protocol for Hasty {
         Routed::Continue
     }
 
-    fn batch_ended(&self, has_said: &mut bool, turn: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
+    fn batch_ended(&self, has_said: &mut bool, batch: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
         if !std::mem::replace(has_said, true) {
-            let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
+            let said = batch.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
             said.expect("it is short enough");
             self.0.add_permits(1);
         }
-        turn.again_when_written();
-        Some(turn.now - Duration::from_secs(1))
+        batch.again_when_written();
+        Some(batch.now - Duration::from_secs(1))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
-    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, HandOffTarget, BatchEnd, opening,
+    BatchEnd, Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, HandOffTarget, Handler,
+    Handlers, Mounts, Operation, Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream,
+    opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -40,9 +41,9 @@ impl Protocol for Eager {
         Routed::Continue
     }
 
-    fn batch_ended(&self, session: &mut Vec<Bytes>, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Vec<Bytes>, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         for body in session.drain(..) {
-            turn.outbox.push(PacketId(2), operation(10), &body).expect("it is short enough");
+            batch.outbox.push(PacketId(2), operation(10), &body).expect("it is short enough");
         }
         None
     }

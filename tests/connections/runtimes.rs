@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed,
-    BatchEnd,
+    BatchEnd, Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind,
+    Protocol, Routed,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::pki::Authority;

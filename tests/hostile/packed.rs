@@ -1,6 +1,6 @@
 //! Packed messages that are none, lie about their length, or come where none may.
 
-use frisbee::{Connection, Outbox, Packet, Protocol, Routed, BatchEnd};
+use frisbee::{BatchEnd, Connection, Outbox, Packet, Protocol, Routed};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
 use frisbee_tests::packed::{EXAMPLE, body, hello, parts};

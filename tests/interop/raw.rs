@@ -2,7 +2,7 @@
 
 use crate::go::Peer;
 use frisbee::{
-    Client, Connection, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server, HandOffTarget,
+    Client, Connection, HandOffTarget, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server,
 };
 use parking_lot::Mutex;
 use std::time::Duration;

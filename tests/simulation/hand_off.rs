@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed,
-    Server, Stream, HandOffTarget,
+    Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId,
+    Protocol, Routed, Server, Stream,
 };
 use frisbee_sim::{FaultKind, Faults, World, sim_test};
 use std::time::Duration;

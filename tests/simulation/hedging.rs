@@ -4,7 +4,7 @@ use frisbee::Config;
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
-use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{CallEnd, CallSide, ObservedMethod, Observer, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
 use frpc_balance::Balance;
 use frpc_telemetry::Counters;

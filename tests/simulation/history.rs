@@ -2,8 +2,8 @@
 //! Brokers with planted defects show that the check finds them.
 
 use bytes::Bytes;
+use frisbee::{BatchEnd, OverflowPolicy, Server, tlv};
 use frisbee::{CloseReason, Connection, HeaderForm, Outbox, Packet, PeerKind, Protocol, Routed};
-use frisbee::{Server, BatchEnd, OverflowPolicy, tlv};
 use frisbee_core::Decoder;
 use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
 use frisbee_sim::{Fault, Sim, World, sim_test};
@@ -87,14 +87,14 @@ impl Protocol for Faulty {
         self.broker.when_full(&session.inner, packet)
     }
 
-    fn batch_ended(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
-        let waits = self.broker.batch_ended(&mut session.inner, turn);
+    fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        let waits = self.broker.batch_ended(&mut session.inner, batch);
         if self.defect != Defect::None {
-            let mut bytes = turn.outbox.take_bytes();
+            let mut bytes = batch.outbox.take_bytes();
             let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
             let packets = std::iter::from_fn(|| decoder.next(&mut bytes).expect("it is well-formed"));
             for packet in self.changed(session, packets.collect()) {
-                turn.outbox.forward(&packet).expect("it fits");
+                batch.outbox.forward(&packet).expect("it fits");
             }
         }
         waits

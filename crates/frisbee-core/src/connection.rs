@@ -8,8 +8,8 @@ use crate::hello::HELLO_MAX;
 use crate::idle_tracker::IdleTracker;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
-    Liveness, MemoryPool, Operation, Outbox, ReadProgress, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,
-    TooLong, WasteLimiter, WriteProgress, earlier,
+    Liveness, MemoryPool, Operation, Outbox, Packet, PacketId, PeerKind, ProtocolError, ReadProgress, Role,
+    ServerConfig, TooLong, WasteLimiter, WriteProgress, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};

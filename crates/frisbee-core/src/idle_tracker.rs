@@ -60,8 +60,9 @@ mod tests {
     fn connection_with_only_signs_of_life_is_unused() {
         let start = Instant::now();
         let mut usage = IdleTracker::new(start);
-        let look =
-            |usage: &mut IdleTracker, seconds| usage.check(Duration::from_secs(2), start + Duration::from_secs(seconds));
+        let look = |usage: &mut IdleTracker, seconds| {
+            usage.check(Duration::from_secs(2), start + Duration::from_secs(seconds))
+        };
         usage.carry(u32::MAX as usize - 100);
         assert!(!look(&mut usage, 10));
         usage.carry_sign(10);

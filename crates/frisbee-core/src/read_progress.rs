@@ -26,10 +26,10 @@ impl ReadProgress {
     /// How long so many bytes may take, in whole windows.
     ///
     /// ```
-    /// use frisbee_core::Pace;
+    /// use frisbee_core::ReadProgress;
     /// use std::time::Duration;
     ///
-    /// let pace = Pace::new(Duration::from_secs(5), 1000);
+    /// let pace = ReadProgress::new(Duration::from_secs(5), 1000);
     /// assert_eq!(pace.time_for(10_000), Duration::from_secs(10));
     /// ```
     pub fn time_for(&self, bytes: u64) -> Duration {
@@ -40,11 +40,11 @@ impl ReadProgress {
     /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
     ///
     /// ```
-    /// use frisbee_core::Pace;
+    /// use frisbee_core::ReadProgress;
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
     /// pace.waiting(0, start);
     /// assert_eq!(pace.deadline(), Some(start + Duration::from_secs(5)));
     /// ```
@@ -57,11 +57,11 @@ impl ReadProgress {
     /// Records that no packet is incomplete.
     ///
     /// ```
-    /// use frisbee_core::Pace;
+    /// use frisbee_core::ReadProgress;
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
     /// pace.waiting(0, start);
     /// pace.complete();
     /// assert_eq!(pace.deadline(), None);
@@ -78,11 +78,11 @@ impl ReadProgress {
     /// Whether a window has ended with too few bytes; begins the next one otherwise.
     ///
     /// ```
-    /// use frisbee_core::Pace;
+    /// use frisbee_core::ReadProgress;
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
     /// pace.waiting(0, start);
     /// let end = start + Duration::from_secs(5);
     /// assert!(pace.too_slow(4_999, end), "5000 bytes are required");

@@ -51,7 +51,7 @@ impl WasteLimiter {
     /// use std::time::Instant;
     ///
     /// let now = Instant::now();
-    /// let mut waste = Waste::new(1000, now);
+    /// let mut waste = WasteLimiter::new(1000, now);
     /// waste.charge(10_000);
     /// waste.end_batch(10_000, now);
     /// assert!(waste.deadline().is_some(), "the peer has to rest");

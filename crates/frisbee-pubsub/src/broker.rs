@@ -10,7 +10,8 @@ use super::queue::{Bounds, Delivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    CloseReason, Connection, MemoryCharge, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, BatchEnd, OverflowPolicy,
+    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
+    Routed,
 };
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -379,10 +380,10 @@ impl Protocol for Broker {
         OverflowPolicy::Wait
     }
 
-    fn batch_ended(&self, session: &mut BrokerSession, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut BrokerSession, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         session.fanout.flush(&self.0, &*session.subscriber);
-        if session.subscriber.pull(turn.outbox, session.body_max) {
-            turn.again_when_written();
+        if session.subscriber.pull(batch.outbox, session.body_max) {
+            batch.again_when_written();
         }
         session.fanout.refresh(&self.0);
         None

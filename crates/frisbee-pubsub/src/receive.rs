@@ -11,7 +11,9 @@ use super::resume::{POSITIONS_MAX, Stream, gap};
 use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
 use crate::topics::{TopicError, check_topic};
 use bytes::{Buf, Bytes};
-use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, BatchEnd, OverflowPolicy, tlv};
+use frisbee::{
+    BatchEnd, CloseReason, Connection, LineLimit, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, tlv,
+};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -162,7 +162,8 @@ async fn hand_over(
     tracing::info!(sockets = sockets.len(), "passing sockets to successor");
     *has_passed = true;
     notify_reloading();
-    let passed = |socket: &Socket| PassedSocket { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
+    let passed =
+        |socket: &Socket| PassedSocket { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
     let list = Message::Sockets { version: VERSION, sockets: sockets.iter().map(passed).collect() };
     let descriptors: Vec<BorrowedFd<'_>> = std::iter::once(control.listener.as_fd())
         .chain(sockets.iter().map(|socket| socket.descriptor.as_fd()))

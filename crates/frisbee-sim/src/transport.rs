@@ -107,7 +107,8 @@ pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u6
     let (nodes, processes) = (ends.map(|end| end.0), ends.map(|end| end.1));
     state.wires.push(Some(Box::new(Wire { nodes, processes, ways: Default::default(), is_reset: false, ends: 2 })));
     let wire = state.wires.len() - 1;
-    let raw = RawEvent { peer: Some(nodes[1]), connection: wire as u64 + 1, ..RawEvent::at(EventKind::Connect, nodes[0]) };
+    let raw =
+        RawEvent { peer: Some(nodes[1]), connection: wire as u64 + 1, ..RawEvent::at(EventKind::Connect, nodes[0]) };
     shared.trace(state, &raw);
     [0, 1].map(|side| Transport { shared: shared.clone(), wire, side, sleep: None })
 }

@@ -4,7 +4,7 @@ use crate::cable::Cable;
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::schedule::{Faults, PlannedFault};
-use crate::state::{FOREVER, ScheduledFault, Shared, PendingTrigger};
+use crate::state::{FOREVER, PendingTrigger, ScheduledFault, Shared};
 use crate::trace::{EventKind, RawEvent};
 use fastrand::Rng;
 use std::fmt;

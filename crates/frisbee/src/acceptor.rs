@@ -15,13 +15,13 @@ mod arrivals;
 use self::arrivals::Arrivals;
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, EndpointInfo};
-use crate::foreign::{Inner, Layers, Phase, ForeignServer};
+use crate::foreign::{ForeignServer, Inner, Layers, Phase};
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
-use crate::runtime::tokio::{AbortOnDrop, Driver, DriveFuture, Tasks};
+use crate::runtime::tokio::{AbortOnDrop, DriveFuture, Driver, Tasks};
 use crate::transport::{Io, proxied};
 use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
@@ -210,7 +210,12 @@ impl<R: Protocol> ServerShared<R> {
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, T, R> {
+    pub(crate) fn serve<T: Io>(
+        &self,
+        io: T,
+        arrived: Box<AcceptedConnection>,
+        context: Option<Handle>,
+    ) -> ServedConnection<'_, T, R> {
         let AcceptedConnection { ends, entry } = *arrived;
         if self.is_proxied {
             return ServedConnection::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
@@ -244,7 +249,13 @@ impl<R: Protocol> ServerShared<R> {
     }
 
     /// Drives a connection from its handshake, if there is one, or from its first frame.
-    fn begin<T: Io>(&self, io: T, ends: EndpointInfo, context: Option<Handle>, entry: Entry) -> ServedConnection<'_, T, R> {
+    fn begin<T: Io>(
+        &self,
+        io: T,
+        ends: EndpointInfo,
+        context: Option<Handle>,
+        entry: Entry,
+    ) -> ServedConnection<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain
@@ -309,7 +320,9 @@ impl<R: Protocol> ServerShared<R> {
 impl<R: Protocol> ServerShared<R> {
     fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let Some(entry) = OpenConnections::admit_within(&self.open) else { return Box::pin(async { CloseReason::Shutdown }) };
+        let Some(entry) = OpenConnections::admit_within(&self.open) else {
+            return Box::pin(async { CloseReason::Shutdown });
+        };
         // A ring's foreign connections are driven by ordinary tasks.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true, entry)))
     }

@@ -25,7 +25,7 @@ pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LineLimit, LogLimit};
 pub use self::memory::MemoryBudget;
 pub(crate) use self::output::Output;
-pub(crate) use self::traffic::{TrafficCounts, Traffic};
+pub(crate) use self::traffic::{Traffic, TrafficCounts};
 use self::trim::Trim;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};

@@ -11,7 +11,7 @@ use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::executor::settle;
-use crate::workers::{WorkerAssignment, Pool, Worker, Workers};
+use crate::workers::{Pool, Worker, WorkerAssignment, Workers};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -411,7 +411,9 @@ impl ClientBuilder {
                 rings.drive(socket, |_| engine, Handle::current(), self.busy_poll, tie(&handle));
                 Ok(handle)
             }
-            place @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
+            place @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => {
+                self.begin(socket, ends, name, router, place.worker()).await
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{JobStart, Call, CarrierHandle, Executor, AssignedJob, HomeWorker, Job, TakenSlot, ConnectionTasks};
+use crate::work::{AssignedJob, Call, CarrierHandle, ConnectionTasks, Executor, HomeWorker, Job, JobStart, TakenSlot};
 use crate::{
     Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
 };
@@ -428,7 +428,7 @@ impl Connection {
             JobStart::Full => return Err(TaskLimitReached),
             JobStart::Ended => return Ok(None), // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |bytes| self.0.mailbox.account.charge(bytes));
+        let charge = held.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
         let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         let mut given = AssignedJob::new(job, taken, site);
         if let Some(carrier) = spare {
@@ -474,7 +474,7 @@ impl Connection {
         self.0.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
     }
 
-    /// Aborts the task that answers a call, or forgets a request that [waits](crate::WhenFull::Wait) to be routed; the
+    /// Aborts the task that answers a call, or forgets a request that [waits](crate::OverflowPolicy::Wait) to be routed; the
     /// call is the caller's to answer then. `false` if there is no such task or request, or the task has
     /// [answered](Task::answer).
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
@@ -517,17 +517,17 @@ impl Connection {
     ///             connection.count_rejected();
     ///             return outbox.push(packet.id, packet.operation, "full").into();
     ///         }
-    ///         let charge = connection.hold(bytes);
+    ///         let charge = connection.charge_request(bytes);
     ///         stored.push((packet, charge));
     ///         Routed::Continue
     ///     }
     /// }
     /// ```
-    pub fn charge(&self, bytes: usize) -> MemoryCharge {
+    pub fn charge_request(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::of_request(&self.0.mailbox.account, bytes)
     }
 
-    /// Charges exactly so many bytes to this connection until the result is dropped. [`charge`](Self::hold) adds the cost of
+    /// Charges exactly so many bytes to this connection until the result is dropped. [`charge_request`](Self::charge_request) adds the cost of
     /// a handler that waits; this is for tables and queues, whose charge [changes](MemoryCharge::resize).
     ///
     /// The charge may exceed the share of the connection, as for something that exists already.

@@ -42,7 +42,7 @@ impl Deferred {
             // A slice would keep the buffer that it was read into.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
-        let charge = account.charge(packet.body.len());
+        let charge = account.charge_request(packet.body.len());
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
         if is_of_stream(packet) {
@@ -66,7 +66,9 @@ impl Deferred {
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
-        let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| packet.id == id && packet.operation == operation;
+        let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| {
+            packet.id == id && packet.operation == operation
+        };
         let Some(place) = queue.packets.iter().position(is_it) else { return false };
         let Some((_request, charge)) = queue.packets.remove(place) else { return false };
         queue.forget(charge, account);

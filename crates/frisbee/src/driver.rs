@@ -249,7 +249,11 @@ pub struct MessagePace {
 impl MessagePace {
     /// A pace with these limits: [`Config::least_rate`] and [`Config::least_rate_window`].
     pub fn new(config: &Config) -> Self {
-        Self { pace: ReadProgress::new(config.least_rate_window, config.least_rate), received: 0, alarm: LazyTimer::default() }
+        Self {
+            pace: ReadProgress::new(config.least_rate_window, config.least_rate),
+            received: 0,
+            alarm: LazyTimer::default(),
+        }
     }
 
     /// Counts bytes that have arrived.
@@ -280,14 +284,14 @@ impl MessagePace {
 /// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.
 ///
 /// ```
-/// use frisbee::driver::Alarm;
+/// use frisbee::driver::LazyTimer;
 /// use std::future::poll_fn;
 /// use std::time::Duration;
 /// use tokio::time::Instant;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let mut alarm = Alarm::default();
+/// let mut alarm = LazyTimer::default();
 /// let due = Instant::now() + Duration::from_millis(1);
 /// poll_fn(|task| alarm.poll(task, due.into_std())).await;
 /// assert!(Instant::now() >= due);

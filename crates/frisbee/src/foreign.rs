@@ -311,7 +311,7 @@ impl ForeignContext {
 
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
-        self.connection.charge(bytes)
+        self.connection.charge_request(bytes)
     }
 
     /// Charges a useless request of so many bytes: a malformed or rejected one, or one for an unknown method. The
@@ -340,14 +340,14 @@ impl ForeignContext {
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection at once.
-    pub async fn serve_upgraded<T>(&self, io: T) -> CloseReason
+    pub async fn serve_wrapped<T>(&self, io: T) -> CloseReason
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         self.serve_as(io, self.layers.within()).await
     }
 
-    /// As [`serve_upgraded`](Self::serve_again), for frames alone: whatever else the connection begins with is closed as by
+    /// As [`serve_wrapped`](Self::serve_wrapped), for frames alone: whatever else the connection begins with is closed as by
     /// a server without foreign handlers.
     ///
     /// # Cancel safety

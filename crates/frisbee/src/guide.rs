@@ -104,7 +104,7 @@ pub mod hand_off {
     //! ```
     //! use bytes::Bytes;
     //! use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
-    //! use frisbee::{TakeOver, memory};
+    //! use frisbee::{HandOffTarget, memory};
     //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
     //!
     //! const ECHO: Operation = Operation::user(10).expect("users have 10 and up");
@@ -121,7 +121,7 @@ pub mod hand_off {
     //!     }
     //!
     //!     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {
-    //!         asked.accept("yours", TakeOver::new(async |raw| {
+    //!         asked.accept("yours", HandOffTarget::new(async |raw| {
     //!             let (mut read, mut write) = tokio::io::split(raw);
     //!             tokio::io::copy(&mut read, &mut write).await.ok();
     //!         }));

@@ -28,7 +28,7 @@ pub struct HandOffAccepted {
 /// ```
 /// use bytes::Bytes;
 /// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
-/// use frisbee::{TakeOver, memory};
+/// use frisbee::{HandOffTarget, memory};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// const SHELL: Operation = Operation::user(10).expect("users have 10 and up");
@@ -44,7 +44,7 @@ pub struct HandOffAccepted {
 /// #   }
 ///
 ///     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {
-///         asked.accept("come in", TakeOver::new(async |mut transport| {
+///         asked.accept("come in", HandOffTarget::new(async |mut transport| {
 ///             transport.write_all(b"$ ").await.ok();
 ///         }));
 ///         Routed::Continue
@@ -88,9 +88,9 @@ impl HandOffTarget {
     /// the server does not wait for it.
     ///
     /// ```
-    /// use frisbee::TakeOver;
+    /// use frisbee::HandOffTarget;
     ///
-    /// let echo = TakeOver::new(async |raw| {
+    /// let echo = HandOffTarget::new(async |raw| {
     ///     let (mut read, mut write) = tokio::io::split(raw);
     ///     tokio::io::copy(&mut read, &mut write).await.ok();
     /// });

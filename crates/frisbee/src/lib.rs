@@ -103,15 +103,15 @@ pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::requester::{PendingReply, RequestError, Requester, RequesterSession};
-pub use router::{Protocol, Routed, Router, BatchEnd, OverflowPolicy, opening};
+pub use router::{BatchEnd, OverflowPolicy, Protocol, Routed, Router, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
 pub use settings::{ClientSettings, ServerSettings, SettingError};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
+pub use transport::memory;
 #[cfg(target_os = "linux")]
 pub use transport::split_send::send_split;
-pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;
 pub use work::Policy;

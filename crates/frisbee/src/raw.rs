@@ -1,6 +1,6 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
-use crate::budget::{Account, TrafficCounts, Traffic};
+use crate::budget::{Account, Traffic, TrafficCounts};
 use crate::foreign::ReadPauses;
 use crate::transport::{Io, fill};
 use bytes::Bytes;

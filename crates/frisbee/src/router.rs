@@ -7,14 +7,14 @@
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
+pub(crate) mod inline_policy;
 pub(crate) mod mounts;
 pub mod opening;
 pub(crate) mod requester;
-pub(crate) mod inline_policy;
 
 use crate::{
-    CloseReason, Connection, HandOffRequest, MountError, Operation, Outbox, Packet, PacketId, PeerKind, Stream,
-    HandOffTarget,
+    CloseReason, Connection, HandOffRequest, HandOffTarget, MountError, Operation, Outbox, Packet, PacketId, PeerKind,
+    Stream,
 };
 use bytes::Bytes;
 use std::fmt;
@@ -144,8 +144,8 @@ pub trait Protocol: Send + Sync + 'static {
     /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
     /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
     /// latest time for the next call; a time that has passed counts as the next millisecond.
-    fn batch_ended(&self, session: &mut Self::Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
-        let _ = (session, turn);
+    fn batch_ended(&self, session: &mut Self::Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        let _ = (session, batch);
         None
     }
 

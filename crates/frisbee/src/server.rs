@@ -5,7 +5,7 @@ mod accepting;
 mod inherited;
 
 use self::accepting::Listening;
-use crate::acceptor::{Acceptor, ServerShared, OpenConnections};
+use crate::acceptor::{Acceptor, OpenConnections, ServerShared};
 use crate::budget::{Budget, Stats};
 use crate::connection::EndpointInfo;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};

@@ -16,7 +16,7 @@ use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
 pub use state::StreamBytes;
 pub(crate) use state::StreamShared;
-use state::{Messages, ReadBatch, EventWaiters};
+use state::{EventWaiters, Messages, ReadBatch};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 //! This is a complete request/reply protocol:
 //!
 //! ```
-//! use frisbee::tasks::{Cell, Executor, Polled, Task, Then, Worked};
+//! use frisbee::tasks::{Cell, Executor, FirstPoll, Task, Continuation, Worked};
 //! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
@@ -30,9 +30,9 @@
 //!         let Packet { id, operation, body } = packet;
 //!         let memory = body_memory(body.len());
 //!         match cell.poll(|| (self.0)(body)) {
-//!             Polled::Ready(reply) => outbox.push(id, operation, reply).into(),
-//!             Polled::Panicked(_) => Routed::close("a handler panicked"),
-//!             Polled::Pending(parked) => {
+//!             FirstPoll::Ready(reply) => outbox.push(id, operation, reply).into(),
+//!             FirstPoll::Panicked(_) => Routed::close("a handler panicked"),
+//!             FirstPoll::Pending(parked) => {
 //!                 let reply = |task| parked.then(Reply { task, id, operation });
 //!                 if connection.spawn_call(Some((id, operation)), memory, Executor::Runtime, reply) {
 //!                     Routed::Continue
@@ -59,7 +59,7 @@
 //!     operation: Operation,
 //! }
 //!
-//! impl Then<Bytes> for Reply {
+//! impl Continuation<Bytes> for Reply {
 //!     fn then(self, worked: Worked<Bytes>) {
 //!         let Self { task, id, operation } = self;
 //!         let reply = worked.unwrap_or_else(|_panic| "failed".into());
@@ -91,6 +91,6 @@
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
-pub use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
-pub use crate::router::inline_policy::{APART_MAX, APART_MIN, TaskPenalty, InlinePolicy, TrustHandle, note_panic};
+pub use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, Worked, panic_text};
+pub use crate::router::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

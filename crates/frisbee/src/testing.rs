@@ -6,7 +6,7 @@
 use crate::budget::Budget;
 use crate::connection::EndpointInfo;
 use crate::mailbox::Order;
-use crate::{CloseReason, Connection, Outbox, Protocol, BatchEnd};
+use crate::{BatchEnd, CloseReason, Connection, Outbox, Protocol};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Handle;
@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 ///
 /// ```
 /// use frisbee::testing::DetachedConnection;
-/// use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Turn};
+/// use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, BatchEnd};
 /// use std::time::Instant;
 ///
 /// /// Answers all packets of a turn with their number.
@@ -33,8 +33,8 @@ use tokio::runtime::Handle;
 ///         Routed::Continue
 ///     }
 ///
-///     fn turn(&self, count: &mut u8, turn: &mut Turn<'_>) -> Option<Instant> {
-///         turn.outbox.push(PacketId(0), Operation::FIRST_USER, vec![*count]).ok()?;
+///     fn batch_ended(&self, count: &mut u8, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+///         batch.outbox.push(PacketId(0), Operation::FIRST_USER, vec![*count]).ok()?;
 ///         None
 ///     }
 /// }
@@ -48,7 +48,7 @@ use tokio::runtime::Handle;
 ///     assert!(matches!(Count.route(&mut session, packet, &mut outbox), Routed::Continue));
 /// }
 /// assert!(outbox.is_empty());
-/// assert!(!detached.turn(&Count, &mut session, &mut outbox));
+/// assert!(!detached.batch_ended(&Count, &mut session, &mut outbox));
 /// assert_eq!(outbox.take_bytes().last(), Some(&3));
 /// # }
 /// ```
@@ -68,11 +68,11 @@ impl DetachedConnection {
     }
 
     /// Calls [`Protocol::batch_ended`], and returns whether the router asked for a
-    /// [further turn](Turn::again_when_written).
-    pub fn turn<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
-        let mut turn = BatchEnd { now: Instant::now(), outbox, when_written: false };
-        router.batch_ended(session, &mut turn);
-        turn.when_written
+    /// [further turn](BatchEnd::again_when_written).
+    pub fn batch_ended<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
+        let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
+        router.batch_ended(session, &mut batch);
+        batch.when_written
     }
 
     /// Whether the connection was [woken](Connection::wake), or something was sent on it, since the last call.

@@ -251,7 +251,10 @@ impl ClientTls {
     /// If the cryptography does not serve any version of TLS.
     pub fn new(servers: Authorities) -> Result<Self, TlsError> {
         let config = client_config(&servers, None)?;
-        Ok(Self { current: Arc::new(RwLock::new(certificate_request::noting(Arc::new(config)))), servers: Some(servers) })
+        Ok(Self {
+            current: Arc::new(RwLock::new(certificate_request::noting(Arc::new(config)))),
+            servers: Some(servers),
+        })
     }
 
     /// Shows this identity to servers that request one: mutual TLS.

@@ -1,10 +1,10 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
-#[cfg(target_os = "linux")]
-pub(crate) mod split_send;
 pub(crate) mod proxied;
 #[cfg(all(feature = "shm", target_os = "linux"))]
 mod shared;
+#[cfg(target_os = "linux")]
+pub(crate) mod split_send;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 #[cfg(unix)]

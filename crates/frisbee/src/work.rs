@@ -18,7 +18,7 @@ use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
-pub(crate) use carrier::{CarrierHandle, AssignedJob};
+pub(crate) use carrier::{AssignedJob, CarrierHandle};
 pub(crate) use home_worker::HomeWorker;
 use std::sync::Arc;
 use std::time::Instant;

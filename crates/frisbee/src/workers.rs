@@ -171,9 +171,11 @@ impl Pool {
     /// The worker of a server's next connection: of tokio's the one that has the fewest.
     pub(crate) fn least(&self) -> WorkerAssignment<'_> {
         match self {
-            Self::Threads(threads) => {
-                threads.workers.iter().min_by_key(|worker| worker.load()).map_or(WorkerAssignment::Caller, WorkerAssignment::Worker)
-            }
+            Self::Threads(threads) => threads
+                .workers
+                .iter()
+                .min_by_key(|worker| worker.load())
+                .map_or(WorkerAssignment::Caller, WorkerAssignment::Worker),
             _ => self.next(),
         }
     }

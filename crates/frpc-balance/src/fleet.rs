@@ -65,7 +65,7 @@ impl Fleet {
     /// The connection for a call.
     fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
-            true if self.clock.is_due() => self.weighed(),
+            true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
             // Streams are not timed, and an ejection ends all the same.
             false => None,
@@ -101,7 +101,7 @@ impl Fleet {
             self.choice.lock().assess(now);
         }
         if self.choice.lock().spills() || self.clock.has_reports() {
-            self.clock.tend();
+            self.clock.mark();
         }
     }
 

@@ -44,7 +44,7 @@ use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema, full_name};
 use free_names::ReservedNames;
 use modules::{Generated, check_modules};
-use prost_code::{NameClash, MARKER, OneofEnum};
+use prost_code::{MARKER, NameClash, OneofEnum};
 use rpc::ServiceOptions;
 use services::ServiceConstants;
 

@@ -6,12 +6,11 @@
 //! the past, `refusal.rs` writes the error, and `text.rs` the lock. docs/schema-lock.md is the document for users.
 
 mod align;
-mod shared_operations;
 mod canonical;
+mod compare;
 mod fingerprint;
 mod from_schema;
 mod history;
-mod compare;
 mod layout;
 mod lock_file;
 mod numbering;
@@ -20,6 +19,7 @@ mod options;
 mod record;
 mod refusal;
 mod scope;
+mod shared_operations;
 mod stored;
 mod text;
 
@@ -36,14 +36,14 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
-use shared_operations::AdjacentService;
+use compare::judge;
 use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
-use compare::judge;
 use operations::{Operations, number};
 use record::Record;
 use refusal::refuse;
 use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
+use shared_operations::AdjacentService;
 use stored::Lock;
 
 /// The result for a build.
@@ -119,7 +119,8 @@ pub(crate) fn plan(
         }
         plan.layouts.extend(layout::layouts(&record));
     }
-    plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| shared_operations::in_folder(it)));
+    plan.neighbours
+        .extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| shared_operations::in_folder(it)));
     if !missing.is_empty() {
         warn(missing_remark(&missing, &plan.operations, options));
     }

@@ -149,7 +149,7 @@ impl<E: Enumeration> Codec for Enum<E> {
             *value = from.plain_i32(E::NAME)?;
             return Ok(true);
         }
-        let offset = from.position();
+        let offset = from.value_offset();
         let name = from.string(E::NAME)?;
         match E::number(&name) {
             Some(number) => {

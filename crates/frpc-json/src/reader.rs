@@ -112,11 +112,11 @@ impl<'a> Reader<'a> {
     /// use frpc_json::{Options, Reader};
     ///
     /// let mut reader = Reader::new(b"  7", &Options::new())?;
-    /// assert_eq!(reader.place(), 2);
+    /// assert_eq!(reader.value_offset(), 2);
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     #[inline(always)]
-    pub fn position(&mut self) -> usize {
+    pub fn value_offset(&mut self) -> usize {
         self.peek();
         self.at
     }

@@ -24,7 +24,7 @@ macro_rules! integers {
 
             #[inline]
             fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-                let offset = from.place();
+                let offset = from.value_offset();
                 let (is_negative, magnitude) = from.integer($expected)?;
                 let value = if is_negative {
                     0_i64.checked_sub_unsigned(magnitude).and_then(|value| Self::try_from(value).ok())
@@ -152,7 +152,7 @@ impl Json for Vec<u8> {
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         const EXPECTED: &str = "bytes in base64";
-        let offset = from.position();
+        let offset = from.value_offset();
         let text = from.string(EXPECTED)?;
         *self = base64::decode(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))?;
         Ok(())

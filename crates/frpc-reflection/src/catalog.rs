@@ -98,7 +98,8 @@ impl Catalog {
         }
         let at = self.files.len();
         let imports = file.proto.dependency.iter().filter_map(|import| self.by_name.get(import)).copied();
-        let shown = PublishedFile { head: head_in_set(&file.bytes), bytes: file.bytes.clone(), imports: imports.collect() };
+        let shown =
+            PublishedFile { head: head_in_set(&file.bytes), bytes: file.bytes.clone(), imports: imports.collect() };
         self.files.push(shown);
         self.by_name.entry(file.name.clone()).or_insert(at);
         for symbol in file.symbols() {

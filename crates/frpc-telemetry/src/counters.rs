@@ -5,10 +5,10 @@ mod figures;
 mod histogram;
 mod shards;
 
-pub use figures::{Metric, FigureKind, TopicFigures};
+pub use figures::{FigureKind, Metric, TopicFigures};
 pub use histogram::Histogram;
 
-use frpc::observe::{ObservedMethod, BatchObserver, ChannelServers, ServerLoad, CallSide};
+use frpc::observe::{BatchObserver, CallSide, ChannelServers, ObservedMethod, ServerLoad};
 #[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use frpc::{CallKind, Code};
@@ -50,7 +50,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// client.greet(Name { name: "Ada".to_owned() }).await?;
 ///
 /// let snapshot = counters.snapshot();
-/// for side in [Side::Server, Side::Client] {
+/// for side in [CallSide::Server, CallSide::Client] {
 ///     let greet = snapshot.calls.iter().find(|calls| calls.side == side).expect("a call has been made");
 ///     assert_eq!((greet.service, greet.method), ("greeter.Greeter", "Greet"));
 ///     assert_eq!((greet.code, greet.durations.count()), (frpc::Code::Ok, 1));

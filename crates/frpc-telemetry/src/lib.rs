@@ -7,4 +7,4 @@ pub mod metrics;
 #[cfg(feature = "otel")]
 pub mod otel;
 
-pub use counters::{Calls, Counters, Metric, FigureKind, Histogram, Retried, Snapshot, TopicFigures};
+pub use counters::{Calls, Counters, FigureKind, Histogram, Metric, Retried, Snapshot, TopicFigures};

@@ -24,13 +24,13 @@ type Row = (CallSide, &'static str, &'static str, i32);
 ///
 /// ```
 /// use frpc_telemetry::Counters;
-/// use frpc_telemetry::metrics::Figures;
+/// use frpc_telemetry::metrics::MetricsExporter;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let counters = Counters::new();
 /// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
-/// let mut figures = Figures::new(&counters).stats(&server.stats());
+/// let mut figures = MetricsExporter::new(&counters).stats(&server.stats());
 /// // Every few seconds, or before each look of the recorder:
 /// figures.record();
 /// # Ok(())

@@ -89,7 +89,8 @@ async fn recorder_receives_each_call_once() {
     let counters = Counters::new();
     let builder = Server::builder().batch_observer(counters.clone()).add_service(GreeterServer::new(Polite));
     let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
-    let (address, mut figures) = (server.local_addr().to_string(), MetricsExporter::new(&counters).stats(&server.stats()));
+    let (address, mut figures) =
+        (server.local_addr().to_string(), MetricsExporter::new(&counters).stats(&server.stats()));
     tokio::spawn(server.serve());
     let builder = Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>();
     let client = GreeterClient::new(builder.connect(address.as_str()).await.expect("the server listens"));

@@ -18,7 +18,7 @@ impl Tensor {
     ///
     /// If it is no tensor, or a number does not fit the type.
     pub fn decode_json_as(from: &mut Reader<'_>, dtype: &str) -> Result<Self, DecodeError> {
-        let offset = from.position();
+        let offset = from.value_offset();
         Parts::read(from)?.tensor(offset, dtype)
     }
 }
@@ -42,7 +42,7 @@ impl Json for Tensor {
     }
 
     fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let offset = from.position();
+        let offset = from.value_offset();
         let mut parts = Parts::default();
         parts.decode_positional(from)?;
         *self = parts.tensor(offset, "")?;
@@ -178,7 +178,7 @@ impl Json for Image {
             *self = picture.0;
             return Ok(());
         }
-        let offset = from.position();
+        let offset = from.value_offset();
         let text = from.string("an object, a data URL or base64")?;
         let (media_type, data) = match text.strip_prefix("data:") {
             None => ("", &*text),

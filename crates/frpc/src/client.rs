@@ -1,11 +1,11 @@
 //! The calling end: channels, the connections that they make, and the calls on these.
 
-pub(crate) mod middleware_call;
 pub(crate) mod attempt;
 pub mod blocking;
 pub(crate) mod builder;
 pub(crate) mod call;
 pub(crate) mod channel;
+pub(crate) mod connect_task;
 pub(crate) mod current;
 pub(crate) mod dial;
 pub(crate) mod factory;
@@ -13,7 +13,7 @@ pub(crate) mod hand_off;
 pub(crate) mod hedging;
 pub(crate) mod link;
 pub(crate) mod links;
-pub(crate) mod connect_task;
+pub(crate) mod middleware_call;
 pub mod picker;
 pub(crate) mod retries;
 pub(crate) mod retrying;

@@ -27,10 +27,10 @@ use crate::observe::batch_calls::BatchCalls;
 use crate::observe::observers::nanos;
 use crate::service::admission::admit;
 use crate::service::caller::Caller;
+use crate::service::erased::{AcceptedStream, Entry, Kind, StreamingMethod};
 use crate::service::failures::{close_for_strays, overloaded};
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
-use crate::service::erased::{Entry, Kind, AcceptedStream, StreamingMethod};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
 use crate::wire::envelope::{self, Envelope, ParsedPacket};
@@ -41,8 +41,8 @@ use crate::wire::report;
 use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    BatchEnd, OverflowPolicy,
+    BatchEnd, CloseReason, Connection, HandOffRequest, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
+    Protocol, Routed, Stream,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -337,11 +337,11 @@ impl Protocol for Endpoint {
         self.offer.mounts.going_away(&mut session.mounted);
     }
 
-    fn batch_ended(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         if self.offer.is_plain && session.strays == 0 {
-            return self.end_batch_of_calls(session, turn.now).0;
+            return self.end_batch_of_calls(session, batch.now).0;
         }
-        self.turn_beside_calls(session, turn)
+        self.end_mixed_batch(session, batch)
     }
 
     /// A channel closes its connections itself.
@@ -446,12 +446,12 @@ impl Endpoint {
 
     /// Ends a turn with mounted routers, strays, or calls that are observed.
     #[inline(never)]
-    fn turn_beside_calls(&self, session: &mut Session, turn: &mut BatchEnd<'_>) -> Option<Instant> {
-        let (calls, ended) = self.end_batch_of_calls(session, turn.now);
+    fn end_mixed_batch(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        let (calls, ended) = self.end_batch_of_calls(session, batch.now);
         if let Some(tally) = session.caller.batch_calls().filter(|tally| !tally.is_empty()) {
             // Calls may have been refused without a look at the clock.
             let ended = ended.unwrap_or_else(deadline::now);
-            tally.flush(nanos(ended.saturating_duration_since(turn.now)));
+            tally.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
         if u64::from(session.strays) > STRAYS_MAX {
             close_for_strays(&session.caller.connection, session.strays.into());
@@ -459,7 +459,7 @@ impl Endpoint {
         if self.offer.mounts.is_empty() {
             return calls;
         }
-        let mounted = self.offer.mounts.batch_ended(&mut session.mounted, turn);
+        let mounted = self.offer.mounts.batch_ended(&mut session.mounted, batch);
         [mounted, calls].into_iter().flatten().min()
     }
 
@@ -501,7 +501,9 @@ impl Endpoint {
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         match ParsedPacket::parse(body, self.calls.is_some()) {
-            ParsedPacket::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
+            ParsedPacket::Request(envelope) if self.calls.is_none() => {
+                self.serve(session, id, operation, envelope, outbox)
+            }
             ParsedPacket::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
             ParsedPacket::Malformed => {
                 let status = body::malformed("request");
@@ -554,7 +556,13 @@ impl Endpoint {
 }
 
 /// Opens a stream for a call, unless it is cancelled or its caller is denied.
-fn open(session: &Session, served: &ServedMethod, opens: &dyn StreamingMethod, prefix: Option<Prefix>, stream: Stream) -> Routed {
+fn open(
+    session: &Session,
+    served: &ServedMethod,
+    opens: &dyn StreamingMethod,
+    prefix: Option<Prefix>,
+    stream: Stream,
+) -> Routed {
     let ServedMethod { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));

@@ -107,7 +107,7 @@ pub use polyglot::{Undecoded, Utf8Bytes};
 pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
 #[doc(hidden)]
-pub use server::foreign::batch::{ForeignCalled, ForeignSlot, ForeignTask, ForeignBatch};
+pub use server::foreign::batch::{ForeignBatch, ForeignCalled, ForeignSlot, ForeignTask};
 pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};

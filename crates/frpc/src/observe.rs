@@ -15,8 +15,8 @@
 
 mod batch;
 pub(crate) mod batch_calls;
-mod trace;
 pub(crate) mod observers;
+mod trace;
 
 pub use batch::{BatchObserver, ChannelServers, ServerLoad};
 pub use trace::TraceContext;
@@ -31,17 +31,17 @@ use crate::{Code, Status};
 /// must not block. A panic in them is one of the handler, or of the caller.
 ///
 /// ```
-/// use frpc::observe::{About, Ended, Observer, Token, TraceContext};
+/// use frpc::observe::{ObservedMethod, CallEnd, Observer, Token, TraceContext};
 ///
 /// /// Prints calls that fail.
 /// struct Failures;
 ///
 /// impl Observer for Failures {
-///     fn begin(&self, _about: &About, _trace: &mut Option<TraceContext>) -> Token {
+///     fn begin(&self, _about: &ObservedMethod, _trace: &mut Option<TraceContext>) -> Token {
 ///         Token::default()
 ///     }
 ///
-///     fn end(&self, about: &About, _token: Token, ended: &Ended) {
+///     fn end(&self, about: &ObservedMethod, _token: Token, ended: &CallEnd) {
 ///         if ended.code != frpc::Code::Ok {
 ///             println!("{}/{}: {:?}", about.service(), about.method(), ended.code);
 ///         }

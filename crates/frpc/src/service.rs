@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod caller;
+pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod formats;
 pub(crate) mod hand_off;
@@ -15,7 +16,6 @@ pub(crate) mod lifecycle;
 pub(crate) mod load;
 pub(crate) mod methods;
 pub(crate) mod proto;
-pub(crate) mod erased;
 pub(crate) mod stream_method;
 pub(crate) mod streams;
 pub(crate) mod unary;

@@ -120,7 +120,12 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    fn new(receiver: StreamReceiver, end: ReceiverEnd, reading: DecodeOptions, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+    fn new(
+        receiver: StreamReceiver,
+        end: ReceiverEnd,
+        reading: DecodeOptions,
+        deadline: Option<Pin<Box<Sleep>>>,
+    ) -> Self {
         let is_native = receiver.is_native();
         let metadata = Metadata::new();
         Self {

@@ -1,7 +1,7 @@
 //! Topics whose messages have a type of a schema, on [`frisbee_pubsub`].
 
 use crate::Status;
-use crate::wire::body::{self, EncodeForm, PutError, DecodeOptions};
+use crate::wire::body::{self, DecodeOptions, EncodeForm, PutError};
 use frisbee::{CloseReason, PeerKind};
 use frisbee_pubsub::{Client, Position, Publisher, RecvError, Start, Subscription};
 use polyglot::{Form, Message, Nesting, Root};

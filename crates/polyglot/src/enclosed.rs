@@ -19,7 +19,7 @@ pub enum RawMessage<'a> {
 /// Writes a body that encloses a message of `len` bytes, which `write` appends to the buffer.
 ///
 /// ```
-/// use polyglot::{Decoder, Enclosed, Encoder, Root};
+/// use polyglot::{Decoder, RawMessage, Encoder, Root};
 ///
 /// let mut body = Vec::new();
 /// polyglot::encode_enclosed("example.Raw", &mut Encoder::new(&mut body), 2, |out| out.extend(b"hi"))?;
@@ -27,8 +27,8 @@ pub enum RawMessage<'a> {
 ///
 /// let memory = |message: &[u8]| 2 * message.len();
 /// let read = polyglot::decode_enclosed("example.Raw", &mut Decoder::new(&body), memory, |message| match message {
-///     Enclosed::Shared(bytes) => String::from_utf8(bytes.to_vec()),
-///     Enclosed::Slice(bytes) => String::from_utf8(bytes.to_vec()),
+///     RawMessage::Shared(bytes) => String::from_utf8(bytes.to_vec()),
+///     RawMessage::Slice(bytes) => String::from_utf8(bytes.to_vec()),
 /// })?;
 /// assert_eq!(read, Root::Message("hi".to_owned()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,8 +3,8 @@
 use crate::RESULT;
 use frisbee::bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
-    OverflowPolicy, tlv,
+    CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
+    SendError, TooLong, tlv,
 };
 use parking_lot::Mutex;
 use std::fmt;

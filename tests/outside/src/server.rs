@@ -2,8 +2,8 @@
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
-use frisbee::tasks::{Cell, Executor, ParkedFuture, FirstPoll, Task, Continuation, InlinePolicy, TrustHandle, Worked};
-use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, OverflowPolicy, body_memory, tlv};
+use frisbee::tasks::{Cell, Continuation, Executor, FirstPoll, InlinePolicy, ParkedFuture, Task, TrustHandle, Worked};
+use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
 use std::fmt;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RawTransport, Routed,
-    Server, Stream, HandOffTarget,
+    Client, Connection, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId, Protocol,
+    RawTransport, Routed, Server, Stream,
 };
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;

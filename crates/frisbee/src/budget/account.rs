@@ -5,7 +5,7 @@
 //! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
 //! that holds little may continue in any case, since others of its address may belong to another user.
 
-use super::{Budget, TrafficCounts, Traffic, WAITING_COST};
+use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -159,7 +159,7 @@ impl Account {
     }
 
     /// Charges for a request whose handler has begun and waits.
-    pub(crate) fn charge(&self, bytes: usize) -> usize {
+    pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
         charge

@@ -2,7 +2,7 @@
 
 use super::Budget;
 use super::log_limit::LogLimit;
-use super::traffic::{TrafficCounts, Traffic};
+use super::traffic::{Traffic, TrafficCounts};
 use crate::{CloseKind, CloseReason};
 use parking_lot::Mutex;
 use std::collections::VecDeque;

@@ -22,7 +22,7 @@ fn unwrapping(calls: &Arc<AtomicUsize>) -> ServerBuilder {
             calls.fetch_add(1, Ordering::SeqCst);
             async move {
                 transport.read_u8().await?;
-                context.serve_upgraded(transport).await;
+                context.serve_wrapped(transport).await;
                 Ok(())
             }
         },
@@ -169,7 +169,7 @@ async fn connections_within_gateway_share_its_memory_account() {
         async |mut transport, context: ForeignContext| {
             transport.read_u8().await?;
             let _hold = context.charge(1 << 20);
-            context.serve_upgraded(transport).await;
+            context.serve_wrapped(transport).await;
             Ok(())
         },
     );

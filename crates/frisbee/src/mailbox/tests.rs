@@ -51,7 +51,11 @@ fn driver_is_woken_once_until_it_polls() {
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Taken);
     assert_eq!((driver.waiting, mailbox.is_notified()), (30, false));
     driver.waiting = 0;
-    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Taken, "handles are to know that it has been written");
+    assert_eq!(
+        driver.take(&mailbox, &waker, false),
+        TakeOutcome::Taken,
+        "handles are to know that it has been written"
+    );
     assert_eq!(mailbox.lock().queued(), 0);
     mailbox.order(Order::Now(CloseReason::Local));
     assert_eq!(woken.count(), 2);
@@ -204,7 +208,8 @@ fn hand_off_decider_is_notified_when_peer_cancels() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
-    for (state, is_over) in [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::GivenUp, true)] {
+    for (state, is_over) in [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::GivenUp, true)]
+    {
         let before = woken.count();
         mailbox.set_handing_off(HandOffState::No);
         assert!(mailbox.poll_given_up(&mut context, &mut waiter).is_pending());

@@ -2,10 +2,10 @@
 
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
-use crate::router::inline::{Cell, ParkedFuture, FirstPoll, Continuation, Worked, panic_text};
+use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, Worked, panic_text};
 use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
-use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, OverflowPolicy};
+use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;

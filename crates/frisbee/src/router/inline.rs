@@ -35,12 +35,12 @@ pub trait Continuation<T>: Send {
 /// next use.
 ///
 /// ```
-/// use frisbee::tasks::{Cell, Polled};
+/// use frisbee::tasks::{Cell, FirstPoll};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///
 /// let mut cell: Cell<_> = Cell::default();
-/// assert!(matches!(cell.poll(|| double(21)), Polled::Ready(42)));
+/// assert!(matches!(cell.poll(|| double(21)), FirstPoll::Ready(42)));
 /// ```
 pub struct Cell<F, A = ()>(Option<Pin<Box<InlineSlot<F, A>>>>);
 

@@ -2,8 +2,8 @@
 
 use crate::router::opening;
 use crate::{
-    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
-    BatchEnd, OverflowPolicy,
+    BatchEnd, CloseReason, Connection, HandOffRequest, MountError, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
+    Protocol, Routed, Stream,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -281,8 +281,8 @@ impl Protocol for Mounts {
         session.each().for_each(|mounted| mounted.idle());
     }
 
-    fn batch_ended(&self, session: &mut MountsSession, turn: &mut BatchEnd<'_>) -> Option<Instant> {
-        session.each().filter_map(|mounted| mounted.turn(turn)).min()
+    fn batch_ended(&self, session: &mut MountsSession, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        session.each().filter_map(|mounted| mounted.batch_ended(batch)).min()
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
@@ -334,7 +334,7 @@ trait ErasedSession: Send {
     fn going_away(&mut self);
     fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
-    fn turn(&mut self, turn: &mut BatchEnd<'_>) -> Option<Instant>;
+    fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
 }
 
@@ -413,8 +413,8 @@ impl<R: Protocol> ErasedSession for Mounted<R> {
         self.router.idle(session);
     }
 
-    fn turn(&mut self, turn: &mut BatchEnd<'_>) -> Option<Instant> {
-        self.router.batch_ended(self.session.as_mut()?, turn)
+    fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        self.router.batch_ended(self.session.as_mut()?, batch)
     }
 
     fn disconnected(&mut self, reason: &CloseReason) {
@@ -488,8 +488,8 @@ mod tests {
             self.note("idle");
         }
 
-        fn batch_ended(&self, (): &mut (), turn: &mut BatchEnd<'_>) -> Option<Instant> {
-            (self.name == "b").then_some(turn.now)
+        fn batch_ended(&self, (): &mut (), batch: &mut BatchEnd<'_>) -> Option<Instant> {
+            (self.name == "b").then_some(batch.now)
         }
 
         fn blocked(&self, _connection: &Connection, operation: Operation) -> bool {
@@ -530,7 +530,10 @@ mod tests {
         mounts.idle(&mut session);
         assert_eq!(heard_of(), "a idle, b idle, c idle");
         let now = Instant::now();
-        assert_eq!(mounts.batch_ended(&mut session, &mut BatchEnd { now, outbox: &mut outbox, when_written: false }), Some(now));
+        assert_eq!(
+            mounts.batch_ended(&mut session, &mut BatchEnd { now, outbox: &mut outbox, when_written: false }),
+            Some(now)
+        );
         assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, told("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));

@@ -3,8 +3,8 @@
 mod table;
 
 use crate::{
-    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
-    OverflowPolicy,
+    CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
+    SendError, TooLong,
 };
 use bytes::Bytes;
 use frisbee_core::tlv;
@@ -69,7 +69,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
 ///
 /// ```
-/// use frisbee::{Connection, Operation, Outbox, Packet, Requester, RequesterSession, Routed, Protocol, WhenFull};
+/// use frisbee::{Connection, Operation, Outbox, Packet, Requester, RequesterSession, Routed, Protocol, OverflowPolicy};
 ///
 /// const NEWS: Operation = Operation::user(12).expect("users have 10 and up");
 ///
@@ -90,7 +90,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///         self.0.route(session, packet, outbox)
 ///     }
 ///
-///     fn when_full(&self, session: &RequesterSession, packet: &Packet) -> WhenFull {
+///     fn when_full(&self, session: &RequesterSession, packet: &Packet) -> OverflowPolicy {
 ///         self.0.when_full(session, packet)
 ///     }
 ///
@@ -212,7 +212,8 @@ impl Requester {
             let (number, reply) = sent.await??;
             place.forget();
             was_sent = true;
-            let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
+            let waiting =
+                PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
             waiting.await
         });
         let replied = replied.await;

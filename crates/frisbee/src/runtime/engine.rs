@@ -12,14 +12,14 @@ use self::hand_off::OutgoingHandOff;
 use crate::budget::{LineLimit, Output, Traffic};
 use crate::connection::Connection;
 use crate::hand_off::HandOffWaiter;
-use crate::mailbox::{TakeOutcome, MailReader, Order};
+use crate::mailbox::{MailReader, Order, TakeOutcome};
 use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
 use crate::router::inline_policy::note_panic;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::BlockingTask;
-use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, BatchEnd};
+use crate::{BatchEnd, CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
 use frisbee_core::{Event, PeerStreamIds, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -409,9 +409,9 @@ impl<R: Protocol> Engine<R> {
     fn end_turn(&mut self, now: Instant) {
         let Some(session) = &mut self.session else { return };
         self.handle.set_routed(0);
-        let mut turn = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
-        self.requested.at = self.router.batch_ended(session, &mut turn);
-        self.requested.when_written = turn.when_written;
+        let mut batch = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
+        self.requested.at = self.router.batch_ended(session, &mut batch);
+        self.requested.when_written = batch.when_written;
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.retain_outbox();
         }

@@ -21,7 +21,7 @@ pub(crate) use closed_connection::{AbortOnDrop, ClosedConnection, Tasks};
 use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
-use crate::mailbox::{TakeOutcome, Order};
+use crate::mailbox::{Order, TakeOutcome};
 use crate::transport::Io;
 use crate::workers::executor::wake_last;
 use crate::{CloseReason, Protocol};

@@ -5,7 +5,7 @@ use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
 use crate::work::HomeWorker;
-use crate::workers::watchdog::{self, BlockingTask, ThreadClock, PollId, WatchedThread};
+use crate::workers::watchdog::{self, BlockingTask, PollId, ThreadClock, WatchedThread};
 use crate::{Protocol, RawTransport};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Spawner, Worker};

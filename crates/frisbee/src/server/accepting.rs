@@ -10,11 +10,11 @@
 
 use super::Listener;
 use crate::Protocol;
-use crate::acceptor::{AcceptedConnection, Entry, ServerShared, OpenConnections};
+use crate::acceptor::{AcceptedConnection, Entry, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
 use crate::transport::{MovableSocket, Socket};
 use crate::workers::executor::wake_last;
-use crate::workers::{WorkerAssignment, Pool, Worker};
+use crate::workers::{Pool, Worker, WorkerAssignment};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -126,7 +126,13 @@ async fn accept<L: Listener, R: Protocol>(
 }
 
 /// Has a connection driven where it belongs.
-fn dispatch<R: Protocol>(host: &Arc<ServerShared<R>>, place: &WorkerAssignment<'_>, socket: Socket, ends: EndpointInfo, entry: Entry) {
+fn dispatch<R: Protocol>(
+    host: &Arc<ServerShared<R>>,
+    place: &WorkerAssignment<'_>,
+    socket: Socket,
+    ends: EndpointInfo,
+    entry: Entry,
+) {
     let runtime = match place {
         WorkerAssignment::Caller => None,
         WorkerAssignment::Worker(worker) => Some(*worker),
@@ -151,7 +157,13 @@ fn dispatch<R: Protocol>(host: &Arc<ServerShared<R>>, place: &WorkerAssignment<'
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Protocol, T: MovableSocket>(host: &Arc<ServerShared<R>>, worker: Option<&Worker>, socket: T, ends: EndpointInfo, entry: Entry) {
+fn spawn<R: Protocol, T: MovableSocket>(
+    host: &Arc<ServerShared<R>>,
+    worker: Option<&Worker>,
+    socket: T,
+    ends: EndpointInfo,
+    entry: Entry,
+) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
     let arrived = Box::new(AcceptedConnection { ends, entry });

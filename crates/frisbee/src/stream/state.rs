@@ -244,7 +244,7 @@ impl Messages {
 
     /// Charges for a message that has come; `false` if there is no memory for it.
     #[inline]
-    fn charge(&mut self, memory: usize, account: &Account) -> bool {
+    fn charge_message(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);
         let is_charged = held - self.charged < MESSAGES_STEP || self.charge(whole_steps(held), account);
         if is_charged {
@@ -390,7 +390,7 @@ impl StreamShared {
         if !inner.state.receives() {
             return Err(message);
         }
-        if !inner.window.receive(message.len()) || !inner.charge(memory_of(message.len()), &self.account) {
+        if !inner.window.receive(message.len()) || !inner.charge_message(memory_of(message.len()), &self.account) {
             self.account.budget().counts.count_rejected();
             return Ok(Self::overflow(inner));
         }
@@ -415,14 +415,16 @@ impl StreamShared {
         let is_short = size.longest < COPY_BELOW;
         if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
             let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
-            if !inner.charge(memory, &self.account) {
+            if !inner.charge_message(memory, &self.account) {
                 self.account.budget().counts.count_rejected();
                 return Some(Self::overflow(inner));
             }
             inner.inbox.push_batch(body);
         } else {
             for message in Batch::new(body).flatten() {
-                if !inner.window.receive(message.len()) || !inner.charge(memory_of(message.len()), &self.account) {
+                if !inner.window.receive(message.len())
+                    || !inner.charge_message(memory_of(message.len()), &self.account)
+                {
                     self.account.budget().counts.count_rejected();
                     return Some(Self::overflow(inner));
                 }

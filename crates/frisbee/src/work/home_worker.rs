@@ -8,7 +8,7 @@
 //! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method is no
 //! longer trusted, or when its polls take a millisecond or more three times in a row.
 
-use super::carrier::{CarrierHandle, CarrierFuture, AssignedJob};
+use super::carrier::{AssignedJob, CarrierFuture, CarrierHandle};
 use crate::Connection;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::RingHome;

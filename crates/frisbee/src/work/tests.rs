@@ -1,4 +1,4 @@
-use super::{JobStart, CarrierHandle, Executor, SPARE_MAX, ConnectionTasks};
+use super::{CarrierHandle, ConnectionTasks, Executor, JobStart, SPARE_MAX};
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};

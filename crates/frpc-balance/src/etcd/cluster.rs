@@ -111,7 +111,8 @@ impl Etcd {
     /// A new lease.
     pub(crate) async fn grant(&self, ttl: Duration) -> io::Result<i64> {
         let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
-        let granted: LeaseGrantResponse = self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
+        let granted: LeaseGrantResponse =
+            self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
         Ok(granted.id)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::fleet::clock::FleetClock;
 use crate::fleet::estimate::ServerEstimate;
-use crate::fleet::members::{Member, ConnectDelays, Row, ResolvedEndpoint};
+use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::{Connects, Follower};
 use crate::fleet::{Fleet, first};

@@ -59,20 +59,20 @@ impl FleetClock {
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
             if self.is_due() {
-                self.tend();
+                self.mark();
             }
         }
         now
     }
 
-    /// Whether the next choice is to be made with care; see [`Choice`](crate::fleet::choice::Choice).
+    /// Whether the next choice weighs all servers; see [`CandidateSet`](crate::fleet::choice::CandidateSet).
     #[inline]
-    pub(crate) fn is_due(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Has the next choices be made with care.
-    pub(crate) fn tend(&self) {
+    /// Marks the clock: the next choices weigh all servers.
+    pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
 
@@ -97,7 +97,7 @@ impl FleetClock {
     /// Has costs be recomputed before the next call is placed.
     pub(super) fn hurry(&self) {
         self.due.store(0, Ordering::Release);
-        self.tend();
+        self.mark();
     }
 
     /// Notes that a connection has come or gone.
@@ -116,7 +116,7 @@ impl FleetClock {
     /// Notes that the server in this place has reported how busy it is.
     pub(super) fn note_report(&self, place: u32) {
         self.reports.record(place, self.now());
-        self.tend();
+        self.mark();
     }
 
     /// The place of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
@@ -189,16 +189,16 @@ mod tests {
     #[test]
     fn costs_update_only_when_due_or_reported() {
         let clock = FleetClock::new();
-        assert!(clock.is_due(), "nothing has been computed yet");
+        assert!(clock.is_marked(), "nothing has been computed yet");
         let advance = |nanos: u64| {
             clock.advance(clock.made() + Duration::from_nanos(nanos));
         };
         let relaxed = |what: &dyn Fn()| {
             clock.relax();
             clock.take_due();
-            let before = clock.is_due();
+            let before = clock.is_marked();
             what();
-            (before, clock.is_due())
+            (before, clock.is_marked())
         };
         assert_eq!(relaxed(&|| advance(REFRESH / 2)), (false, false));
         assert_eq!(relaxed(&|| advance(2 * REFRESH)), (false, true));

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::fleet::clock::FleetClock;
 use frpc::Code;
-use frpc::picker::{Report, ServerEvent, ServerObserver, MeasuredEnd};
+use frpc::picker::{MeasuredEnd, Report, ServerEvent, ServerObserver};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -418,7 +418,8 @@ impl ServerEstimate {
             self.set_cost(state.cost(now, self.is_open(), 1));
         }
         drop(state);
-        if end == MeasuredEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES)) || self.is_late_again(end)
+        if end == MeasuredEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES))
+            || self.is_late_again(end)
         {
             self.eject(SILENCE);
         }

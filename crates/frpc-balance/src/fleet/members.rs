@@ -95,7 +95,13 @@ impl ResolvedEndpoint {
 
 impl Member {
     /// A server with a task that keeps a connection.
-    pub(crate) fn kept(links: Links, stated: ResolvedEndpoint, urgency: &Arc<Urgency>, pauses: ConnectDelays, runtime: &Handle) -> Self {
+    pub(crate) fn kept(
+        links: Links,
+        stated: ResolvedEndpoint,
+        urgency: &Arc<Urgency>,
+        pauses: ConnectDelays,
+        runtime: &Handle,
+    ) -> Self {
         links.set_server_name(stated.get().server_name());
         let links = Arc::new(links);
         let keeping = runtime.spawn(keep(links.clone(), urgency.clone(), pauses));

@@ -7,7 +7,7 @@
 //! would otherwise cost a connection of every client.
 
 use crate::fleet::estimate::ServerEstimate;
-use crate::fleet::members::{Member, ConnectDelays, Row, ResolvedEndpoint};
+use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::{Fleet, below};
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
@@ -39,7 +39,8 @@ const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
 pub(crate) const AT_ONCE: usize = 64;
 
 /// Connections that are still to be made to an endpoint.
-pub(crate) type Connects = Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
+pub(crate) type Connects =
+    Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
 
 /// The task that follows a resolver, and how that goes. Ends with this.
 pub(crate) struct ResolverTask {

@@ -134,7 +134,11 @@ impl Builder {
     /// }
     /// # Ok::<(), frpc_build::Error>(())
     /// ```
-    pub fn load_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<LoadedProtos, Error> {
+    pub fn load_protos(
+        self,
+        protos: &[impl AsRef<Path>],
+        includes: &[impl AsRef<Path>],
+    ) -> Result<LoadedProtos, Error> {
         self.load(&parse_files(protos, includes)?)
     }
 

@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Member, Message, sibling, map_value, number_literal};
+use crate::generate::messages::{Member, Message, map_value, number_literal, sibling};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;

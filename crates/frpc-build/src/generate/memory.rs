@@ -10,7 +10,7 @@ use quote::quote;
 use syn::{Item, Type};
 
 use crate::error::Error;
-use crate::generate::messages::{Member, Message, sibling, field_type, map_value};
+use crate::generate::messages::{Member, Message, field_type, map_value, sibling};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::wire_order::oneof_of;
 

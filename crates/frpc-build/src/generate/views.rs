@@ -13,7 +13,7 @@ use syn::{Ident, Item, Path, Type};
 
 use super::free_names::free_name;
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Message, sibling, map_value};
+use crate::generate::messages::{Message, map_value, sibling};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::{in_wire_order, oneof_of};

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::numbering::{OperationBases, Numbering};
+use super::numbering::{Numbering, OperationBases};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 

@@ -57,7 +57,11 @@ pub(crate) fn refuse(
              another file; {} updates it",
             options.recording_build(LockUpdate::Safe)
         );
-        return Err(Error::at(ErrorKind::Lock, SourcePosition { file: path.display().to_string(), line: 1, column: 1 }, text));
+        return Err(Error::at(
+            ErrorKind::Lock,
+            SourcePosition { file: path.display().to_string(), line: 1, column: 1 },
+            text,
+        ));
     };
     let mut text = format!("the schema differs from {lock}");
     for Change { verdict, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {

@@ -40,12 +40,10 @@ pub(crate) fn in_process(layouts: &[Layout]) -> Vec<AdjacentService> {
     static BUILT: Mutex<Vec<AdjacentService>> = Mutex::new(Vec::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let before = built.clone();
-    built.extend(
-        layouts.iter().map(|layout| AdjacentService {
-            service: layout.service().to_owned(),
-            operations: layout.operations().to_owned(),
-        }),
-    );
+    built.extend(layouts.iter().map(|layout| AdjacentService {
+        service: layout.service().to_owned(),
+        operations: layout.operations().to_owned(),
+    }));
     before
 }
 

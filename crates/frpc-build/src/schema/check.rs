@@ -219,7 +219,11 @@ impl Checker<'_> {
                         return Err(Error::at(ErrorKind::Schema, self.position(&path), text));
                     }
                     Some(found) if is_map_entry(found.proto) => {
-                        return Err(Error::at(ErrorKind::Schema, self.position(&path), format!("{what} is a map entry")));
+                        return Err(Error::at(
+                            ErrorKind::Schema,
+                            self.position(&path),
+                            format!("{what} is a map entry"),
+                        ));
                     }
                     Some(_) => self.externs.check_use(name, &what, || self.position(&path))?,
                 }
@@ -248,7 +252,11 @@ impl Checker<'_> {
     fn identifier(&self, what: &str, name: &str, path: &[i32]) -> Result<(), Error> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !starts_well || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} {name:?}: not an identifier")));
+            return Err(Error::at(
+                ErrorKind::Schema,
+                self.position(path),
+                format!("{what} {name:?}: not an identifier"),
+            ));
         }
         if name.bytes().all(|byte| byte == b'_') {
             return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));

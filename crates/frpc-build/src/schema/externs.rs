@@ -119,12 +119,22 @@ impl Externs {
     }
 
     /// Refuses a field whose type has no codec. With protobuf, prost has codecs for all types, but they have no JSON.
-    pub(crate) fn check_field(&self, full_name: &str, what: &str, place: impl FnOnce() -> SourcePosition) -> Result<(), Error> {
+    pub(crate) fn check_field(
+        &self,
+        full_name: &str,
+        what: &str,
+        place: impl FnOnce() -> SourcePosition,
+    ) -> Result<(), Error> {
         if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, place) }
     }
 
     /// Refuses a type without a codec.
-    pub(crate) fn check_use(&self, full_name: &str, what: &str, place: impl FnOnce() -> SourcePosition) -> Result<(), Error> {
+    pub(crate) fn check_use(
+        &self,
+        full_name: &str,
+        what: &str,
+        place: impl FnOnce() -> SourcePosition,
+    ) -> Result<(), Error> {
         let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
         if self.owner(full_name) != Some(Owner::ProstTypes) || well_known(full_name).is_some_and(has_codec) {
             return Ok(());

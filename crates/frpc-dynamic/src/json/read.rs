@@ -154,7 +154,7 @@ fn number(descriptor: &EnumDescriptor, from: &mut Reader<'_>) -> Result<i32, Dec
     if from.peek() != Some(b'"') {
         return plain(from);
     }
-    let offset = from.position();
+    let offset = from.value_offset();
     let name = from.string("name of an enum's value")?;
     match descriptor.get_value_by_name(&name) {
         Some(value) => Ok(value.number()),

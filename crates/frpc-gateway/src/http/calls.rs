@@ -11,7 +11,7 @@ use crate::json_rpc::Session;
 use crate::locks::Pass;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask, ForeignBatch};
+use frpc::{ForeignBatch, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask};
 use frpc::{Metadata, Request, Response, Status};
 use std::future::poll_fn;
 use std::task::{Poll, ready};

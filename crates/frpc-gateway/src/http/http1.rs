@@ -11,7 +11,7 @@ use crate::clock::now;
 use crate::web_socket::Upgrade;
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{LazyTimer, ForeignDriver, drain};
+use frisbee::driver::{ForeignDriver, LazyTimer, drain};
 use frpc::Metadata;
 use http::Request;
 use hyper::body::Incoming;

@@ -7,7 +7,7 @@ use super::service::Service;
 use crate::clock::now;
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{LazyTimer, ForeignDriver, LINGER};
+use frisbee::driver::{ForeignDriver, LINGER, LazyTimer};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use http::Request;
 use hyper::body::Incoming;

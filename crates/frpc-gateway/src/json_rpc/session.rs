@@ -20,7 +20,7 @@ use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::DecodeError;
-use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask, ForeignBatch};
+use frpc::{CallKind, Code, ForeignBatch, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask};
 use frpc::{Metadata, Response, Status};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
 
     /// Reads an integer of 32 bits that is not in a string.
     pub(crate) fn plain_i32(&mut self, expected: &'static str) -> Result<i32, DecodeError> {
-        let offset = self.position();
+        let offset = self.value_offset();
         let text = self.number(expected)?;
         let number = integer_of(text).and_then(|(is_negative, magnitude)| {
             let magnitude = i64::try_from(magnitude).ok()?;
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         parse: fn(&str) -> Option<T>,
         [nan, infinity, negative_infinity]: [T; 3],
     ) -> Result<T, DecodeError> {
-        let offset = self.position();
+        let offset = self.value_offset();
         let is_quoted = self.peek() == Some(b'"');
         let finite = |text: &str| parse(text).filter(|value| *value != infinity && *value != negative_infinity);
         if !is_quoted {

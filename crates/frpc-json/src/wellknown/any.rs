@@ -101,7 +101,7 @@ fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeErr
     let mut key = from.first_key("object")?;
     while let Some(name) = key {
         if name == "@type" {
-            let offset = from.position();
+            let offset = from.value_offset();
             return Ok(Some((from.string("URL of a type")?.into_owned(), offset)));
         }
         from.skip()?;

@@ -29,7 +29,7 @@ pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Resu
 /// If there is no string of such paths.
 pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeError> {
     const EXPECTED: &str = "field mask";
-    let offset = from.position();
+    let offset = from.value_offset();
     let text = from.string(EXPECTED)?;
     if text.is_empty() {
         return Ok(Vec::new());

@@ -1,6 +1,6 @@
 //! Snapshots as text for Prometheus.
 
-use super::{Metric, FigureKind, Snapshot};
+use super::{FigureKind, Metric, Snapshot};
 use frpc::Stats;
 use frpc::observe::CallSide;
 use std::fmt::{Display, Write as _};
@@ -31,9 +31,10 @@ impl Snapshot {
 
     fn exposition(&self, figures: &[Metric]) -> String {
         let mut text = String::new();
-        for (side, name) in
-            [(CallSide::Server, "frpc_server_call_duration_seconds"), (CallSide::Client, "frpc_client_call_duration_seconds")]
-        {
+        for (side, name) in [
+            (CallSide::Server, "frpc_server_call_duration_seconds"),
+            (CallSide::Client, "frpc_client_call_duration_seconds"),
+        ] {
             self.put_durations(&mut text, side, name);
         }
         let mut name = "";

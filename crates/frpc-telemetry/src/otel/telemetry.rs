@@ -4,7 +4,7 @@ use super::context::{active, of_span, span_context};
 use super::live::{LiveCall, LiveCalls};
 use super::names;
 use super::sampling::{Sampling, unrecorded};
-use frpc::observe::{ObservedMethod, CallEnd, Observer, CallSide, Token, TraceContext};
+use frpc::observe::{CallEnd, CallSide, ObservedMethod, Observer, Token, TraceContext};
 use frpc::{Code, Status};
 use opentelemetry::global::{BoxedSpan, BoxedTracer, ObjectSafeTracer};
 use opentelemetry::metrics::{Histogram, Meter};

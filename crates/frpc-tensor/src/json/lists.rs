@@ -28,7 +28,7 @@ impl Lists {
         // How many elements each list that is open has.
         let mut open: Vec<u32> = Vec::new();
         loop {
-            let place = from.position();
+            let place = from.value_offset();
             let mut is_element = true;
             if from.peek() == Some(b'[') {
                 if open.len() == lengths.len() {
@@ -125,7 +125,7 @@ impl Numbers {
             from.charge_bytes(more.saturating_mul(size_of::<u64>()))?;
             self.words.reserve_exact(more);
         }
-        let place = from.position();
+        let place = from.value_offset();
         let mixed = || Reader::refuse(place, "bools and numbers stand in one list");
         let word = match from.peek() {
             Some(b't' | b'f') => {

@@ -95,7 +95,12 @@ impl<T> Request<T> {
     }
 
     #[inline]
-    pub(crate) fn from_parts_with_extras(message: T, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) -> Self {
+    pub(crate) fn from_parts_with_extras(
+        message: T,
+        timeout: Option<Duration>,
+        origin: Origin,
+        extras: OptionalExtras,
+    ) -> Self {
         Self { message, timeout, origin, extras }
     }
 

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Calls, CallOutcome, CallTicket};
+use super::{CallOutcome, CallTicket, Calls};
 use crate::Code;
 use crate::deadline;
 use crate::observe::observers::{CallSizes, Observers, nanos};

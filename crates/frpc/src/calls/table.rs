@@ -265,7 +265,10 @@ mod tests {
         table.time_next();
         assert!(table.calls.lock().times_next);
         let mut body = Vec::new();
-        put(&mut body, PrefixFields { report: Some(Report { in_progress: 3, micros: 400 }), ..PrefixFields::default() });
+        put(
+            &mut body,
+            PrefixFields { report: Some(Report { in_progress: 3, micros: 400 }), ..PrefixFields::default() },
+        );
         body.extend([8, 0]);
         table.handle_prefix(&[8, 0]);
         assert!(events.take().is_empty(), "there was none in front of it");

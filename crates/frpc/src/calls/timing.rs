@@ -2,8 +2,8 @@
 //!
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is checked for it.
 
-use super::{Calls, State, CallTicket};
-use crate::client::picker::{ServerEvent, ServerObserver, MeasuredEnd};
+use super::{CallTicket, Calls, State};
+use crate::client::picker::{MeasuredEnd, ServerEvent, ServerObserver};
 use crate::deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

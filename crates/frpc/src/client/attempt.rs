@@ -2,7 +2,7 @@
 
 use crate::calls::failures::{expired, out_of_time, unreachable};
 use crate::calls::observed::EndedCall;
-use crate::calls::{Body, CallOutcome, ServerKind, CallTicket};
+use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
 use crate::client::call::{Call, CallOptions, NotSent};
 use crate::client::link::Link;
 use crate::deadline;
@@ -229,7 +229,9 @@ impl<B> InFlight<B> {
     /// Another server of a fleet may run what one has refused, if that does no harm.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
-            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => SentState::Refused { until },
+            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
+                SentState::Refused { until }
+            }
             _ => SentState::Answered,
         }
     }

@@ -8,7 +8,7 @@ use crate::client::hedging::Hedging;
 use crate::client::picker::Picker;
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::endpoint::offer::{ServiceOffer, OfferBuilder, offering_setters};
+use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};

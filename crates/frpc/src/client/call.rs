@@ -5,12 +5,12 @@ use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
 use crate::calls::offers::Refusal;
-use crate::calls::{BeginError, ServerKind, CallTicket};
+use crate::calls::{BeginError, CallTicket, ServerKind};
 use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, Flags, EncodeForm, PutError};
+use crate::wire::body::{self, EncodeForm, Flags, PutError};
 use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::sync::Arc;
@@ -176,7 +176,10 @@ impl<'a> Call<'a> {
                 report: None,
             }
         } else {
-            EncodeForm { flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown), ..EncodeForm::default() }
+            EncodeForm {
+                flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown),
+                ..EncodeForm::default()
+            }
         };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
         // the connection, and so may each that follows.

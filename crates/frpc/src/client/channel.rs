@@ -12,7 +12,7 @@ use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::deadline;
 use crate::observe::observers::{BegunCall, ObservedCall, Observers};
-use crate::observe::{ObservedMethod, CallSide};
+use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;

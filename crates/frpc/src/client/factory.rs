@@ -1,9 +1,9 @@
 //! Makes the links of a picker, as the builder of its channel sets them.
 
 use crate::Error;
+use crate::client::connect_task::ConnectionFactory;
 use crate::client::dial::{Address, Connector, Dialler};
 use crate::client::links::Links;
-use crate::client::connect_task::ConnectionFactory;
 use crate::client::picker::ServerObserver;
 use crate::endpoint::offer::ServiceOffer;
 use frisbee::ClientBuilder;

@@ -9,7 +9,7 @@ use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::schema::method::Method;
-use crate::wire::body::{self, EncodeForm, DecodeOptions, alone};
+use crate::wire::body::{self, DecodeOptions, EncodeForm, alone};
 use crate::{Code, Request, Response, Status};
 use frisbee::{HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};

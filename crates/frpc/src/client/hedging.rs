@@ -89,7 +89,9 @@ impl Channel {
         }
         let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
         let beside = Call { avoid: Some(&link), ..call };
-        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&beside) else { return first.await };
+        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&beside) else {
+            return first.await;
+        };
         let Some(trace) = again(&why()) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
         let again = Call { options, trace: trace.as_ref(), ..call };
@@ -104,7 +106,9 @@ impl Channel {
                 match polled {
                     Poll::Pending => {}
                     // The other attempt may still succeed.
-                    Poll::Ready(Err(failure)) if failure.sent != SentState::Answered && failures[1 - number].is_none() => {
+                    Poll::Ready(Err(failure))
+                        if failure.sent != SentState::Answered && failures[1 - number].is_none() =>
+                    {
                         failures[number] = Some(failure);
                     }
                     Poll::Ready(made) => return Poll::Ready((made, number)),

@@ -8,9 +8,9 @@
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
 use crate::client::call::Call;
+use crate::client::connect_task::{ConnectTask, ConnectionFactory};
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
-use crate::client::connect_task::{ConnectionFactory, ConnectTask};
 use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, WaitPolicy};
 use crate::observe::ServerLoad;
 use parking_lot::Mutex;

@@ -3,7 +3,7 @@
 use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
 use crate::client::channel::Channel;
-use crate::deadline::{self, InheritedContext, HandlerFuture};
+use crate::deadline::{self, HandlerFuture, InheritedContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use std::time::Duration;
@@ -23,7 +23,8 @@ where
 {
     let Some(chain) = channel.chain() else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, about.title(), request, call)).await
+    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, about.title(), request, call))
+        .await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use frpc::observe::ServerLoad;
-//! use frpc::picker::{BoxFuture, Link, Links, PendingCall, Pick, Picked, Picker, Wait};
+//! use frpc::picker::{BoxFuture, Link, Links, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 //! use frpc::{Channel, Status};
 //! use samples::greeter::{GreeterClient, Name};
 //! use std::sync::Arc;
@@ -19,11 +19,11 @@
 //! impl Picker for Counting {
 //!     fn pick(&self, _call: &PendingCall<'_>) -> Pick {
 //!         self.1.fetch_add(1, Ordering::Relaxed);
-//!         self.0.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::new(link)))
+//!         self.0.current().map_or(Pick::Connecting, |link| Pick::Ready(PickedConnection::new(link)))
 //!     }
 //!
-//!     fn connect(&self, wait: Wait) -> BoxFuture<'_, Result<Picked, Status>> {
-//!         Box::pin(async move { self.0.connect(wait).await.map(Picked::new) })
+//!     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
+//!         Box::pin(async move { self.0.connect(wait).await.map(PickedConnection::new) })
 //!     }
 //!
 //!     fn link(&self) -> Option<Arc<Link>> {
@@ -240,7 +240,7 @@ pub enum ServerEvent {
     },
     /// The measured call was not sent, or its connection has ended.
     NotMeasured,
-    /// A [trial](Picked::trial) was not answered before another server answered the call.
+    /// A [trial](PickedConnection::trial) was not answered before another server answered the call.
     Outrun,
 }
 

@@ -182,7 +182,11 @@ mod tests {
         let unsent = || Status::deadline_exceeded("not sent").unsent();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
         let mut lost = Attempts::default();
-        lost.fail(Failure { status: Status::unavailable("lost"), sent: SentState::Lost { until: None }, observed: None });
+        lost.fail(Failure {
+            status: Status::unavailable("lost"),
+            sent: SentState::Lost { until: None },
+            observed: None,
+        });
         lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: SentState::No, observed: None });
         assert_eq!(lost.failed, 1, "the other was not sent");
         assert!(lost.verdict(unsent(), &method).may_have_run());

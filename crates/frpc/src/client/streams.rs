@@ -1,21 +1,21 @@
 //! The calling end of calls with streams.
 
 use crate::api::extras::Extras;
-use crate::api::middleware::{MethodInfo, CallKind};
+use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
 use crate::calls::failures::{lost, takes_no_calls};
 use crate::calls::offers::rules;
-use crate::client::middleware_call::around;
 use crate::client::call::Call;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
+use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, Flags, DecodeOptions};
+use crate::wire::body::{self, DecodeOptions, Flags};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::PrefixFields;
 use crate::{Code, Request, Response, Status};

@@ -1,13 +1,13 @@
 //! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
 
 use crate::api::extras::{Extras, OptionalExtras};
-use crate::api::middleware::{MethodInfo, CallKind, PooledCall};
+use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
-use crate::client::middleware_call::within_deadline;
 use crate::client::attempt::{Failure, InFlight, SentState};
 use crate::client::call::Call;
 use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off;
+use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
 use crate::deadline;
 use crate::observe::observers::{BegunCall, ObservedCall};
@@ -162,7 +162,8 @@ where
         let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
             (Some(chain), _) => {
-                let (title, inner) = (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
+                let (title, inner) =
+                    (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
                 let make = move |request| async move { Unary::new(&inner, method, request).await };
                 let around = PooledCall::new(chain, title, request, make);
                 let runtime = &channel.inner.runtime;

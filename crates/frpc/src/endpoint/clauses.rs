@@ -142,8 +142,11 @@ mod tests {
         assert_eq!([10, 11].map(|operation| newer.refused(operation)), [None, None]);
         let later = "shop.Orders has no method on operation 300 here: the caller's schema is newer";
         assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
-        let mounted =
-            Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &peer_with_layouts(CALLED, &[&SECOND]));
+        let mounted = Clauses::new(
+            &[&FIRST],
+            |operation| FIRST.has(operation) || operation == 300,
+            &peer_with_layouts(CALLED, &[&SECOND]),
+        );
         assert_eq!(mounted.refused(300), None, "something else has it");
         let older = clauses(&[&SECOND, &APART], &FIRST);
         assert!(older.refused.is_empty());
@@ -156,7 +159,8 @@ mod tests {
             let both = Clauses::new(&[&FIRST], |operation| FIRST.has(operation), &peer_with_layouts(CALLED, &both));
             assert_eq!(both.refused(10).map(|status| status.code()), misfit, "one of two layouts does not fit");
         }
-        let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &peer_with_layouts(CALLED, &[&SECOND, &FIRST]));
+        let two =
+            Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &peer_with_layouts(CALLED, &[&SECOND, &FIRST]));
         assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
         let absent = clauses(&[&FIRST], &OTHER);
         assert_eq!(absent.refused(11), Some(Status::unimplemented("this end offers no service shop.Carts")));

@@ -3,13 +3,13 @@
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
 use crate::observe::observers::{MethodObserver, Observers};
-use crate::observe::{ObservedMethod, CallSide};
+use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::admission::Guard;
+use crate::service::erased::{Entry, HandlerPlacement, Kind};
 use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
-use crate::service::erased::{Entry, Kind, HandlerPlacement};
 use crate::wire::body::DecodeOptions;
 use crate::{Error, Policy};
 use frisbee::Operation;

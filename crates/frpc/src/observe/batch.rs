@@ -21,7 +21,7 @@ use std::sync::Weak;
 ///
 /// ```
 /// use frpc::Code;
-/// use frpc::observe::{About, BatchObserver};
+/// use frpc::observe::{ObservedMethod, BatchObserver};
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///

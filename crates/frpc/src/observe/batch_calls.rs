@@ -2,7 +2,7 @@
 //! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
-use crate::observe::observers::{BegunCall, CallSizes, ObservedCall, MethodObserver, Observers, nanos};
+use crate::observe::observers::{BegunCall, CallSizes, MethodObserver, ObservedCall, Observers, nanos};
 use crate::{Code, deadline};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -34,7 +34,12 @@ impl MethodObserver {
             }
         }
         if self.is_told {
-            self.watching.notify_end(&self.about, self.token, code, CallSizes { request: self.request, reply: reply as u64 });
+            self.watching.notify_end(
+                &self.about,
+                self.token,
+                code,
+                CallSizes { request: self.request, reply: reply as u64 },
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
-use crate::observe::{ObservedMethod, BatchObserver, ChannelServers, CallEnd, Observer, Token, TraceContext};
+use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
 use std::any::Any;
 use std::fmt;
@@ -101,7 +101,13 @@ impl Observers {
     }
 
     /// Notes a failed attempt at a call, after which another one is made.
-    pub(crate) fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+    pub(crate) fn retry(
+        &self,
+        about: &ObservedMethod,
+        token: Token,
+        failed: &Status,
+        trace: &mut Option<TraceContext>,
+    ) {
         if let Some(batches) = &self.batches {
             batches.retried(batches.register(about), failed.code());
         }

@@ -5,7 +5,7 @@ use super::UnixServer;
 use super::foreign::{ForeignContext, ForeignHandler};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::{ServiceOffer, OfferBuilder, offering_setters};
+use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use std::fmt;
 use std::io;

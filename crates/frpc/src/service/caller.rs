@@ -5,7 +5,7 @@ use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
 use crate::schema::method::FullName;
 use crate::service::failures::{abandoned, log};
-use crate::service::in_flight::{InFlightGuard, InFlight};
+use crate::service::in_flight::{InFlight, InFlightGuard};
 use crate::service::load::{Load, LoadGuard};
 use crate::wire::body::{self, ReplyForm};
 use frisbee::{Connection, Operation, Outbox, PacketId};

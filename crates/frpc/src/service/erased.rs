@@ -4,7 +4,7 @@ use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
-use crate::service::formats::{MethodFormat, FormatTerms};
+use crate::service::formats::{FormatTerms, MethodFormat};
 use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::DecodeOptions;

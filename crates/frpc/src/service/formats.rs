@@ -82,7 +82,7 @@ impl FormatTerms {
             }
         }
         self.withheld.store(CONTAINER_MEMORY_MAX - most, Ordering::Relaxed);
-        caller.map(|caller| caller.charge(2 * most))
+        caller.map(|caller| caller.charge_request(2 * most))
     }
 
     /// Decodes a request within the memory that this caller may hold. The caller is charged for its lists until the
@@ -96,7 +96,7 @@ impl FormatTerms {
         let reserved = self.reserve(caller.filter(|_| bytes.len() >= LARGE_BODY));
         let message = decode(bytes, self)?;
         let memory = self.take_memory();
-        let charge = caller.filter(|_| memory >= LARGE_BODY).map(|caller| caller.charge(memory));
+        let charge = caller.filter(|_| memory >= LARGE_BODY).map(|caller| caller.charge_request(memory));
         drop(reserved);
         Ok((message, charge))
     }
@@ -250,7 +250,11 @@ mod tests {
         let terms = FormatTerms::default();
         let first = terms.reserve(Some(&connection));
         let room = terms.memory_max();
-        assert!(room >= 8 * MIB && stats.handed_off_count() >= 2 * room, "{room} bytes, {} held", stats.handed_off_count());
+        assert!(
+            room >= 8 * MIB && stats.handed_off_count() >= 2 * room,
+            "{room} bytes, {} held",
+            stats.handed_off_count()
+        );
         let second = terms.reserve(Some(&connection));
         assert!(terms.memory_max() < room, "another thread has the rest");
         drop((first, second));
@@ -264,7 +268,11 @@ mod tests {
         };
         let body = Bytes::from(vec![0; LARGE_BODY]);
         let (most, charge) = terms.decode(decode, &body, Some(&connection)).expect("it is decoded");
-        assert!(most == room && (5 * MIB..6 * MIB).contains(&stats.handed_off_count()), "{most} bytes, {} held", stats.handed_off_count());
+        assert!(
+            most == room && (5 * MIB..6 * MIB).contains(&stats.handed_off_count()),
+            "{most} bytes, {} held",
+            stats.handed_off_count()
+        );
         drop(charge);
         assert_eq!(stats.handed_off_count(), 0);
     }

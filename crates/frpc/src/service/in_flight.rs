@@ -38,7 +38,12 @@ pub(crate) struct InFlightGuard {
 
 impl InFlight {
     /// Notes a call until the result is dropped.
-    pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: FullName, deadline: Option<Instant>) -> InFlightGuard {
+    pub(crate) fn enter(
+        in_flight: &Arc<Self>,
+        id: PacketId,
+        name: FullName,
+        deadline: Option<Instant>,
+    ) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
         let mut noted = in_flight.0.lock();
         noted.last += 1;

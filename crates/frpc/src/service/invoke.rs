@@ -4,11 +4,11 @@
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
 use crate::api::request::Origin;
-use crate::observe::observers::{ObservedCall, MethodObserver};
+use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::service::admission::Guard;
 use crate::service::caller::Caller;
-use crate::service::formats::FormatTerms;
 use crate::service::erased::HandlerPlacement;
+use crate::service::formats::FormatTerms;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::{Response, Status};

@@ -1,13 +1,13 @@
 //! The methods of a service, with their types erased.
 
-use crate::api::middleware::{MethodInfo, CallKind, Chain, through};
+use crate::api::middleware::{CallKind, Chain, MethodInfo, through};
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
+use crate::service::erased::{AcceptedStream, Entry, Kind};
 use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
 use crate::service::lifecycle::Lifecycle;
-use crate::service::erased::{Entry, Kind, AcceptedStream};
 use crate::service::stream_method::StreamMethod;
 use crate::service::streams;
 use crate::service::unary::UnaryMethod;

@@ -1,10 +1,10 @@
 //! Methods that stream: their native calls are opened in `service/streams.rs`, and calls of other protocols begin here,
 //! with messages as bytes in a format.
 
-use crate::api::middleware::{MethodInfo, Chain, through};
-use crate::service::formats::{Decode, MethodFormat, Format, FormatTerms, Formats};
-use crate::service::handle::ServiceHandle;
+use crate::api::middleware::{Chain, MethodInfo, through};
 use crate::service::erased::{AcceptedStream, StreamingMethod};
+use crate::service::formats::{Decode, Format, FormatTerms, Formats, MethodFormat};
+use crate::service::handle::ServiceHandle;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};
@@ -96,7 +96,9 @@ where
                 let (response, extras) = response.into_parts_with_extras();
                 let body = match (write(response, format, terms)?, charge) {
                     // A handler may keep its request for as long as it sends.
-                    (Body::Many(messages), Some(charge)) => Body::Many(Box::pin(ChargedResponses { messages, _charge: charge })),
+                    (Body::Many(messages), Some(charge)) => {
+                        Body::Many(Box::pin(ChargedResponses { messages, _charge: charge }))
+                    }
                     (body, _) => body,
                 };
                 Ok(Response::from_parts_with_extras(body, extras))
@@ -134,7 +136,12 @@ where
         Self::erase(service, about, handler, ReadMany, write, open)
     }
 
-    pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: MethodInfo, handler: H, open: Box<Open>) -> Box<dyn StreamingMethod>
+    pub(crate) fn streaming<S, H, F>(
+        service: &Arc<S>,
+        about: MethodInfo,
+        handler: H,
+        open: Box<Open>,
+    ) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,

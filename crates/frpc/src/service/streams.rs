@@ -2,14 +2,16 @@
 
 use crate::ResponseStream;
 use crate::api::request::Origin;
-use crate::deadline::{InheritedContext, HandlerFuture};
+use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::FullName;
-use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
 use crate::service::erased::AcceptedStream;
-use crate::streaming::{SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
+use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
+use crate::streaming::{
+    SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal,
+};
 use crate::wire::body;
-use crate::wire::body::{Flags, DecodeOptions, Received};
+use crate::wire::body::{DecodeOptions, Flags, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
@@ -66,7 +68,7 @@ where
             lent.refuse(&sender, &overloaded());
             return Ok(());
         }
-        let _hold = connection.charge(memory);
+        let _hold = connection.charge_request(memory);
         let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
         respond(&sender, &connection, handler(request).await?, &lent, flags).await
     });
@@ -129,10 +131,11 @@ where
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
     let lent = Arc::new(SharedReceiver::default());
-    let hold = (memory > 0).then(|| caller.connection.charge(memory));
+    let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(watched.as_ref(), trace);
     let inherited = InheritedContext { deadline, trace };
-    let work = HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, lent.clone(), options)) };
+    let work =
+        HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, lent.clone(), options)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);

@@ -4,18 +4,18 @@ mod pending;
 
 use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
-use crate::api::middleware::{MethodInfo, Chain, PooledCall};
+use crate::api::middleware::{Chain, MethodInfo, PooledCall};
 use crate::deadline::{self, InheritedContext};
 use crate::observe::observers::MethodObserver;
 use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
+use crate::service::erased::Unary;
 use crate::service::failures::{overloaded, panicked, takes_too_much};
-use crate::service::formats::{MethodFormat, Format, FormatTerms, Formats, LARGE_BODY};
+use crate::service::formats::{Format, FormatTerms, Formats, LARGE_BODY, MethodFormat};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
-use crate::service::erased::Unary;
 use crate::wire::body::{self, DecodeOptions, Received};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
@@ -300,7 +300,12 @@ where
     }
 
     #[inline(always)]
-    fn answer(&self, begun: StartedHandler<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> ServeProgress {
+    fn answer(
+        &self,
+        begun: StartedHandler<'_>,
+        result: Result<Response<B>, Status>,
+        reply: ReplyTo<'_>,
+    ) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = begun;
         if let Err(status) = &result {
             caller.log_failure(status, self.name);

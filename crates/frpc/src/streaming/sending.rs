@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, Flags, EncodeForm, PutError, ReplyForm};
+use crate::wire::body::{self, EncodeForm, Flags, PutError, ReplyForm};
 use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
 use futures_core::Stream;

@@ -153,7 +153,10 @@ pub(crate) fn put_message<M: Message>(
     let EncodeForm { form, flags, timeout, metadata, trace, report } = *manner;
     if flags.has(Flags::EARLY) || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
         let backward = flags.has(Flags::BACKWARD);
-        prefix::put(packet.buffer(), PrefixFields { backward, timeout, metadata, trace, report, ..PrefixFields::default() });
+        prefix::put(
+            packet.buffer(),
+            PrefixFields { backward, timeout, metadata, trace, report, ..PrefixFields::default() },
+        );
         if flags.has(Flags::PACKED) {
             let put = put_packed(packet.continued(), message, form);
             std::mem::forget(packet);
@@ -314,7 +317,8 @@ fn put_response<M: Message>(
     report: Option<Report>,
 ) {
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
-    let manner = EncodeForm { metadata, flags: flags.with(Flags::backward(backward)), report, ..EncodeForm::plain(form) };
+    let manner =
+        EncodeForm { metadata, flags: flags.with(Flags::backward(backward)), report, ..EncodeForm::plain(form) };
     if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
         put_error(outbox, id, operation, &error.into_status(), ReplyForm { form, backward });
     }
@@ -348,7 +352,11 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<
 }
 
 /// As [`reply`], for one that came by a connection and may be packed.
-pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
+pub(crate) fn any_reply<M: Message>(
+    body: &Bytes,
+    reading: DecodeOptions,
+    by: &Connection,
+) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
     replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)

@@ -180,7 +180,7 @@ fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Packed
         by.count_rejected();
         return Err(PackedError::NoRoom);
     }
-    let _hold = by.charge(length);
+    let _hold = by.charge_request(length);
     let whole = frames::inflate(frame, length)?;
     match whole.first() {
         Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),

@@ -415,7 +415,10 @@ mod tests {
     fn the_direction_of_a_call_shows_in_the_beginning_of_its_body() {
         let mut reply = Vec::new();
         let details = [7; 300];
-        put(&mut reply, PrefixFields { backward: true, status: Some((Code::Aborted, &details)), ..PrefixFields::default() });
+        put(
+            &mut reply,
+            PrefixFields { backward: true, status: Some((Code::Aborted, &details)), ..PrefixFields::default() },
+        );
         assert_eq!([0, 1, 2, 3, 4].map(|end| begins_backward(&reply[..end])), [None; 5]);
         assert_eq!(begins_backward(&reply[..5]), Some(true));
         assert_eq!(begins_backward(&encoded(&sample())), Some(false));

@@ -12,7 +12,7 @@ pub use memory::{Field, Protobuf};
 
 use std::cell::Cell;
 
-use polyglot::{DecodeError, Decoder, RawMessage, EncodeError, Encoder, Root};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, RawMessage, Root};
 
 /// The memory that a message takes outside of its own struct.
 ///

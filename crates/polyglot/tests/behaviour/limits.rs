@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, RawMessage, EncodeReason, Encoder,
-    Form, Kind, LONG_MIN, NESTING_CEILING, NESTING_MAX, Undecoded, decode_root, encode_root, wellknown,
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind,
+    LONG_MIN, NESTING_CEILING, NESTING_MAX, RawMessage, Undecoded, decode_root, encode_root, wellknown,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};

@@ -10,7 +10,7 @@
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::DeferredPacket;
-use crate::{CloseReason, Operation, Packet, PacketId, Protocol, Routed, OverflowPolicy};
+use crate::{CloseReason, Operation, OverflowPolicy, Packet, PacketId, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::Event;
 use std::time::Instant;
@@ -58,7 +58,8 @@ impl<R: Protocol> Engine<R> {
 
     /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
-        let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account) else {
+        let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
+        else {
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             return None;

@@ -2,7 +2,7 @@
 
 use super::{Engine, ReadMode};
 use crate::budget::LineLimit;
-use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, HandOffTarget};
+use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget, Step};
 use crate::mailbox::HandOffState;
 use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Protocol, Routed};
@@ -172,7 +172,9 @@ impl<R: Protocol> Engine<R> {
 
     /// The bytes that the transport has brought for its next owner, that owner, and the runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
-        let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else { return None };
+        let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
+            return None;
+        };
         let (take_over, early) = *decided;
         Some((early, take_over, self.handle.0.runtime.clone()))
     }

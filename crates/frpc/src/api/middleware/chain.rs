@@ -11,7 +11,7 @@
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, RunnerSlot};
-use super::{MethodInfo, Call, CallResponse, Middleware, Next, Parts, Title};
+use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts, Title};
 use crate::api::request::Origin;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;

@@ -4,9 +4,11 @@
 use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgress};
 use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
-use crate::service::failures::{overloaded, takes_too_much};
-use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler};
 use crate::service::erased::Kind;
+use crate::service::failures::{overloaded, takes_too_much};
+use crate::service::invoke::{
+    ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler,
+};
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::wire::prefix::Prefix;
@@ -171,14 +173,14 @@ impl ForeignMethod {
             }
         };
         call.watched = watched.map(Box::new);
-        let (hold, done) = (caller.connection.charge(memory), make());
+        let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
             let connection = &call.caller.connection;
             let response = work.await.and_then(|response| match takes_too_much(connection, response.get_ref().len()) {
                 true => Err(overloaded()),
                 false => Ok(response),
             });
-            let reply = connection.charge(response.as_ref().map_or(0, |response| response.get_ref().len()));
+            let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
             // The client may begin another call as soon as it has the result.
             drop((hold, call));

@@ -1,8 +1,8 @@
 //! Calls whose handler is not ready: each becomes a task that answers.
 
-use super::{StartedHandler, Codec, Instance, code};
-use crate::deadline::{InheritedContext, HandlerFuture};
-use crate::observe::observers::{ObservedCall, MethodObserver};
+use super::{Codec, Instance, StartedHandler, code};
+use crate::deadline::{HandlerFuture, InheritedContext};
+use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::schema::method::FullName;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
@@ -12,7 +12,7 @@ use crate::service::load::LoadGuard;
 use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Executor, ParkedFuture, Task, Continuation, Worked};
+use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, Worked};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Frames of zstd: one for each message, without a dictionary, with the length of the message in it.
 
-use super::{PACKED, RATIO_MAX, PackedError};
+use super::{PACKED, PackedError, RATIO_MAX};
 use frisbee::PacketWriter;
 use frisbee::tlv::put_varint;
 use polyglot::Bulk;
