@@ -142,7 +142,7 @@ impl Protocol for Named {
         self.tell("going away");
     }
 
-    fn batch_ended(&self, session: &mut Self::Session, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut Self::Session, _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         if !std::mem::replace(&mut session.1, true) {
             self.tell("turn");
         }

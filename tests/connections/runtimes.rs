@@ -137,7 +137,7 @@ impl Protocol for Spawning {
         Routed::Continue
     }
 
-    fn batch_ended(&self, (): &mut (), _turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, (): &mut (), _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         self.spawn("turn");
         None
     }
@@ -265,7 +265,7 @@ impl Protocol for Busy {
         Routed::Continue
     }
 
-    fn batch_ended(&self, was_busy: &mut bool, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, was_busy: &mut bool, _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         if !std::mem::replace(was_busy, true) {
             thread::sleep(Duration::from_millis(500));
         }

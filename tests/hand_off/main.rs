@@ -1,15 +1,15 @@
 //! Connections that are handed off: on every transport, and when things do not go smoothly.
 
 mod calls;
-mod given_up;
+mod cancelled;
 mod races;
 mod segments;
 mod tunnels;
 
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox,
-    Packet, PacketId, Protocol, Routed, Router, Server, Stream, TakeOver,
+    Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, HandOffTarget, Handlers,
+    Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Stream,
 };
 use frisbee_tests::raw;
 use std::future::poll_fn;
@@ -59,13 +59,13 @@ impl Protocol for Gateway {
     fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).unwrap();
         if packet.body == "raw from here on" {
-            return Routed::HandOff(TakeOver::new(async |raw| drop(greet_and_echo(raw).await)));
+            return Routed::HandOff(HandOffTarget::new(async |raw| drop(greet_and_echo(raw).await)));
         }
         if packet.body == "work" {
             connection.spawn(std::future::pending());
         }
         if packet.body == "raw from here on, you first" {
-            return Routed::HandOff(TakeOver::new(async |raw| drop(echo(raw).await)));
+            return Routed::HandOff(HandOffTarget::new(async |raw| drop(echo(raw).await)));
         }
         Routed::Continue
     }
@@ -79,7 +79,7 @@ impl Protocol for Gateway {
         assert_eq!(asked.operation(), TUNNEL);
         match &asked.request()[..] {
             b"accept" => {
-                let echo = TakeOver::new(async |raw| drop(greet_and_echo(raw).await));
+                let echo = HandOffTarget::new(async |raw| drop(greet_and_echo(raw).await));
                 asked.accept("yours", echo);
             }
             b"refuse" => asked.refuse("mine"),
@@ -216,7 +216,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
     let deciding = async {
         let asked = held.recv().await.unwrap();
         let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
-        asked.accept(Bytes::new(), TakeOver::new(async |_| panic!("the connection is not handed over")));
+        asked.accept(Bytes::new(), HandOffTarget::new(async |_| panic!("the connection is not handed over")));
         stream
     };
     let (refused, stream) = tokio::join!(asking, deciding);
@@ -268,7 +268,7 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
         let mut opening = pin!(connection.open_stream(&first));
         assert!(poll_fn(|context| Poll::Ready(opening.as_mut().poll(context).is_pending())).await);
         if granted {
-            asked.accept("", TakeOver::new(async |raw| drop(raw)));
+            asked.accept("", HandOffTarget::new(async |raw| drop(raw)));
         } else {
             asked.refuse("");
         }
@@ -294,7 +294,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
     asked_for.closed().await;
     // Who takes it has a handle to it, as is usual.
     let (takes, taken) = oneshot::channel();
-    asked.accept("", TakeOver::new(move |_| async move { drop(takes.send(asked_for)) }));
+    asked.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(asked_for)) }));
     tokio::time::timeout(PATIENCE, taken).await.expect("no handle is left").unwrap_err();
 }
 

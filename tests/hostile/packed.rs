@@ -161,7 +161,7 @@ impl Protocol for Turns {
         Routed::Continue
     }
 
-    fn batch_ended(&self, (): &mut (), _turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, (): &mut (), _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         self.0.fetch_add(1, Ordering::SeqCst);
         None
     }

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Stats, Turn,
+    BatchEnd, CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Stats,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::pki::Authority;
@@ -119,7 +119,7 @@ impl Protocol for Turns {
         Routed::Continue
     }
 
-    fn turn(&self, _session: &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, _session: &mut (), _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         self.0.fetch_add(1, Ordering::Relaxed);
         None
     }
@@ -307,7 +307,7 @@ impl Protocol for Echoing {
         if self.is_slow { Routed::Slow } else { Routed::Continue }
     }
 
-    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+    fn batch_ended(&self, (): &mut (), _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         self.turns.fetch_add(1, Ordering::SeqCst);
         None
     }

@@ -44,7 +44,7 @@ const MOST_NAMED: [(&str, &str); 45] = [
     ("frisbee", "Stream"),
     ("polyglot", "Form"),
     ("frpc", "CallResponse"),
-    ("frisbee", "TakeOver"),
+    ("frisbee", "HandOffTarget"),
     ("frpc", "ChannelBuilder"),
     ("frpc-build", "configure"),
     ("frpc-build", "compile_protos"),

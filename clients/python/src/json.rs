@@ -52,7 +52,7 @@ type Read<'py> = Result<Bound<'py, PyAny>, DecodeError>;
 
 impl<'py> FromJson<'py, '_> {
     fn message(&self, plan: &Plan, from: &mut Reader<'_>) -> Read<'py> {
-        let at = from.place();
+        let at = from.value_offset();
         from.charge_bytes(VALUE.saturating_mul(plan.fields.len().saturating_add(1)))?;
         if matches!(plan.form, PyForm::Tensor) {
             let mut tensor = Tensor::default();
@@ -90,7 +90,7 @@ impl<'py> FromJson<'py, '_> {
     }
 
     fn positional(&self, plan: &Plan, from: &mut Reader<'_>) -> Read<'py> {
-        let at = from.place();
+        let at = from.value_offset();
         let mut values = vec![None; plan.fields.len()];
         let mut declared = plan.declared.iter();
         from.array(|from| {
@@ -116,7 +116,7 @@ impl<'py> FromJson<'py, '_> {
 
     /// Reads the value of a field; `null` is an absent one.
     fn field(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Result<Option<Bound<'py, PyAny>>, DecodeError> {
-        let at = from.place();
+        let at = from.value_offset();
         if from.peek() == Some(b'n') {
             from.skip()?;
             return Ok(None);
@@ -128,7 +128,7 @@ impl<'py> FromJson<'py, '_> {
                 let list = PyList::empty(self.py);
                 from.array(|from| {
                     from.charge_bytes(VALUE)?;
-                    let at = from.place();
+                    let at = from.value_offset();
                     list.append(self.item(of, from)?).map_err(|error| said(at, &error))
                 })?;
                 list.into_any()
@@ -153,7 +153,7 @@ impl<'py> FromJson<'py, '_> {
 
     /// Reads an array whose elements have the type of a hint. Lists of numbers have no type of their own.
     fn array(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Read<'py> {
-        let at = from.place();
+        let at = from.value_offset();
         from.charge_bytes(4 * VALUE)?;
         let tensor = Tensor::decode_json_as(from, field.dtype.as_deref().unwrap_or_default())?;
         tensor::array(self.py, &tensor).map_err(|error| said(at, &error))
@@ -175,7 +175,7 @@ impl<'py> FromJson<'py, '_> {
 
     fn item(&self, of: &Item, from: &mut Reader<'_>) -> Read<'py> {
         let py = self.py;
-        let at = from.place();
+        let at = from.value_offset();
         let element = match of {
             Item::Message(place) => {
                 let plan = self.plans.get(*place).map_err(|error| said(at, &error))?;

@@ -227,7 +227,7 @@ fn configured() -> frpc_build::Builder {
 }
 
 impl Schema {
-    fn loaded(loaded: frpc_build::Loaded) -> PyResult<Self> {
+    fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
         let known: Vec<Known> = loaded.layouts.iter().map(|layout| Known::of(layout, &pool)).collect();
         Ok(Self::of(&pool, loaded.descriptors, &known))

@@ -4,7 +4,7 @@
 use crate::buffer;
 use crate::turns::Turns;
 #[cfg(target_os = "linux")]
-use frpc::frisbee::send_apart;
+use frpc::frisbee::send_split;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io::{self, IoSlice, Write as _};
@@ -33,7 +33,7 @@ impl Stream {
             (Self::Unix(stream), [one]) => (&*stream).write(one),
             #[cfg(target_os = "linux")]
             (Self::Tcp(stream), many) => {
-                send_apart(stream.as_fd(), many).unwrap_or_else(|| (&*stream).write_vectored(many))
+                send_split(stream.as_fd(), many).unwrap_or_else(|| (&*stream).write_vectored(many))
             }
             #[cfg(not(target_os = "linux"))]
             (Self::Tcp(stream), many) => (&*stream).write_vectored(many),

@@ -184,7 +184,7 @@ impl Protocol for ClientRouter {
         OverflowPolicy::Route
     }
 
-    fn batch_ended(&self, session: &mut ClientSession, _turn: &mut BatchEnd<'_>) -> Option<Instant> {
+    fn batch_ended(&self, session: &mut ClientSession, _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         session.flush(&self.0);
         None
     }

@@ -68,7 +68,7 @@ impl Member {
     }
 
     pub(super) fn turn(&mut self) -> bool {
-        self.detached.turn(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
+        self.detached.batch_ended(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
     /// The contents of the outbox.

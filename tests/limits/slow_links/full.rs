@@ -3,7 +3,8 @@
 use super::Config;
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, Handlers, Operation, Outbox, Packet, Protocol, Routed, Router, Server, Stream, TakeOver,
+    CloseReason, Connection, HandOffTarget, Handlers, Operation, Outbox, Packet, Protocol, Routed, Router, Server,
+    Stream,
 };
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
@@ -149,7 +150,7 @@ impl Router for Leaving {
         if packet.body != "the rest is raw" {
             return Routed::Continue;
         }
-        Routed::HandOff(TakeOver::new(async |mut raw| {
+        Routed::HandOff(HandOffTarget::new(async |mut raw| {
             let mut line = [0; 20];
             raw.read_exact(&mut line).await.expect("the peer says so much");
             raw.write_all(&line).await.expect("the peer reads");

@@ -2,7 +2,7 @@
 
 use super::segments::{hello, read_until};
 use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
-use frisbee::{Acceptor, Client, CloseReason, HandOffError, Handlers, Server, TakeOver};
+use frisbee::{Acceptor, Client, CloseReason, HandOffError, HandOffTarget, Handlers, Server};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range};
 use frisbee_tests::{left_to_service, raw, service, until};
 use frpc::{Channel, Policy, Request, Response, Status};
@@ -34,13 +34,13 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
         let mut asking = Box::pin(connection.hand_off(TUNNEL, "hold"));
         let asked = tokio::select! { _ = &mut asking => panic!("no answer was sent"), asked = held.recv() => asked };
         let asked = asked.unwrap();
-        begin(Box::pin(asked.given_up()).as_mut()).await;
+        begin(Box::pin(asked.cancelled()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, asked.given_up()).await.expect("it is notified");
+        tokio::time::timeout(PATIENCE, asked.cancelled()).await.expect("it is notified");
         connection.send(&packet("behind")).await.unwrap();
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
-        asked.accept("", TakeOver::new(async |_| panic!("the connection is not handed over")));
+        asked.accept("", HandOffTarget::new(async |_| panic!("the connection is not handed over")));
         assert_eq!(received.recv().await.unwrap().body, "behind");
     }
 }
