@@ -143,7 +143,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         #[cfg(target_os = "linux")]
         if let Some(socket) = (&*self as &dyn Any).downcast_ref::<TcpStream>()
             && split_send::is_due(from)
-            && let Some(sent) = std::task::ready!(poll_send_apart(socket, context, from))?
+            && let Some(sent) = std::task::ready!(poll_send_split(socket, context, from))?
         {
             return Poll::Ready(Ok(sent));
         }
@@ -153,7 +153,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
 
 /// Sends the head of a long message apart; `None` if it is to be sent with the message.
 #[cfg(target_os = "linux")]
-fn poll_send_apart(
+fn poll_send_split(
     socket: &TcpStream,
     context: &mut Context<'_>,
     from: &[IoSlice<'_>],

@@ -113,7 +113,7 @@ impl Protocol for Endpoint {
                 connection,
                 self.calls.is_some(),
                 &self.offer.load,
-                self.offer.watching.as_ref().map(BatchCalls::new),
+                self.offer.observers.as_ref().map(BatchCalls::new),
                 self.offer.is_inspectable,
             ),
             instances: BTreeMap::new(),
@@ -135,8 +135,8 @@ impl Protocol for Endpoint {
         if let Some(packing) = &self.offer.packing {
             packed::put_packing(connection, packing);
         }
-        if let Some(watching) = &self.offer.watching {
-            set_observers(connection, watching);
+        if let Some(observers) = &self.offer.observers {
+            set_observers(connection, observers);
         }
         self.offer.connected(connection);
         session
@@ -419,8 +419,10 @@ impl Endpoint {
         outbox: &mut Outbox,
     ) {
         body::put_refusal(outbox, id, operation, status, session.caller.style());
-        if let Some(watcher) = self.offer.table.get(operation.number()).and_then(|served| served.watcher.as_ref()) {
-            watcher.refuse(status.code());
+        if let Some(method_observer) =
+            self.offer.table.get(operation.number()).and_then(|served| served.method_observer.as_ref())
+        {
+            method_observer.refuse(status.code());
         }
     }
 
@@ -448,10 +450,10 @@ impl Endpoint {
     #[inline(never)]
     fn end_mixed_batch(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let (calls, ended) = self.end_batch_of_calls(session, batch.now);
-        if let Some(tally) = session.caller.batch_calls().filter(|tally| !tally.is_empty()) {
+        if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
             // Calls may have been refused without a look at the clock.
             let ended = ended.unwrap_or_else(deadline::now);
-            tally.flush(nanos(ended.saturating_duration_since(batch.now)));
+            batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
         if u64::from(session.strays) > STRAYS_MAX {
             close_for_strays(&session.caller.connection, session.strays.into());
@@ -465,8 +467,8 @@ impl Endpoint {
 
     /// Notes a request that is refused without a method.
     fn count_unserved(&self) {
-        if let Some(watching) = &self.offer.watching {
-            watching.unserved();
+        if let Some(observers) = &self.offer.observers {
+            observers.unserved();
         }
     }
 
@@ -563,20 +565,20 @@ fn open(
     prefix: Option<Prefix>,
     stream: Stream,
 ) -> Routed {
-    let ServedMethod { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
+    let ServedMethod { entry: Entry { method, .. }, running, chain, method_observer, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
-    let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
+    let observed_call = method_observer.as_ref().map(|method_observer| method_observer.begin(trace));
     let mut options = prefix.map(Box::new);
     if let Err(status) = admit(served.guard(session.rules.as_ref()).as_ref(), &mut options) {
         refuse(&stream, &status);
-        watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+        observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0));
         return Routed::Useless;
     }
     let options = options.unwrap_or_default();
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
     let packs = *packs && session.packs;
-    opens.open(AcceptedStream { caller: &session.caller, options, stream, reading, chain, site, watched, packs });
+    opens.open(AcceptedStream { caller: &session.caller, options, stream, reading, chain, site, observed_call, packs });
     Routed::Continue
 }
 

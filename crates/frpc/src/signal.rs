@@ -35,11 +35,11 @@ pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
     let (mut interrupts, mut ends) = (caught(ctrl_c()), caught(ctrl_shutdown()));
     poll_fn(move |context| {
         #[cfg(unix)]
-        let is_told = signals.iter_mut().flatten().any(|signal| signal.poll_recv(context).is_ready());
+        let is_received = signals.iter_mut().flatten().any(|signal| signal.poll_recv(context).is_ready());
         #[cfg(windows)]
-        let is_told = interrupts.as_mut().is_some_and(|signal| signal.poll_recv(context).is_ready())
+        let is_received = interrupts.as_mut().is_some_and(|signal| signal.poll_recv(context).is_ready())
             || ends.as_mut().is_some_and(|signal| signal.poll_recv(context).is_ready());
-        if is_told { Poll::Ready(()) } else { Poll::Pending }
+        if is_received { Poll::Ready(()) } else { Poll::Pending }
     })
 }
 

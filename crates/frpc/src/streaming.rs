@@ -66,7 +66,7 @@ pub struct Streaming<M> {
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
-    watched: Option<Box<ObservedCall>>,
+    observed_call: Option<Box<ObservedCall>>,
 }
 
 /// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
@@ -139,7 +139,7 @@ impl<M: Message> Streaming<M> {
             answered: false,
             message: PhantomData,
             elsewhere: None,
-            watched: None,
+            observed_call: None,
         }
     }
 
@@ -481,16 +481,16 @@ impl<M> Read<M> {
 
 impl<M> Streaming<M> {
     /// At a client: has the end of the stream be that of a call that is observed.
-    pub(crate) fn watch(&mut self, watched: ObservedCall) {
-        self.watched = Some(Box::new(watched));
+    pub(crate) fn set_observed(&mut self, observed_call: ObservedCall) {
+        self.observed_call = Some(Box::new(observed_call));
     }
 
     /// Notes the end of a call that is observed. Called before the receiver is released.
     fn record_end(&mut self, code: Code) {
-        if let Some(mut watched) = self.watched.take() {
+        if let Some(mut observed_call) = self.observed_call.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
-            watched.set_request(bytes.sent);
-            watched.finish(code, bytes.received);
+            observed_call.set_request(bytes.sent);
+            observed_call.finish(code, bytes.received);
         }
     }
 

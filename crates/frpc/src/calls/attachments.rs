@@ -43,8 +43,8 @@ pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
 struct EndObservers(Arc<Observers>);
 
 /// Attaches to a connection who observes the calls of this end.
-pub(crate) fn set_observers(connection: &Connection, watching: &Arc<Observers>) {
-    connection.attachments().insert(EndObservers(watching.clone()));
+pub(crate) fn set_observers(connection: &Connection, observers: &Arc<Observers>) {
+    connection.attachments().insert(EndObservers(observers.clone()));
 }
 
 /// The observer of the calls of this end, if there is one.

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
 pub(crate) struct ObservedCalls {
-    watching: Arc<Observers>,
+    observers: Arc<Observers>,
     /// An observer is notified of each call.
-    is_told: bool,
+    has_observer: bool,
     made: Instant,
     /// The begin of the last turn that has brought replies.
     turned: u64,
@@ -34,7 +34,7 @@ pub(crate) struct ObservedCalls {
     /// The replies of this turn to calls that were no longer waited for.
     late: u32,
     /// The call in each slot as the observer knows it, if one is notified of each call.
-    told: Vec<TrackedCall>,
+    tracked: Vec<TrackedCall>,
     /// The numbers of methods at the observer of batches.
     rows: Vec<(&'static Method, u32)>,
     /// The place in `rows` of the method that was counted last.
@@ -49,7 +49,7 @@ struct CallRecord {
     /// The row of its method.
     row: u32,
     /// An observer is notified of its end.
-    is_told: bool,
+    has_observer: bool,
 }
 
 /// Calls of one method that were sent at one time, and answered in one turn.
@@ -66,7 +66,7 @@ const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
     /// Of a call that is not observed.
-    const NOTHING: Self = Self { time: COUNTED, row: 0, is_told: false };
+    const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     #[inline]
     fn is_counted(self) -> bool {
@@ -92,12 +92,12 @@ pub(crate) struct EndedCall {
     nanos: u64,
     /// It has been counted as answered.
     is_counted: bool,
-    pub(crate) told: TrackedCall,
+    pub(crate) tracked: TrackedCall,
 }
 
 /// Replies of a turn to calls that were no longer waited for.
 pub(crate) struct LateReplies {
-    watching: Arc<Observers>,
+    observers: Arc<Observers>,
     count: u32,
 }
 
@@ -105,7 +105,7 @@ impl LateReplies {
     /// Counts and reports them. Not under the lock of the calls, since an observer may make some.
     #[cold]
     pub(crate) fn count(self) {
-        (0..self.count).for_each(|_| self.watching.late_reply());
+        (0..self.count).for_each(|_| self.observers.late_reply());
     }
 }
 
@@ -119,18 +119,18 @@ pub(crate) struct TrackedCall {
 }
 
 impl ObservedCalls {
-    fn new(watching: &Arc<Observers>) -> Self {
+    fn new(observers: &Arc<Observers>) -> Self {
         let made = deadline::now();
         Self {
-            watching: watching.clone(),
-            is_told: watching.is_told(),
+            observers: observers.clone(),
+            has_observer: observers.has_observer(),
             made,
             turned: 0,
             sent: (made, None, CallRecord::NOTHING),
             begun: Vec::new(),
             answered: AnsweredBatch::NONE,
             late: 0,
-            told: Vec::new(),
+            tracked: Vec::new(),
             rows: Vec::new(),
             last: 0,
         }
@@ -153,7 +153,7 @@ impl ObservedCalls {
     fn find_row(&mut self, method: &'static Method) -> u32 {
         let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
         self.last = known.unwrap_or_else(|| {
-            self.rows.push((method, self.watching.register(&ObservedMethod::of_unary(method))));
+            self.rows.push((method, self.observers.register(&ObservedMethod::of_unary(method))));
             self.rows.len() - 1
         });
         self.rows.get(self.last).map_or(0, |(_, row)| *row)
@@ -163,8 +163,8 @@ impl ObservedCalls {
     /// end.
     #[inline(always)]
     fn count_answered(&mut self, slot: usize) {
-        let Some(noted) = self.begun.get_mut(slot) else { return };
-        if !noted.is_told {
+        let Some(record) = self.begun.get_mut(slot) else { return };
+        if !record.has_observer {
             self.count_ok(slot);
         }
     }
@@ -172,9 +172,9 @@ impl ObservedCalls {
     /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
     #[inline(always)]
     fn count_ok(&mut self, slot: usize) {
-        let Some(noted) = self.begun.get_mut(slot).filter(|noted| !noted.is_counted()) else { return };
-        let CallRecord { time, row, .. } = *noted;
-        noted.count(self.turned.saturating_sub(time));
+        let Some(record) = self.begun.get_mut(slot).filter(|record| !record.is_counted()) else { return };
+        let CallRecord { time, row, .. } = *record;
+        record.count(self.turned.saturating_sub(time));
         if (self.answered.time, self.answered.row) != (time, row) {
             self.flush();
             self.answered = AnsweredBatch { time, row, calls: 0 };
@@ -188,49 +188,49 @@ impl ObservedCalls {
         let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
             let nanos = self.turned.saturating_sub(time);
-            self.watching.ended(row, Code::Ok, calls.into(), nanos);
+            self.observers.ended(row, Code::Ok, calls.into(), nanos);
         }
     }
 
     #[inline]
     fn notify_observer(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
-        if self.told.len() <= slot {
+        if self.tracked.len() <= slot {
             self.grow_tracked(slot);
         }
-        if let Some(told) = self.told.get_mut(slot) {
-            (told.token, told.trace) = (token, trace.copied());
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            (tracked.token, tracked.trace) = (token, trace.copied());
         }
     }
 
     #[cold]
     fn grow_tracked(&mut self, slot: usize) {
-        self.told.resize(slot + 1, TrackedCall::default());
+        self.tracked.resize(slot + 1, TrackedCall::default());
     }
 
     /// Prepares the record of calls of a method that are sent now.
     #[cold]
     #[inline(never)]
     fn renew(&mut self, now: Instant, method: &'static Method) {
-        let noted = CallRecord { time: self.since(now), row: self.row(method), is_told: false };
-        self.sent = (now, Some(method), noted);
+        let record = CallRecord { time: self.since(now), row: self.row(method), has_observer: false };
+        self.sent = (now, Some(method), record);
     }
 
     /// Makes room for the call in a slot.
     #[cold]
-    fn grow(&mut self, slot: usize, noted: CallRecord) {
+    fn grow(&mut self, slot: usize, record: CallRecord) {
         self.begun.resize(slot, CallRecord::NOTHING);
-        self.begun.push(noted);
+        self.begun.push(record);
     }
 }
 
 impl Calls {
-    pub(super) fn set_observers(&mut self, watching: Option<&Arc<Observers>>) {
-        self.observed = watching.map(|watching| Box::new(ObservedCalls::new(watching)));
+    pub(super) fn set_observers(&mut self, observers: Option<&Arc<Observers>>) {
+        self.observed = observers.map(|observers| Box::new(ObservedCalls::new(observers)));
     }
 
     /// Has the calls be observed, unless they are.
-    pub(super) fn watch_by(&mut self, watching: &Arc<Observers>) {
-        self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(watching)));
+    pub(super) fn observe_by(&mut self, observers: &Arc<Observers>) {
+        self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 
     /// Notes the begin of a turn that brings replies, if calls are observed.
@@ -255,23 +255,23 @@ impl Calls {
         if sent != now || !last.is_some_and(|last| std::ptr::eq(last, method)) {
             observed.renew(now, method);
         }
-        let (slot, mut noted) = (usize::from(ticket.slot), observed.sent.2);
-        if observed.is_told {
+        let (slot, mut record) = (usize::from(ticket.slot), observed.sent.2);
+        if observed.has_observer {
             observed.notify_observer(slot, token, trace);
-            noted.is_told = token != Token::NO_END;
+            record.has_observer = token != Token::NO_END;
         }
         match observed.begun.get_mut(slot) {
-            Some(place) => *place = noted,
-            None => observed.grow(slot, noted),
+            Some(place) => *place = record,
+            None => observed.grow(slot, record),
         }
     }
 
     /// Records the request length of an observed call.
     #[inline]
     pub(crate) fn set_request_size(&mut self, ticket: CallTicket, length: usize) {
-        let told = self.observed.as_mut().and_then(|observed| observed.told.get_mut(usize::from(ticket.slot)));
-        if let Some(told) = told {
-            told.sizes.request = length as u64;
+        let tracked = self.observed.as_mut().and_then(|observed| observed.tracked.get_mut(usize::from(ticket.slot)));
+        if let Some(tracked) = tracked {
+            tracked.sizes.request = length as u64;
         }
     }
 
@@ -297,7 +297,7 @@ impl Calls {
         let observed = self.observed.as_mut()?;
         observed.flush();
         let count = std::mem::take(&mut observed.late);
-        if count == 0 { None } else { Some(LateReplies { watching: observed.watching.clone(), count }) }
+        if count == 0 { None } else { Some(LateReplies { observers: observed.observers.clone(), count }) }
     }
 
     /// Whether calls are observed.
@@ -314,8 +314,8 @@ impl Calls {
         let slot = usize::from(ticket.slot);
         observed.count_ok(slot);
         observed.flush();
-        let told = observed.told.get(slot)?;
-        Some((told.token, told.sizes.request))
+        let tracked = observed.tracked.get(slot)?;
+        Some((tracked.token, tracked.sizes.request))
     }
 
     /// The call of a ticket, which has ended in this turn.
@@ -323,16 +323,16 @@ impl Calls {
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
-        let noted = observed.begun.get_mut(slot)?;
-        let told = observed.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
-        let is_counted = noted.is_counted();
+        let record = observed.begun.get_mut(slot)?;
+        let tracked = observed.tracked.get_mut(slot).map(std::mem::take).unwrap_or_default();
+        let is_counted = record.is_counted();
         let (begun, nanos) = match is_counted {
-            true => (0, noted.time & !COUNTED),
-            false => (noted.time, observed.turned.saturating_sub(noted.time)),
+            true => (0, record.time & !COUNTED),
+            false => (record.time, observed.turned.saturating_sub(record.time)),
         };
-        noted.count(nanos);
+        record.count(nanos);
         let begun = observed.made.checked_add(Duration::from_nanos(begun))?;
-        Some(EndedCall { begun, nanos, is_counted, told })
+        Some(EndedCall { begun, nanos, is_counted, tracked })
     }
 
     /// The call of a ticket, which has ended in this way.
@@ -354,17 +354,17 @@ impl Calls {
         let Some(observed) = &mut self.observed else { return };
         let row = observed.row(method);
         if !over.is_counted {
-            observed.watching.ended(row, code, 1, over.nanos);
+            observed.observers.ended(row, code, 1, over.nanos);
         } else if code != Code::Ok {
-            observed.watching.reclassified(row, code, over.nanos);
+            observed.observers.reclassified(row, code, over.nanos);
         }
     }
 
     /// Forgets a call whose request was not sent.
     #[cold]
     pub(super) fn forget_observed(&mut self, slot: usize) {
-        if let Some(noted) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
-            *noted = CallRecord::NOTHING;
+        if let Some(record) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
+            *record = CallRecord::NOTHING;
         }
     }
 
@@ -381,14 +381,14 @@ impl Calls {
         if let Some(observed) = &mut self.observed {
             observed.begun.truncate(slot);
             observed.begun.shrink_to_fit();
-            observed.told.truncate(slot);
-            observed.told.shrink_to_fit();
+            observed.tracked.truncate(slot);
+            observed.tracked.shrink_to_fit();
         }
     }
 }
 
 impl fmt::Debug for ObservedCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObservedCalls").field("watching", &self.watching).finish_non_exhaustive()
+        f.debug_struct("ObservedCalls").field("observers", &self.observers).finish_non_exhaustive()
     }
 }

@@ -49,21 +49,21 @@ impl CallTable {
     /// For a connection whose HELLO names these services, and whose calls may be observed, and timed.
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
-        watching: Option<&Arc<Observers>>,
+        observers: Option<&Arc<Observers>>,
         server: Option<&Arc<dyn ServerObserver>>,
     ) -> Self {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.offers = OfferedServices::new(named);
-        calls.set_observers(watching);
+        calls.set_observers(observers);
         calls.set_server(server);
         drop(calls);
         table
     }
 
     /// Has calls of the accepting end be observed, unless they are.
-    pub(crate) fn watch(&self, watching: &Arc<Observers>) {
-        self.calls.lock().watch_by(watching);
+    pub(crate) fn observe_by(&self, observers: &Arc<Observers>) {
+        self.calls.lock().observe_by(observers);
     }
 
     /// Changes the calls, and wakes the next waiting caller if a place is free. Stale wakers are dropped without the lock.

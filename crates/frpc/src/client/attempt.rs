@@ -216,7 +216,7 @@ impl<B> InFlight<B> {
     /// Counts the end of a call, and notifies the observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
-        self.notify_end(over.told.token, code, over.told.sizes);
+        self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 
     /// Notifies the observer of the end of a call.
@@ -274,7 +274,8 @@ impl<B: Message> InFlight<B> {
         if let Some(over) = over {
             // For its observer, a call ends with its last attempt.
             if failure.may_be_retried() {
-                failure.observed = Some(BegunCall { at: over.begun, token: over.told.token, trace: over.told.trace });
+                failure.observed =
+                    Some(BegunCall { at: over.begun, token: over.tracked.token, trace: over.tracked.trace });
             } else {
                 self.observe_end(failure.status.code(), &over);
             }
@@ -321,7 +322,7 @@ impl<B: Message> Future for InFlight<B> {
             }
             let until = calls.deadline(ticket);
             let mut over = if is_observed { calls.over_as(&ended, ticket) } else { None };
-            over.iter_mut().for_each(|over| over.told.sizes.reply = length);
+            over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
             Poll::Ready(Some(Box::new(RareEnding { ended, until, over })))
         }));
         self.ticket = None;

@@ -107,7 +107,7 @@ offering_setters!(ChannelBuilder);
 pub struct ChannelBuilder {
     pub(crate) client: ClientBuilder,
     pub(crate) timeout: Option<Duration>,
-    is_told: bool,
+    sends_timeout: bool,
     pub(crate) strict_presence: bool,
     pub(crate) patience: Duration,
     pub(crate) offering: OfferBuilder,
@@ -125,7 +125,7 @@ impl ChannelBuilder {
         Self {
             client: Client::builder(),
             timeout: Some(TIMEOUT),
-            is_told: false,
+            sends_timeout: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
             offering: OfferBuilder::default(),
@@ -164,14 +164,14 @@ impl ChannelBuilder {
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
-        self.is_told = true;
+        self.sends_timeout = true;
         self
     }
 
     /// Removes the default timeout. A Go server never answers a request that it cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
         self.timeout = None;
-        self.is_told = false;
+        self.sends_timeout = false;
         self
     }
 
@@ -482,7 +482,7 @@ impl ChannelBuilder {
     }
 
     fn channel(self, picker: Arc<dyn Picker>, offer: &ServiceOffer) -> Channel {
-        let watching = offer.watching.clone();
+        let observers = offer.observers.clone();
         let hedge_after = self.hedge_after.filter(|_| picker.has_several());
         let inner = Arc::new(ChannelShared {
             picker,
@@ -490,13 +490,13 @@ impl ChannelBuilder {
             hedging: hedge_after.map(Hedging::new),
             attempts_max: self.attempts_max,
             timeout: self.timeout,
-            is_told: self.is_told,
+            sends_timeout: self.sends_timeout,
             strict_presence: self.strict_presence,
             runtime: Handle::current(),
-            observer: watching.clone(),
+            observer: observers.clone(),
         });
-        if let Some(watching) = &watching {
-            watching.channel(&ChannelServers::new(Arc::downgrade(&inner)));
+        if let Some(observers) = &observers {
+            observers.channel(&ChannelServers::new(Arc::downgrade(&inner)));
         }
         let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
         Channel { inner, layers: layers.present() }

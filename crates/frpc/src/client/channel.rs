@@ -104,7 +104,7 @@ pub(crate) struct ChannelShared {
     /// The default timeout of calls, and of the opening of streams.
     pub(crate) timeout: Option<Duration>,
     /// Whether a native server gets the default timeout.
-    pub(crate) is_told: bool,
+    pub(crate) sends_timeout: bool,
     pub(crate) strict_presence: bool,
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
@@ -134,8 +134,8 @@ impl Channel {
     /// # }
     /// ```
     pub fn from_connection(connection: &Connection) -> Self {
-        let watching = attachments::observers(connection);
-        let picker = Arc::new(Links::bound(Link::of(connection, watching.as_ref())));
+        let observers = attachments::observers(connection);
+        let picker = Arc::new(Links::bound(Link::of(connection, observers.as_ref())));
         Self {
             inner: Arc::new(ChannelShared {
                 picker,
@@ -143,10 +143,10 @@ impl Channel {
                 hedging: None,
                 attempts_max: ATTEMPTS_MAX,
                 timeout: Some(TIMEOUT),
-                is_told: false,
+                sends_timeout: false,
                 strict_presence: false,
                 runtime: connection.runtime_handle().clone(),
-                observer: watching,
+                observer: observers,
             }),
             layers: None,
         }
@@ -279,12 +279,12 @@ impl Channel {
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
             return None; // Its observation is around it.
         }
-        let watcher = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
+        let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match begun {
-            Some(begun) if observer.is_told() => watcher.begun(begun, 0),
+            Some(begun) if observer.has_observer() => method_observer.begun(begun, 0),
             // The table of calls keeps no trace of calls that are only counted.
-            Some(begun) => watcher.begun(BegunCall { trace: deadline::trace(), ..begun }, 0),
-            None => watcher.begin(deadline::trace()),
+            Some(begun) => method_observer.begun(BegunCall { trace: deadline::trace(), ..begun }, 0),
+            None => method_observer.begin(deadline::trace()),
         })
     }
 
@@ -318,10 +318,10 @@ impl Channel {
 
     /// The options of a call with this timeout of its own, in a handler within those of the handler's call.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
-        let ChannelShared { timeout, is_told, strict_presence: strict, .. } = *self.inner;
+        let ChannelShared { timeout, sends_timeout, strict_presence: strict, .. } = *self.inner;
         CallOptions {
             timeout: deadline::allowed(own.or(timeout)),
-            sends_timeout: is_told || own.is_some() || deadline::is_inherited(),
+            sends_timeout: sends_timeout || own.is_some() || deadline::is_inherited(),
             strict,
         }
     }

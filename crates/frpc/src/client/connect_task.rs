@@ -59,15 +59,15 @@ impl ConnectionFactory {
     /// Makes a connection. Once made, it is the current one.
     fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<MadeConnection, Failed>> + Send + use<> {
         let server = self.server.clone();
-        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), server.as_ref());
+        let calls = CallTable::new(self.offer.called.clone(), self.offer.observers.as_ref(), server.as_ref());
         let calls = Arc::new(calls);
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
         let place = place.clone();
         async move {
             let dialled = dialler.dial(client, endpoint).await;
-            if let Some(watching) = &offer.watching {
-                watching.dialled(dialled.is_ok());
+            if let Some(observers) = &offer.observers {
+                observers.dialled(dialled.is_ok());
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();

@@ -47,7 +47,7 @@ enum LinkEnd {
 
 impl Link {
     /// The link of an existing connection, which outlives it. Its calls may be observed.
-    pub(crate) fn of(connection: &Connection, watching: Option<&Arc<Observers>>) -> Self {
+    pub(crate) fn of(connection: &Connection, observers: Option<&Arc<Observers>>) -> Self {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
@@ -56,8 +56,8 @@ impl Link {
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
             }
-            if let Some(watching) = watching {
-                calls.watch(watching);
+            if let Some(observers) = observers {
+                calls.observe_by(observers);
             }
             calls
         } else {
@@ -67,7 +67,7 @@ impl Link {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attachments::nesting(connection);
-        let observer = watching.filter(|watching| watching.is_told()).cloned();
+        let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let packing = packed::packing(connection).filter(|_| !backward);
         Self { connection: connection.clone(), calls, backward, nesting, packing, observer, end: LinkEnd::Leave }
     }
@@ -75,10 +75,10 @@ impl Link {
     /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
     /// observed.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
-        let (serves, watching) = (!offer.table.is_empty(), offer.watching.as_ref());
+        let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
-        let observer = watching.filter(|watching| watching.is_told()).cloned();
+        let observer = observers.filter(|observers| observers.has_observer()).cloned();
         Self { connection, calls, backward: false, nesting, packing, observer, end }
     }
 

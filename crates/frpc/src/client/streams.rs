@@ -51,9 +51,9 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (MethodInfo::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
-        let watched = self.observe(method, CallKind::ServerStreaming, None);
+        let observed_call = self.observe(method, CallKind::ServerStreaming, None);
         let call = move |request| async move { call_server_streaming(&plain, method, request).await };
-        until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
+        until_its_end(observed_call, self.in_runtime(around(self, about, request, call))).await
     }
 
     /// Makes a client-streaming call. For generated clients.
@@ -102,40 +102,40 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
-        let watched = self.observe(method, CallKind::Streaming, None);
+        let observed_call = self.observe(method, CallKind::Streaming, None);
         let call = move |request| async move { call_streaming(&plain, method, request).await };
-        until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
+        until_its_end(observed_call, self.in_runtime(around(self, about, request, call))).await
     }
 }
 
 /// Has a call that is observed end for its observer when the stream of replies does.
 async fn until_its_end<B>(
-    watched: Option<ObservedCall>,
+    observed_call: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
-    let Some(watched) = watched else { return call.await };
-    let mut result = deadline::traced(watched.trace(), Box::pin(call)).await;
+    let Some(observed_call) = observed_call else { return call.await };
+    let mut result = deadline::traced(observed_call.trace(), Box::pin(call)).await;
     match &mut result {
-        Ok(response) => response.get_mut().watch(watched),
-        Err(status) => watched.end(status.code(), 0),
+        Ok(response) => response.get_mut().set_observed(observed_call),
+        Err(status) => observed_call.end(status.code(), 0),
     }
     result
 }
 
 /// A call that streams requests alone and is observed. Dropped before its end, it has been cancelled.
 struct ObservedStream {
-    watched: Option<ObservedCall>,
+    observed_call: Option<ObservedCall>,
     /// The bytes of its messages, once its stream has been left.
     carried: Arc<Mutex<StreamBytes>>,
 }
 
 impl ObservedStream {
-    fn new(watched: ObservedCall) -> Self {
-        Self { watched: Some(watched), carried: Arc::default() }
+    fn new(observed_call: ObservedCall) -> Self {
+        Self { observed_call: Some(observed_call), carried: Arc::default() }
     }
 
     fn trace(&self) -> Option<TraceContext> {
-        self.watched.as_ref().and_then(ObservedCall::trace)
+        self.observed_call.as_ref().and_then(ObservedCall::trace)
     }
 
     fn end(mut self, code: Code) {
@@ -143,10 +143,10 @@ impl ObservedStream {
     }
 
     fn finish(&mut self, code: Code) {
-        if let Some(mut watched) = self.watched.take() {
+        if let Some(mut observed_call) = self.observed_call.take() {
             let StreamBytes { sent, received, .. } = *self.carried.lock();
-            watched.set_request(sent);
-            watched.end(code, received);
+            observed_call.set_request(sent);
+            observed_call.end(code, received);
         }
     }
 }

@@ -156,8 +156,8 @@ where
         }
         let options = channel.options(self.timeout);
         let timeout = options.timeout.filter(|_| options.sends_timeout);
-        let watched = channel.observe(method, CallKind::Unary, None);
-        let observed = watched.as_ref().map(ObservedCall::begun).or(layers.observed);
+        let observed_call = channel.observe(method, CallKind::Unary, None);
+        let observed = observed_call.as_ref().map(ObservedCall::begun).or(layers.observed);
         let message = std::mem::take(&mut self.message);
         let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
@@ -175,7 +175,7 @@ where
             }
             (None, None) => return UnaryState::New,
         };
-        UnaryState::Layered(observed_to_end(watched, call))
+        UnaryState::Layered(observed_to_end(observed_call, call))
     }
 
     /// Attempts the call until it ends, after a first attempt if `failure` is given, and at a server if one was picked.
@@ -189,9 +189,9 @@ where
     ) -> Boxed<'a, B> {
         let (channel, method) = (self.channel, self.method);
         let options = channel.options(self.timeout);
-        let watched = channel.observe(method, CallKind::Unary, observed);
+        let observed_call = channel.observe(method, CallKind::Unary, observed);
         let outside = || channel.layers.as_ref().and_then(|layers| layers.observed);
-        let observed = watched.as_ref().map(ObservedCall::begun).or_else(outside);
+        let observed = observed_call.as_ref().map(ObservedCall::begun).or_else(outside);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
@@ -199,17 +199,17 @@ where
             let call = Call::new(method, options, Extras::sent(extras.as_deref()));
             channel.attempt(call, &message, failure, picked, (token, trace)).await
         };
-        observed_to_end(watched, Box::pin(channel.in_runtime(attempts)))
+        observed_to_end(observed_call, Box::pin(channel.in_runtime(attempts)))
     }
 }
 
 /// Has the observation of a call end with it.
-fn observed_to_end<'a, B: 'a>(watched: Option<ObservedCall>, call: Boxed<'a, B>) -> Boxed<'a, B> {
-    match watched {
+fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: Boxed<'a, B>) -> Boxed<'a, B> {
+    match observed_call {
         None => call,
-        Some(watched) => {
-            let traced = deadline::traced(watched.trace(), call);
-            Box::pin(watched.over(traced))
+        Some(observed_call) => {
+            let traced = deadline::traced(observed_call.trace(), call);
+            Box::pin(observed_call.over(traced))
         }
     }
 }

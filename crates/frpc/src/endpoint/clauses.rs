@@ -47,11 +47,11 @@ impl Clauses {
     pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &PeerKind) -> Self {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
-        let mut told = HashSet::new();
+        let mut logged = HashSet::new();
         let mut misfits = Vec::new();
         for theirs in peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, CALLED)) {
             // A client may have several layouts of one service, each with channels of its own.
-            if !told.insert((theirs.service.clone(), theirs.fingerprint)) {
+            if !logged.insert((theirs.service.clone(), theirs.fingerprint)) {
                 continue;
             }
             let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {

@@ -32,7 +32,7 @@ pub(crate) struct OfferBuilder {
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
     /// Who observes calls.
-    watching: Option<Observers>,
+    observers: Option<Observers>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
     /// The access rules, if there are any.
@@ -54,7 +54,7 @@ pub(crate) struct ServiceOffer {
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Who observes calls.
-    pub(crate) watching: Option<Arc<Observers>>,
+    pub(crate) observers: Option<Arc<Observers>>,
     /// Turns do nothing but what calls need: there are no mounted routers, and no calls are observed.
     pub(crate) is_plain: bool,
     /// The services, for those who look at the end.
@@ -86,8 +86,8 @@ impl OfferBuilder {
         self.on_connect.push(Arc::new(hook));
     }
 
-    pub(crate) fn watch(&mut self, set: impl FnOnce(&mut Observers)) {
-        set(self.watching.get_or_insert_default());
+    pub(crate) fn with_observers(&mut self, set: impl FnOnce(&mut Observers)) {
+        set(self.observers.get_or_insert_default());
     }
 
     pub(crate) fn access(&mut self, access: impl Authorize) {
@@ -109,17 +109,18 @@ impl OfferBuilder {
     pub(crate) fn done(self) -> Result<ServiceOffer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
-        let is_asked = self.is_inspectable || self.watching.is_some() || !lifecycles.is_empty();
-        let offered: Vec<_> = if is_asked { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
+        let is_listed = self.is_inspectable || self.observers.is_some() || !lifecycles.is_empty();
+        let offered: Vec<_> = if is_listed { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
         let terms = FormatTerms {
             nesting: self.nesting,
             #[cfg(feature = "json")]
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
             ..FormatTerms::default()
         };
-        let watching = self.watching.map(Arc::new);
+        let observers = self.observers.map(Arc::new);
         let access = self.access;
-        let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref(), access.as_deref())?;
+        let table =
+            Table::new(services, self.policy, self.methods, &self.chain, observers.as_ref(), access.as_deref())?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
@@ -131,8 +132,8 @@ impl OfferBuilder {
             lifecycle.offered(&offered);
         }
         Ok(ServiceOffer {
-            is_plain: self.mounts.is_empty() && watching.is_none(),
-            watching,
+            is_plain: self.mounts.is_empty() && observers.is_none(),
+            observers,
             table,
             mounts: self.mounts,
             on_connect: self.on_connect,
@@ -260,14 +261,14 @@ macro_rules! offering_setters {
             /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
             /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
-                self.offering.watch(|watching| watching.set_batches(observer));
+                self.offering.with_observers(|observers| observers.set_batches(observer));
                 self
             }
 
             /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
             /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
-                self.offering.watch(|watching| watching.set_observer(observer));
+                self.offering.with_observers(|observers| observers.set_observer(observer));
                 self
             }
 

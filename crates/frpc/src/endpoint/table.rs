@@ -43,7 +43,7 @@ pub(crate) struct ServedMethod {
     /// Callers may request a hand-off by it.
     pub(crate) hands_off: bool,
     /// Who observes its calls.
-    pub(crate) watcher: Option<MethodObserver>,
+    pub(crate) method_observer: Option<MethodObserver>,
     /// Its replies are packed for peers that unpack.
     pub(crate) packs: bool,
     /// The number of the rule for its callers, if the end has rules.
@@ -57,7 +57,7 @@ impl ServedMethod {
             running: &self.running,
             reading,
             chain: self.chain.as_ref(),
-            watcher: self.watcher.as_ref(),
+            method_observer: self.method_observer.as_ref(),
             guard: self.guard(rules),
             unpacks: false,
             packs: false,
@@ -88,7 +88,7 @@ impl Table {
         default: Policy,
         mut settings: MethodSettings,
         chain: &Chain,
-        watching: Option<&Arc<Observers>>,
+        observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
         let (mut low, mut kept): (Vec<Option<ServedMethod>>, Vec<Option<ServedMethod>>) = Default::default();
@@ -122,9 +122,9 @@ impl Table {
             let chain = chain.followed_by(&entry.chain).present();
             let running = HandlerPlacement { policy: policy.unwrap_or(default), trust: Arc::default() };
             let about = ObservedMethod::new(CallSide::Server, entry.method, entry.face().about().kind());
-            let watcher = watching.map(|watching| watching.method_observer(about));
+            let method_observer = observers.map(|observers| observers.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));
-            served[index] = Some(ServedMethod { entry, running, chain, hands_off, watcher, packs, rule });
+            served[index] = Some(ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule });
         }
         let table = Self::of(low, kept, layouts);
         let ruled = access.into_iter().flat_map(Authorize::methods);

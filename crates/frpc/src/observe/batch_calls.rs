@@ -12,29 +12,29 @@ impl MethodObserver {
     /// task. `is_timed` says that it belongs to no turn.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(deadline::now);
-        if self.is_told {
+        if self.has_observer {
             self.trace = trace;
-            self.token = self.watching.notify_begin(&self.about, &mut self.trace);
+            self.token = self.observers.notify_begin(&self.about, &mut self.trace);
             self.request = request as u64;
         }
     }
 
     /// The trace context for calls of the handler, if the request had this one.
     pub(crate) fn forwarded_trace(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
-        if self.is_told { self.trace } else { trace }
+        if self.has_observer { self.trace } else { trace }
     }
 
     /// Ends the call, with a reply of so many bytes.
-    pub(crate) fn end_unary(&self, tally: Option<&BatchCalls>, code: Code, reply: usize) {
-        match tally {
-            Some(tally) => tally.add(self.row, code),
+    pub(crate) fn end_unary(&self, batch_calls: Option<&BatchCalls>, code: Code, reply: usize) {
+        match batch_calls {
+            Some(batch_calls) => batch_calls.add(self.row, code),
             None => {
                 let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
-                self.watching.ended(self.row, code, 1, nanos);
+                self.observers.ended(self.row, code, 1, nanos);
             }
         }
-        if self.is_told {
-            self.watching.notify_end(
+        if self.has_observer {
+            self.observers.notify_end(
                 &self.about,
                 self.token,
                 code,
@@ -52,7 +52,7 @@ impl MethodObserver {
 
 /// The calls of a connection that were answered in the current turn.
 pub(crate) struct BatchCalls {
-    watching: Arc<Observers>,
+    observers: Arc<Observers>,
     /// The row of the method whose calls are counted below: those that have succeeded.
     row: Cell<u32>,
     calls: Cell<u32>,
@@ -61,9 +61,9 @@ pub(crate) struct BatchCalls {
 }
 
 impl BatchCalls {
-    pub(crate) fn new(watching: &Arc<Observers>) -> Self {
+    pub(crate) fn new(observers: &Arc<Observers>) -> Self {
         Self {
-            watching: watching.clone(),
+            observers: observers.clone(),
             row: Cell::new(u32::MAX),
             calls: Cell::default(),
             others: RefCell::default(),
@@ -101,12 +101,12 @@ impl BatchCalls {
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {
-            self.watching.ended(self.row.get(), Code::Ok, u64::from(calls), nanos);
+            self.observers.ended(self.row.get(), Code::Ok, u64::from(calls), nanos);
         }
         let mut others = self.others.borrow_mut();
         if !others.is_empty() {
             for (row, code, calls) in std::mem::take(&mut *others) {
-                self.watching.ended(row, code, u64::from(calls), nanos);
+                self.observers.ended(row, code, u64::from(calls), nanos);
             }
         }
     }

@@ -17,12 +17,12 @@ pub(crate) struct Observers {
 /// A method whose calls are observed.
 #[derive(Clone)]
 pub(crate) struct MethodObserver {
-    pub(crate) watching: Arc<Observers>,
+    pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
     /// Its number at the observer of batches.
     pub(crate) row: u32,
     /// An observer is notified of each call.
-    pub(crate) is_told: bool,
+    pub(crate) has_observer: bool,
     /// Of the unary call that is served at the moment: its token, and the length of its request.
     pub(crate) token: Token,
     pub(crate) request: u64,
@@ -60,13 +60,13 @@ impl Observers {
     }
 
     pub(crate) fn method_observer(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {
-        let (row, is_told) = (self.register(&about), self.is_told());
+        let (row, has_observer) = (self.register(&about), self.has_observer());
         let (token, request, trace, began) = (Token::default(), 0, None, None);
-        MethodObserver { watching: self.clone(), about, row, is_told, token, request, trace, began }
+        MethodObserver { observers: self.clone(), about, row, has_observer, token, request, trace, began }
     }
 
     /// Whether an observer is notified of each call.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn has_observer(&self) -> bool {
         self.observer.is_some()
     }
 
@@ -142,13 +142,13 @@ impl Observers {
 impl MethodObserver {
     /// Begins a call with this place in a trace.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
-        let token = self.watching.notify_begin(&self.about, &mut trace);
+        let token = self.observers.notify_begin(&self.about, &mut trace);
         self.begun(BegunCall { at: deadline::now(), token, trace }, 0)
     }
 
     /// A call that has begun before.
     pub(crate) fn begun(&self, begun: BegunCall, request: u64) -> ObservedCall {
-        ObservedCall { watcher: self.clone(), begun, request, is_over: false }
+        ObservedCall { method_observer: self.clone(), begun, request, is_over: false }
     }
 
     /// Counts a call that is refused at once.
@@ -168,7 +168,7 @@ pub(crate) struct BegunCall {
 
 /// A call that is observed. Dropped before its end, it has been cancelled.
 pub(crate) struct ObservedCall {
-    watcher: MethodObserver,
+    method_observer: MethodObserver,
     begun: BegunCall,
     request: u64,
     is_over: bool,
@@ -186,8 +186,8 @@ impl ObservedCall {
     }
 
     /// The place in a trace that a call passes on: by its observer if it has one, and otherwise as it came.
-    pub(crate) fn forwarded_trace(watched: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
-        watched.filter(|watched| watched.watcher.is_told).map_or(came, Self::trace)
+    pub(crate) fn forwarded_trace(observed_call: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
+        observed_call.filter(|observed_call| observed_call.method_observer.has_observer).map_or(came, Self::trace)
     }
 
     pub(crate) fn end(mut self, code: Code, reply: u64) {
@@ -204,11 +204,11 @@ impl ObservedCall {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        let MethodObserver { watching, about, row, .. } = &self.watcher;
+        let MethodObserver { observers, about, row, .. } = &self.method_observer;
         let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
-        watching.ended(*row, code, 1, nanos);
-        if watching.is_told() {
-            watching.notify_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
+        observers.ended(*row, code, 1, nanos);
+        if observers.has_observer() {
+            observers.notify_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
         }
     }
 
@@ -234,7 +234,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { batches, observer } = self;
-        let mut debug = f.debug_struct("Watching");
+        let mut debug = f.debug_struct("Observers");
         debug.field("batches", &batches.is_some()).field("observer", &observer.is_some()).finish()
     }
 }

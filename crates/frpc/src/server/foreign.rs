@@ -271,8 +271,8 @@ impl ForeignMethod {
         let Some(mut place) = self.slot(format) else {
             let method = self.served().entry.method;
             let text = format!("{method} is not a unary method with messages in {format}");
-            if let Some(watcher) = &self.served().watcher {
-                watcher.begin(request.traceparent()).end(Code::Unimplemented, 0);
+            if let Some(method_observer) = &self.served().method_observer {
+                method_observer.begin(request.traceparent()).end(Code::Unimplemented, 0);
             }
             return Err(Status::unimplemented(text));
         };
@@ -306,12 +306,12 @@ impl ForeignMethod {
             return self.unary_of_stream(request, format).await;
         };
         let came = request.traceparent();
-        let watched = self.served().watcher.as_ref().map(|watcher| watcher.begin(came));
-        let trace = ObservedCall::forwarded_trace(watched.as_ref(), came);
+        let observed_call = self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(came));
+        let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), came);
         let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {
-            Ok(response) => response.get_mut().call.watched = watched.map(Box::new),
-            Err(status) => watched.into_iter().for_each(|watched| watched.end(status.code(), 0)),
+            Ok(response) => response.get_mut().call.observed_call = observed_call.map(Box::new),
+            Err(status) => observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0)),
         }
         called
     }
@@ -416,7 +416,7 @@ struct InProgress {
     /// The runtime of handlers.
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
-    watched: Option<Box<ObservedCall>>,
+    observed_call: Option<Box<ObservedCall>>,
     /// The place in a trace that calls of the handler inherit.
     trace: Option<TraceContext>,
     /// When the caller is no longer let in.
@@ -426,7 +426,7 @@ struct InProgress {
 impl InProgress {
     fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
         let runtime = caller.connection.runtime_handle().clone();
-        let call = Self { caller: caller.clone(), runtime, watched: None, trace: None, expires: None };
+        let call = Self { caller: caller.clone(), runtime, observed_call: None, trace: None, expires: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
             caller.connection.count_rejected();
             return Err(too_many(&caller.connection));
@@ -436,8 +436,8 @@ impl InProgress {
 
     /// Ends the call for its observer.
     fn end(&mut self, code: Code) {
-        if let Some(watched) = self.watched.take() {
-            watched.end(code, 0);
+        if let Some(observed_call) = self.observed_call.take() {
+            observed_call.end(code, 0);
         }
     }
 }

@@ -74,7 +74,7 @@ impl Inspector {
 
     /// The [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has this type.
     pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
-        self.offer.watching.as_ref()?.batches()
+        self.offer.observers.as_ref()?.batches()
     }
 
     /// The services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable) or its calls are

@@ -23,12 +23,12 @@ pub(crate) struct Caller {
     /// The peer requests reports.
     asks_for_load: bool,
     /// The observation. In a box, since most servers have none.
-    onlookers: Option<Box<CallObservers>>,
+    observers: Option<Box<CallObservers>>,
 }
 
 struct CallObservers {
     /// The calls that are observed, if any are.
-    tally: Option<BatchCalls>,
+    batch_calls: Option<BatchCalls>,
     /// Where calls in progress are noted, if they are.
     in_flight: Option<Arc<InFlight>>,
 }
@@ -38,19 +38,19 @@ impl Caller {
         connection: &Connection,
         backward: bool,
         load: &Arc<Load>,
-        tally: Option<BatchCalls>,
+        batch_calls: Option<BatchCalls>,
         is_inspectable: bool,
     ) -> Self {
         let style = ReplyForm { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
-        let is_seen = tally.is_some() || in_flight.is_some();
-        let onlookers = is_seen.then(|| Box::new(CallObservers { tally, in_flight }));
-        Self { connection: connection.clone(), style, load: load.clone(), asks_for_load: false, onlookers }
+        let is_seen = batch_calls.is_some() || in_flight.is_some();
+        let observers = is_seen.then(|| Box::new(CallObservers { batch_calls, in_flight }));
+        Self { connection: connection.clone(), style, load: load.clone(), asks_for_load: false, observers }
     }
 
     /// The calls that are observed, if any are.
     pub(crate) fn batch_calls(&self) -> Option<&BatchCalls> {
-        self.onlookers.as_ref()?.tally.as_ref()
+        self.observers.as_ref()?.batch_calls.as_ref()
     }
 
     /// Whether calls in progress are noted.
@@ -64,7 +64,7 @@ impl Caller {
     }
 
     fn in_flight(&self) -> Option<&Arc<InFlight>> {
-        self.onlookers.as_ref()?.in_flight.as_ref()
+        self.observers.as_ref()?.in_flight.as_ref()
     }
 
     /// The origin of requests.

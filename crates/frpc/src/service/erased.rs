@@ -109,7 +109,7 @@ pub(crate) struct AcceptedStream<'a> {
     /// Where the handler runs.
     pub(crate) site: Executor,
     /// The call as its observer knows it.
-    pub(crate) watched: Option<ObservedCall>,
+    pub(crate) observed_call: Option<ObservedCall>,
     /// Its replies are packed.
     pub(crate) packs: bool,
 }

@@ -45,18 +45,18 @@ impl InFlight {
         deadline: Option<Instant>,
     ) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
-        let mut noted = in_flight.0.lock();
-        noted.last += 1;
-        let number = noted.last;
-        noted.calls.insert(number, note);
-        drop(noted);
+        let mut listed = in_flight.0.lock();
+        listed.last += 1;
+        let number = listed.last;
+        listed.calls.insert(number, note);
+        drop(listed);
         InFlightGuard { in_flight: in_flight.clone(), number }
     }
 
     /// How many calls are in progress, and the oldest of them, so many at most.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
-        let noted = self.0.lock();
-        (noted.calls.len(), noted.calls.values().take(max).copied().collect())
+        let listed = self.0.lock();
+        (listed.calls.len(), listed.calls.values().take(max).copied().collect())
     }
 }
 

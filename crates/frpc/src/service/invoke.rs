@@ -78,7 +78,7 @@ pub(crate) struct WaitingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
     /// The bytes that its request holds.
     pub(crate) memory: usize,
-    pub(crate) watched: Option<ObservedCall>,
+    pub(crate) observed_call: Option<ObservedCall>,
 }
 
 /// The progress of a call when the method returns.
@@ -110,7 +110,7 @@ pub(crate) struct InvokeSettings<'a> {
     /// How native requests are read.
     pub(crate) reading: DecodeOptions,
     pub(crate) chain: Option<&'a Arc<Chain>>,
-    pub(crate) watcher: Option<&'a MethodObserver>,
+    pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
     /// Requests may be packed.
     pub(crate) unpacks: bool,

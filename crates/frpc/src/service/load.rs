@@ -34,13 +34,13 @@ impl Load {
     }
 
     /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
-    /// `is_told` says that its caller is one of the requesters.
-    pub(crate) fn enter(load: &Arc<Self>, is_told: bool) -> Option<LoadGuard> {
+    /// `is_reported` says that its caller is one of the requesters.
+    pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
         if !load.is_asked.load(Ordering::Relaxed) {
             return None;
         }
         let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        Some(LoadGuard { load: load.clone(), begun: deadline::now(), count, is_told })
+        Some(LoadGuard { load: load.clone(), begun: deadline::now(), count, is_reported })
     }
 
     /// Notes how long a call has taken that began as one of so many.
@@ -84,7 +84,7 @@ pub(crate) struct LoadGuard {
     begun: Instant,
     /// It began as one of so many.
     count: u32,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl LoadGuard {
@@ -94,7 +94,7 @@ impl LoadGuard {
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
         let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));
-        self.is_told.then_some(Report { in_progress, micros })
+        self.is_reported.then_some(Report { in_progress, micros })
     }
 }
 
@@ -113,7 +113,8 @@ mod tests {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.mark_requested();
-        let [one, other, third] = [true, false, true].map(|is_told| Load::enter(&load, is_told).expect("they count"));
+        let [one, other, third] =
+            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("they count"));
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
         let report = one.end().expect("its caller requests reports");

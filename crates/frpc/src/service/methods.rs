@@ -42,7 +42,7 @@ pub struct Methods {
     pub(crate) unknown: Option<String>,
     pub(crate) lifecycle: Option<Arc<dyn Lifecycle>>,
     /// The methods of services that this one brings along.
-    pub(crate) beside: Vec<Self>,
+    pub(crate) merged: Vec<Self>,
 }
 
 /// Collects the methods of a service. For generated code.
@@ -80,20 +80,20 @@ impl Methods {
     /// Offers the methods of another service wherever this one is offered, within the same middleware.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
-        self.beside.push(other);
+        self.merged.push(other);
         self
     }
 
     /// This service, and those that it brings along.
     pub(crate) fn flat(mut self) -> Vec<Self> {
-        let beside = std::mem::take(&mut self.beside);
-        std::iter::once(self).chain(beside.into_iter().flat_map(Self::flat)).collect()
+        let merged = std::mem::take(&mut self.merged);
+        std::iter::once(self).chain(merged.into_iter().flat_map(Self::flat)).collect()
     }
 
     /// The methods of this service, and of those that it brings along.
     pub(crate) fn entries_mut(&mut self) -> Vec<&mut Entry> {
-        let beside = self.beside.iter_mut().flat_map(Self::entries_mut);
-        self.entries.iter_mut().chain(beside).collect()
+        let merged = self.merged.iter_mut().flat_map(Self::entries_mut);
+        self.entries.iter_mut().chain(merged).collect()
     }
 }
 
@@ -208,7 +208,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
             any_types: self.any_types,
             unknown: None,
             lifecycle: None,
-            beside: Vec::new(),
+            merged: Vec::new(),
         }
     }
 

@@ -126,13 +126,13 @@ where
     W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let AcceptedStream { caller, options, stream, site, watched, .. } = opened;
+    let AcceptedStream { caller, options, stream, site, observed_call, .. } = opened;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
     let lent = Arc::new(SharedReceiver::default());
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
-    let trace = ObservedCall::forwarded_trace(watched.as_ref(), trace);
+    let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
     let inherited = InheritedContext { deadline, trace };
     let work =
         HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, lent.clone(), options)) };
@@ -164,12 +164,12 @@ where
         // Dropped without an end, it has been cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
-        if let Some(mut watched) = watched {
+        if let Some(mut observed_call) = observed_call {
             let bytes = sender.bytes();
-            watched.set_request(bytes.received);
+            observed_call.set_request(bytes.received);
             // A handler may learn that its client has left when it sends.
             let has_left = poll_fn(|context| Poll::Ready(sender.poll_closed(context).is_ready())).await;
-            watched.end(
+            observed_call.end(
                 match &worked {
                     Err(_) if has_left => Code::Cancelled,
                     Err(status) => status.code(),

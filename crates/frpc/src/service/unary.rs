@@ -63,7 +63,8 @@ where
     }
 
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>> {
-        let InvokeSettings { running, reading, chain, watcher, guard, unpacks, packs, permits, format } = settings;
+        let InvokeSettings { running, reading, chain, method_observer, guard, unpacks, packs, permits, format } =
+            settings;
         let codec = match format {
             None => Codec::Native(reading),
             Some((name, terms)) => Codec::Format(self.formats.get(name)?, terms.clone()),
@@ -80,7 +81,7 @@ where
             chain: chain.cloned(),
             about: self.formats.about,
             name: self.formats.about.method().full_name(),
-            watcher: watcher.cloned(),
+            method_observer: method_observer.cloned(),
             guard,
             unpacks,
             packs,
@@ -148,7 +149,7 @@ struct Instance<S, H, A, B, F: Future> {
     about: MethodInfo,
     /// The name for log lines.
     name: FullName,
-    watcher: Option<MethodObserver>,
+    method_observer: Option<MethodObserver>,
     guard: Option<Guard>,
     unpacks: bool,
     packs: bool,
@@ -174,9 +175,9 @@ where
 {
     fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
-        if let Some(watcher) = &mut self.watcher {
+        if let Some(method_observer) = &mut self.method_observer {
             let trace = options.as_ref().and_then(|options| options.trace);
-            watcher.begin_unary(length, trace, caller.batch_calls().is_none());
+            method_observer.begin_unary(length, trace, caller.batch_calls().is_none());
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
@@ -205,8 +206,8 @@ where
             (timeout, extras) = (options.timeout, options.extras);
             inherited = InheritedContext { deadline: options.deadline, trace: options.trace };
         }
-        if let Some(watcher) = &self.watcher {
-            inherited.trace = watcher.forwarded_trace(inherited.trace);
+        if let Some(method_observer) = &self.method_observer {
+            inherited.trace = method_observer.forwarded_trace(inherited.trace);
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
@@ -379,9 +380,9 @@ where
 
     /// Ends the call for its observer. The reply begins at this length of the outbox.
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
-        if let Some(watcher) = &self.watcher {
+        if let Some(method_observer) = &self.method_observer {
             let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
-            watcher.end_unary(caller.batch_calls(), code, length);
+            method_observer.end_unary(caller.batch_calls(), code, length);
         }
     }
 }

@@ -41,7 +41,7 @@ impl<M: Message> Streaming<M> {
             in_a_row: 0,
             answered: false,
             elsewhere: Some(DetachedSource(Mutex::new(Box::pin(messages)))),
-            watched: None,
+            observed_call: None,
         }
     }
 

@@ -22,7 +22,7 @@ impl Calls {
     /// Whether the call of a ticket is observed and has not been counted.
     fn is_uncounted(&self, ticket: CallTicket) -> bool {
         let Some(observed) = &self.observed else { return false };
-        observed.begun.get(usize::from(ticket.slot)).is_some_and(|noted| !noted.is_counted())
+        observed.begun.get(usize::from(ticket.slot)).is_some_and(|record| !record.is_counted())
     }
 }
 
@@ -78,10 +78,10 @@ struct Observed {
 impl Observed {
     fn new() -> Self {
         let batches = Batches::default();
-        let mut watching = Observers::default();
-        watching.set_batches(batches.clone());
+        let mut observers = Observers::default();
+        observers.set_batches(batches.clone());
         let mut calls = Calls::default();
-        calls.set_observers(Some(&Arc::new(watching)));
+        calls.set_observers(Some(&Arc::new(observers)));
         Self { calls, batches, now: deadline::now() }
     }
 

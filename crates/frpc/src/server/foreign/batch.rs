@@ -163,16 +163,16 @@ impl ForeignMethod {
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let WaitingHandler { work, memory, watched } = waiting;
+        let WaitingHandler { work, memory, observed_call } = waiting;
         let caller = &self.methods.caller;
         let mut call = match InProgress::begin(caller) {
             Ok(call) => call,
             Err(status) => {
-                watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+                observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0));
                 return Err(status);
             }
         };
-        call.watched = watched.map(Box::new);
+        call.observed_call = observed_call.map(Box::new);
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
             let connection = &call.caller.connection;

@@ -43,7 +43,7 @@ where
         let StartedHandler { caller, inherited, memory, is_slow } = begun;
         let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, self.name);
-        let watched = || self.watcher.as_ref().map(MethodObserver::continue_as_task);
+        let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
@@ -52,8 +52,8 @@ where
                 let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, site, |task| {
-                    let watched = watched();
-                    let answer = Answer { task, id, operation, style, packs, is_layered, name, watched, working };
+                    let observed_call = observed_call();
+                    let answer = Answer { task, id, operation, style, packs, is_layered, name, observed_call, working };
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return parked.then(answer);
                     }
@@ -69,10 +69,10 @@ where
                 let method = *self.about.method();
                 let mut asked = Some((asked, decision));
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
-                    let (asked, watched) = (asked.take(), watched());
+                    let (asked, observed_call) = (asked.take(), observed_call());
                     let work = async move {
                         let worked = with_deadline(permits, inherited, parked).await;
-                        end(watched, worked.as_ref().map_or(Code::Internal, code), 0);
+                        end(observed_call, worked.as_ref().map_or(Code::Internal, code), 0);
                         worked
                     };
                     Box::pin(async move {
@@ -95,7 +95,8 @@ where
                     let (message, extras) = result?.into_parts_with_extras();
                     Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
                 });
-                *outcome = Some(ForeignOutcome::Waiting(WaitingHandler { work, memory, watched: watched() }));
+                *outcome =
+                    Some(ForeignOutcome::Waiting(WaitingHandler { work, memory, observed_call: observed_call() }));
                 None
             }
         };
@@ -152,14 +153,14 @@ pub(super) struct Answer {
     /// The handler is within middleware.
     is_layered: bool,
     name: FullName,
-    watched: Option<ObservedCall>,
+    observed_call: Option<ObservedCall>,
     /// The call as one that the end works on, if that is counted.
     working: Option<LoadGuard>,
 }
 
 impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, packs, is_layered, name, watched, working } = self;
+        let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
@@ -177,13 +178,13 @@ impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
             put_reply(outbox, id, operation, reply.as_ref(), style, report, (packs, is_layered));
             length = outbox.len().saturating_sub(before);
         });
-        end(watched, code(&reply), length as u64);
+        end(observed_call, code(&reply), length as u64);
     }
 }
 
-fn end(watched: Option<ObservedCall>, code: Code, reply: u64) {
-    if let Some(watched) = watched {
-        watched.end(code, reply);
+fn end(observed_call: Option<ObservedCall>, code: Code, reply: u64) {
+    if let Some(observed_call) = observed_call {
+        observed_call.end(code, reply);
     }
 }
 
