@@ -22,16 +22,16 @@ pub enum Liveness {
 pub struct Keepalive {
     ping_interval: Duration,
     idle_timeout: Duration,
-    heard: Instant,
-    said: Instant,
-    asked: Option<Instant>,
+    received_at: Instant,
+    sent_at: Instant,
+    requested_at: Option<Instant>,
 }
 
 impl Keepalive {
     /// Pings after each `ping_interval` of silence and closes after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
         let ping_interval = ping_interval.min(idle_timeout);
-        Self { ping_interval, idle_timeout, heard: now, said: now, asked: None }
+        Self { ping_interval, idle_timeout, received_at: now, sent_at: now, requested_at: None }
     }
 
     /// The silence after which the peer is pinged.
@@ -57,24 +57,24 @@ impl Keepalive {
     /// let start = Instant::now();
     /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
     /// let later = start + Duration::from_secs(2);
-    /// keepalive.heard(later);
+    /// keepalive.received(later);
     /// assert!(!keepalive.is_silent(later));
     /// ```
     #[inline]
     pub fn received(&mut self, now: Instant) {
-        self.heard = now;
-        self.asked = None;
+        self.received_at = now;
+        self.requested_at = None;
     }
 
     /// Records that bytes were sent.
     #[inline]
     pub fn sent(&mut self, now: Instant) {
-        self.said = now;
+        self.sent_at = now;
     }
 
     #[inline]
     fn quiet_since(&self) -> Instant {
-        self.heard.min(self.said)
+        self.received_at.min(self.sent_at)
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
@@ -89,7 +89,7 @@ impl Keepalive {
     /// assert!(keepalive.is_silent(start + Duration::from_secs(2)));
     /// ```
     pub fn is_silent(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.heard) >= self.ping_interval
+        now.saturating_duration_since(self.received_at) >= self.ping_interval
     }
 
     /// Returns the action that is due. A PING counts as sent.
@@ -104,12 +104,12 @@ impl Keepalive {
     /// assert!(!matches!(keepalive.poll(start + Duration::from_secs(2)), Liveness::Alive), "a PING is due");
     /// ```
     pub fn poll(&mut self, now: Instant) -> Liveness {
-        if now.saturating_duration_since(self.heard) >= self.idle_timeout {
+        if now.saturating_duration_since(self.received_at) >= self.idle_timeout {
             return Liveness::Dead;
         }
-        let since = self.asked.unwrap_or(self.quiet_since());
+        let since = self.requested_at.unwrap_or(self.quiet_since());
         if now.saturating_duration_since(since) >= self.ping_interval {
-            self.asked = Some(now);
+            self.requested_at = Some(now);
             self.sent(now);
             return Liveness::SendPing;
         }
@@ -128,9 +128,11 @@ impl Keepalive {
     /// ```
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
-        match self.asked {
+        match self.requested_at {
             None => self.quiet_since().checked_add(self.ping_interval),
-            Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
+            Some(requested_at) => {
+                earlier(requested_at.checked_add(self.ping_interval), self.received_at.checked_add(self.idle_timeout))
+            }
         }
     }
 }
@@ -187,13 +189,13 @@ mod tests {
     fn an_end_that_only_receives_sends_signs_of_life() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
-        let asked = |keepalive: &mut Keepalive, second| {
+        let requested_at = |keepalive: &mut Keepalive, second| {
             keepalive.received(start + second * SECOND);
             keepalive.poll(start + second * SECOND) == Liveness::SendPing
         };
-        assert!((1..=6).map(|second| asked(&mut keepalive, second)).eq([false, true, false, true, false, true]));
+        assert!((1..=6).map(|second| requested_at(&mut keepalive, second)).eq([false, true, false, true, false, true]));
         keepalive.sent(start + 7 * SECOND);
-        assert_eq!(keepalive.deadline(), Some(start + 8 * SECOND), "it has not heard since");
-        assert!(!asked(&mut keepalive, 8) && asked(&mut keepalive, 9));
+        assert_eq!(keepalive.deadline(), Some(start + 8 * SECOND), "it has not received_at since");
+        assert!(!requested_at(&mut keepalive, 8) && requested_at(&mut keepalive, 9));
     }
 }

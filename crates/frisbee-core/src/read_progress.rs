@@ -29,8 +29,8 @@ impl ReadProgress {
     /// use frisbee_core::ReadProgress;
     /// use std::time::Duration;
     ///
-    /// let pace = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// assert_eq!(pace.time_for(10_000), Duration::from_secs(10));
+    /// let progress = ReadProgress::new(Duration::from_secs(5), 1000);
+    /// assert_eq!(progress.time_for(10_000), Duration::from_secs(10));
     /// ```
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
@@ -44,9 +44,9 @@ impl ReadProgress {
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// pace.waiting(0, start);
-    /// assert_eq!(pace.deadline(), Some(start + Duration::from_secs(5)));
+    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
+    /// progress.waiting(0, start);
+    /// assert_eq!(progress.deadline(), Some(start + Duration::from_secs(5)));
     /// ```
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
@@ -61,10 +61,10 @@ impl ReadProgress {
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// pace.waiting(0, start);
-    /// pace.complete();
-    /// assert_eq!(pace.deadline(), None);
+    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
+    /// progress.waiting(0, start);
+    /// progress.complete();
+    /// assert_eq!(progress.deadline(), None);
     /// ```
     pub fn complete(&mut self) {
         self.running = None;
@@ -82,10 +82,10 @@ impl ReadProgress {
     /// use std::time::{Duration, Instant};
     ///
     /// let start = Instant::now();
-    /// let mut pace = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// pace.waiting(0, start);
+    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
+    /// progress.waiting(0, start);
     /// let end = start + Duration::from_secs(5);
-    /// assert!(pace.too_slow(4_999, end), "5000 bytes are required");
+    /// assert!(progress.is_too_slow(4_999, end), "5000 bytes are required");
     /// ```
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
@@ -110,28 +110,28 @@ mod tests {
     #[test]
     fn a_window_of_less_than_a_second_asks_for_its_part() {
         let start = Instant::now();
-        let mut pace = ReadProgress::new(SECOND / 2, 1000);
-        pace.waiting(0, start);
-        assert!(pace.is_too_slow(10, start + SECOND / 2));
+        let mut progress = ReadProgress::new(SECOND / 2, 1000);
+        progress.waiting(0, start);
+        assert!(progress.is_too_slow(10, start + SECOND / 2));
     }
 
     #[test]
     fn a_packet_that_trickles_is_too_slow_and_one_that_flows_is_not() {
         let start = Instant::now();
-        let mut pace = ReadProgress::new(5 * SECOND, 16 * 1024);
-        pace.waiting(0, start);
-        assert!(!pace.is_too_slow(10, start + 4 * SECOND));
-        assert!(!pace.is_too_slow(80 * 1024, start + 5 * SECOND));
-        assert!(pace.is_too_slow(80 * 1024 + 10, start + 10 * SECOND));
+        let mut progress = ReadProgress::new(5 * SECOND, 16 * 1024);
+        progress.waiting(0, start);
+        assert!(!progress.is_too_slow(10, start + 4 * SECOND));
+        assert!(!progress.is_too_slow(80 * 1024, start + 5 * SECOND));
+        assert!(progress.is_too_slow(80 * 1024 + 10, start + 10 * SECOND));
     }
 
     #[test]
     fn nothing_is_too_slow_between_packets() {
         let start = Instant::now();
-        let mut pace = ReadProgress::new(5 * SECOND, 16 * 1024);
-        pace.waiting(0, start);
-        pace.complete();
-        assert_eq!(pace.deadline(), None);
-        assert!(!pace.is_too_slow(1, start + 60 * SECOND));
+        let mut progress = ReadProgress::new(5 * SECOND, 16 * 1024);
+        progress.waiting(0, start);
+        progress.complete();
+        assert_eq!(progress.deadline(), None);
+        assert!(!progress.is_too_slow(1, start + 60 * SECOND));
     }
 }

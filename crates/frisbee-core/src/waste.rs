@@ -47,7 +47,7 @@ impl WasteLimiter {
     /// Charges a useless packet of `length` bytes.
     ///
     /// ```
-    /// use frisbee_core::Waste;
+    /// use frisbee_core::WasteLimiter;
     /// use std::time::Instant;
     ///
     /// let now = Instant::now();

@@ -30,7 +30,7 @@ use std::sync::Weak;
 /// struct Failures(Arc<AtomicU64>);
 ///
 /// impl BatchObserver for Failures {
-///     fn register(&self, _about: &About) -> u32 {
+///     fn register(&self, _about: &ObservedMethod) -> u32 {
 ///         0 // Methods are not distinguished.
 ///     }
 ///
