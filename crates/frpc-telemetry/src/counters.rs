@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
-/// use frpc::observe::Side;
+/// use frpc::observe::CallSide;
 /// use frpc_telemetry::Counters;
 /// # use samples::started::Polite;
 ///
