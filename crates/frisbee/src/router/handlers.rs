@@ -75,6 +75,13 @@ pub struct Handler(Arc<dyn Prototype>);
 
 impl Handler {
     /// An async function that answers packets.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Handler, HandlerTable, Operation, Packet, Policy};
+    ///
+    /// let echo = Handler::new(Policy::Concurrent, async |_: Connection, packet: Packet| Some(packet));
+    /// HandlerTable::default().insert(Operation::FIRST_USER, echo);
+    /// ```
     pub fn new<H, F>(policy: Policy, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
@@ -96,16 +103,42 @@ impl HandlerTable {
     }
 
     /// Sets the handler of an operation; the one that was there.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Handler, Handlers, Operation, Packet, Policy};
+    ///
+    /// let handlers = Handlers::new();
+    /// let table = handlers.table(); // The server that gets `handlers` sees changes of this table.
+    /// let echo = Handler::new(Policy::Inline, async |_: Connection, packet: Packet| Some(packet));
+    /// assert!(table.insert(Operation::FIRST_USER, echo).is_none());
+    /// assert_eq!(table.operations(), [Operation::FIRST_USER]);
+    /// ```
     pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
         self.change(|table| table.insert(operation.number(), handler))
     }
 
     /// Takes the handler of an operation out.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Handlers, Operation, Packet};
+    ///
+    /// let handlers = Handlers::new().on(Operation::FIRST_USER, async |_: Connection, packet: Packet| Some(packet));
+    /// assert!(handlers.table().remove(Operation::FIRST_USER).is_some());
+    /// assert!(handlers.table().operations().is_empty());
+    /// ```
     pub fn remove(&self, operation: Operation) -> Option<Handler> {
         self.change(|table| table.remove(&operation.number()))
     }
 
     /// Puts all handlers of another table in the place of these.
+    ///
+    /// ```
+    /// use frisbee::{Connection, HandlerTable, Handlers, Operation, Packet};
+    ///
+    /// let handlers = Handlers::new().on(Operation::FIRST_USER, async |_: Connection, packet: Packet| Some(packet));
+    /// handlers.table().replace(&HandlerTable::default());
+    /// assert!(handlers.table().operations().is_empty());
+    /// ```
     pub fn replace(&self, other: &Self) {
         let other = other.current();
         self.change(|table| table.clone_from(&other));
@@ -152,6 +185,17 @@ impl Handlers {
     }
 
     /// Sets the handler of an operation and where it runs.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Handlers, Operation, Packet, Policy};
+    ///
+    /// // A slow handler gets a task for each packet.
+    /// let handlers = Handlers::new().on_with(Operation::FIRST_USER, Policy::Concurrent, async |_: Connection, packet: Packet| {
+    ///     tokio::task::yield_now().await;
+    ///     Some(packet)
+    /// });
+    /// # assert_eq!(handlers.table().operations().len(), 1);
+    /// ```
     pub fn on_with<H, F>(self, operation: Operation, policy: Policy, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
@@ -176,6 +220,23 @@ impl Handlers {
     }
 
     /// Sets the treatment of the streams that a peer opens. Without it they are closed.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use frisbee::{Handlers, Stream};
+    ///
+    /// // Sends the messages of each stream back.
+    /// let handlers = Handlers::new().on_stream(|_first: Bytes, mut stream: Stream| {
+    ///     tokio::spawn(async move {
+    ///         while let Some(message) = stream.recv().await {
+    ///             if stream.send(&message).await.is_err() {
+    ///                 break;
+    ///             }
+    ///         }
+    ///     });
+    /// });
+    /// # let _ = handlers;
+    /// ```
     pub fn on_stream(mut self, handler: impl Fn(Bytes, Stream) + Send + Sync + 'static) -> Self {
         self.streams = Some(Arc::new(handler));
         self

@@ -91,6 +91,14 @@ impl Principal {
     }
 
     /// Sets when it is no longer valid, by the runtime's clock: calls are refused from then on, and streams end.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let at = Instant::now() + Duration::from_secs(60);
+    /// assert_eq!(Principal::new("ada", Proof::Other).with_expiry(at).expires(), Some(at));
+    /// ```
     #[must_use]
     pub fn with_expiry(mut self, at: Instant) -> Self {
         self.facts().expires = Some(at);
@@ -98,6 +106,14 @@ impl Principal {
     }
 
     /// As [`with_expiry`](Self::with_expiry), so long from now. A time beyond the clock's range is no expiry.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    /// use std::time::Duration;
+    ///
+    /// let principal = Principal::new("ada", Proof::Other).expiring_in(Duration::from_secs(60));
+    /// assert!(principal.expires().is_some());
+    /// ```
     #[must_use]
     pub fn expiring_in(mut self, time: Duration) -> Self {
         self.facts().expires = deadline::now().checked_add(time);
@@ -105,6 +121,16 @@ impl Principal {
     }
 
     /// Adds a value for handlers, such as the claims of a token. There is one of each type.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// #[derive(Clone)]
+    /// struct Tenant(u32);
+    ///
+    /// let principal = Principal::new("ada", Proof::Other).with(Tenant(7));
+    /// assert_eq!(principal.get::<Tenant>().map(|tenant| tenant.0), Some(7));
+    /// ```
     #[must_use]
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.facts().extensions.insert(value);
@@ -127,6 +153,13 @@ impl Principal {
     }
 
     /// The roles, as the token states them or the program has added them.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// let principal = Principal::new("ada", Proof::Other).with_role("teller").with_role("auditor");
+    /// assert_eq!(principal.roles(), ["teller", "auditor"]);
+    /// ```
     pub fn roles(&self) -> &[String] {
         &self.0.roles
     }
@@ -165,6 +198,21 @@ impl Principal {
     ///
     /// For a sign-in method, with one user for each connection. Every sender on the connection is that user: a proxy
     /// that carries the calls of several must not sign in.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof, Request, Response, Status};
+    ///
+    /// // The handler of a method `SignIn`: later calls on this connection come from "ada".
+    /// fn sign_in(request: &Request<String>) -> Result<Response<()>, Status> {
+    ///     if request.get_ref() != "secret" {
+    ///         return Err(Status::unauthenticated("wrong password"));
+    ///     }
+    ///     let connection = request.connection().ok_or_else(|| Status::internal("no connection"))?;
+    ///     Principal::new("ada", Proof::Other).sign_in(connection)?;
+    ///     Ok(Response::new(()))
+    /// }
+    /// # let _ = sign_in;
+    /// ```
     ///
     /// # Errors
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the connection has a principal that does not expire,

@@ -169,6 +169,10 @@ impl ChannelBuilder {
     }
 
     /// Removes the default timeout. A Go server never answers a request that it cannot decode.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().dangerous_no_timeout();
+    /// ```
     pub fn dangerous_no_timeout(mut self) -> Self {
         self.timeout = None;
         self.sends_timeout = false;
@@ -178,6 +182,10 @@ impl ChannelBuilder {
     /// Whether to refuse calls to a compat server whose message its wire cannot express, with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Default: `false`; absent fields are sent as their
     /// defaults.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().strict_presence(true);
+    /// ```
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.strict_presence = strict;
         self
@@ -185,12 +193,20 @@ impl ChannelBuilder {
 
     /// Sets how long the server may take to show whether it is a native peer; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().peer_kind_timeout(std::time::Duration::from_secs(1));
+    /// ```
     pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.peer_kind_timeout(timeout);
         self
     }
 
     /// Sets the timeout of connecting. Default: 10 s.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().connect_timeout(std::time::Duration::from_secs(3));
+    /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.connect_timeout(timeout);
         self.connect_timeout = timeout;
@@ -250,6 +266,12 @@ impl ChannelBuilder {
     }
 
     /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    ///
+    /// ```
+    /// use frpc::frisbee::HeaderForm;
+    ///
+    /// let builder = frpc::Channel::builder().header_form(HeaderForm::Old);
+    /// ```
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.client = self.client.header_form(form);
         self
@@ -257,6 +279,13 @@ impl ChannelBuilder {
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime; see
     /// [`frisbee::ClientBuilder::workers`].
+    ///
+    /// ```
+    /// use frpc::frisbee::Workers;
+    ///
+    /// // A thread of its own drives the connection.
+    /// let builder = frpc::Channel::builder().workers(Workers::Threads(1));
+    /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
         self.client = self.client.workers(workers);
         self
@@ -271,12 +300,23 @@ impl ChannelBuilder {
 
     /// Sets how long the connection keeps its thread awake after an event. Default: not at all. See
     /// [`frisbee::ServerBuilder::busy_poll`].
+    ///
+    /// ```
+    /// // Lower latency on a core that has nothing else to do.
+    /// let builder = frpc::Channel::builder().busy_poll(std::time::Duration::from_micros(50));
+    /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.client = self.client.busy_poll(time);
         self
     }
 
     /// Sets the limits and times of the connection.
+    ///
+    /// ```
+    /// use frpc::frisbee::Config;
+    ///
+    /// let builder = frpc::Channel::builder().config(Config::default().body_max(1 << 20));
+    /// ```
     pub fn config(mut self, config: frisbee::Config) -> Self {
         self.client = self.client.config(config);
         self
@@ -403,6 +443,18 @@ impl ChannelBuilder {
 
     /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
     /// [`connect_lazy`](Self::connect_lazy) does.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// use tokio::net::TcpStream;
+    ///
+    /// let connector = || TcpStream::connect("127.0.0.1:8080");
+    /// let channel = frpc::Channel::builder().connect_lazy_with_connector(connector)?;
+    /// assert!(channel.connection().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
