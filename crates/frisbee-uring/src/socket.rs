@@ -1,6 +1,6 @@
 //! A connected socket of the worker that the calling task runs on.
 
-use crate::worker::Local;
+use crate::worker::LocalWorker;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// It may be dropped with anything in flight. A write is ready when its bytes have been copied or sent, as with an
 /// ordinary socket; bytes that had been written before the drop are sent as far as the peer accepts them at once.
 pub struct Socket {
-    local: Rc<Local>,
+    local: Rc<LocalWorker>,
     key: usize,
 }
 
@@ -24,8 +24,8 @@ impl Socket {
     /// # Errors
     /// If this is no task of a worker, or the socket cannot be made to block.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
-        let local =
-            Local::current().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring"))?;
+        let local = LocalWorker::current()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring"))?;
         stream.set_nonblocking(false)?;
         let key = local.sockets.borrow_mut().enter(stream);
         Ok(Self { local, key })

@@ -63,12 +63,12 @@ struct State {
     releasing: Option<Waker>,
     is_dirty: bool,
     is_holding: bool,
-    reading: Reading,
-    writing: Writing,
+    reading: ReadState,
+    writing: WriteState,
 }
 
 #[derive(Default)]
-struct Reading {
+struct ReadState {
     /// Received earlier and taken out of the ring's buffers, since its task did not read it in the same turn.
     spilled: Vec<u8>,
     /// Received in this turn, and how much of the first has been read.
@@ -84,19 +84,19 @@ struct Reading {
     /// In bulk: the last call took all that there was.
     is_drained: bool,
     is_polled: bool,
-    end: Option<End>,
+    end: Option<EndOfStream>,
     waker: Option<Waker>,
 }
 
 /// There is nothing more to receive.
 #[derive(Clone, Copy, Debug)]
-enum End {
+enum EndOfStream {
     Eof,
     Failed(i32),
 }
 
 #[derive(Default)]
-struct Writing {
+struct WriteState {
     /// Waits for the end of the turn, or of the send in flight.
     staged: Vec<u8>,
     /// Bytes that the send in flight has not sent yet.
@@ -108,7 +108,7 @@ struct Writing {
     waker: Option<Waker>,
 }
 
-impl Writing {
+impl WriteState {
     fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.staged.is_empty()
     }
@@ -146,8 +146,8 @@ impl Sockets {
             releasing: None,
             is_dirty: false,
             is_holding: false,
-            reading: Reading::default(),
-            writing: Writing::default(),
+            reading: ReadState::default(),
+            writing: WriteState::default(),
         })
     }
 
@@ -179,8 +179,8 @@ impl Sockets {
         }
         match reading.end {
             None => {}
-            Some(End::Eof) => return Poll::Ready(Ok(())),
-            Some(End::Failed(code)) => return Poll::Ready(Err(io::Error::from_raw_os_error(code))),
+            Some(EndOfStream::Eof) => return Poll::Ready(Ok(())),
+            Some(EndOfStream::Failed(code)) => return Poll::Ready(Err(io::Error::from_raw_os_error(code))),
         }
         if reading.is_bulk && reading.receive.is_none() {
             if !reading.is_drained {
@@ -394,7 +394,7 @@ impl State {
     }
 }
 
-impl Reading {
+impl ReadState {
     /// Moves received bytes into `buffer`; returns whether there were any.
     fn take(&mut self, ring: &mut Ring, buffer: &mut ReadBuf<'_>) -> bool {
         let before = buffer.filled().len();
@@ -438,7 +438,7 @@ impl Reading {
     /// Takes note of a read in bulk, which filled all the room there was or not.
     fn handle_bulk_read(&mut self, count: usize, filled: bool) {
         if count == 0 {
-            self.end = Some(End::Eof);
+            self.end = Some(EndOfStream::Eof);
         }
         self.is_drained = !filled;
         self.streak = if count < BULK_READ_MIN { self.streak + 1 } else { 0 };

@@ -1,6 +1,6 @@
 //! Timers of a worker: the thread waits no longer than until the earliest.
 
-use crate::worker::Local;
+use crate::worker::LocalWorker;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -36,7 +36,7 @@ impl Timers {
 
 /// Wakes a task when its time has come. For tasks of a [`Worker`](crate::Worker), as [`Socket`](crate::Socket).
 pub struct Timer {
-    local: Rc<Local>,
+    local: Rc<LocalWorker>,
     deadline: Instant,
     entry: Option<(Instant, u64)>,
 }
@@ -44,7 +44,7 @@ pub struct Timer {
 impl Timer {
     /// A timer that is due at `deadline`. `None` if this is no task of a worker.
     pub fn new(deadline: Instant) -> Option<Self> {
-        Some(Self { local: Local::current()?, deadline, entry: None })
+        Some(Self { local: LocalWorker::current()?, deadline, entry: None })
     }
 
     /// When it is due.

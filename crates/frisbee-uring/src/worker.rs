@@ -54,7 +54,7 @@ impl Worker {
                 Err(error) => return drop(report.send(Err(error))),
             };
             let _ = report.send(Ok(()));
-            Local::run(worker, ring);
+            LocalWorker::run(worker, ring);
         })?;
         started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended during its start")))?;
         Ok(Self { shared })
@@ -133,7 +133,7 @@ impl WorkerShared {
         F: Future<Output = ()> + 'static,
     {
         let make: Make = Box::new(move || Box::pin(make()));
-        match Local::current_if(self) {
+        match LocalWorker::current_if(self) {
             Some(local) => local.handle(Mail::Spawn(make)),
             None => self.send(Mail::Spawn(make)),
         }
@@ -172,14 +172,14 @@ impl WorkerShared {
 /// A task, as wakers know it.
 struct Task {
     place: usize,
-    woken: Woken,
+    woken: WakeFlag,
     shared: Arc<WorkerShared>,
 }
 
 /// Whether a task waits to be polled.
-struct Woken(AtomicBool);
+struct WakeFlag(AtomicBool);
 
-impl Woken {
+impl WakeFlag {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -201,7 +201,7 @@ impl Wake for Task {
         if self.woken.set() {
             return;
         }
-        match Local::current_if(&self.shared) {
+        match LocalWorker::current_if(&self.shared) {
             Some(local) => local.ready.borrow_mut().push_back(self),
             None => self.shared.clone().send(Mail::Wake(self)),
         }
@@ -215,27 +215,27 @@ impl Wake for Task {
 }
 
 /// A task, as its worker knows it. Its future is out while it is polled.
-struct Running {
+struct TaskEntry {
     task: Arc<Task>,
     waker: Waker,
     future: Option<BoxFuture>,
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Rc<LocalWorker>>> = const { RefCell::new(None) };
 }
 
 /// The worker of this thread.
-pub(crate) struct Local {
+pub(crate) struct LocalWorker {
     shared: Arc<WorkerShared>,
     pub(crate) sockets: RefCell<Sockets>,
     pub(crate) timers: RefCell<Timers>,
     ready: RefCell<VecDeque<Arc<Task>>>,
-    tasks: RefCell<Slab<Running>>,
+    tasks: RefCell<Slab<TaskEntry>>,
     is_stopped: Cell<bool>,
 }
 
-impl Local {
+impl LocalWorker {
     pub(crate) fn current() -> Option<Rc<Self>> {
         CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
     }
@@ -303,8 +303,8 @@ impl Local {
                 let mut tasks = self.tasks.borrow_mut();
                 let entry = tasks.vacant_entry();
                 let shared = self.shared.clone();
-                let task = Arc::new(Task { place: entry.key(), woken: Woken(AtomicBool::new(true)), shared });
-                entry.insert(Running { task: task.clone(), waker: task.clone().into(), future: Some(future) });
+                let task = Arc::new(Task { place: entry.key(), woken: WakeFlag(AtomicBool::new(true)), shared });
+                entry.insert(TaskEntry { task: task.clone(), waker: task.clone().into(), future: Some(future) });
                 drop(tasks);
                 self.ready.borrow_mut().push_back(task);
             }
@@ -411,7 +411,7 @@ mod models {
     #[test]
     fn second_wake_makes_earlier_writes_visible() {
         loom::model(|| {
-            let woken = loom::sync::Arc::new(Woken(AtomicBool::new(true)));
+            let woken = loom::sync::Arc::new(WakeFlag(AtomicBool::new(true)));
             let done = loom::sync::Arc::new(AtomicBool::new(false));
             let other = loom::thread::spawn({
                 let (woken, done) = (woken.clone(), done.clone());

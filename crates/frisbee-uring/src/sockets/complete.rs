@@ -1,6 +1,6 @@
 //! The consequences of the kernel's completions.
 
-use super::{End, Sockets, mark};
+use super::{EndOfStream, Sockets, mark};
 use crate::ring::{Completion, Interest, Received};
 use std::io;
 use std::net::Shutdown;
@@ -73,11 +73,11 @@ impl Sockets {
             }
             Ok(empty) => {
                 empty.into_iter().for_each(|received| self.ring.recycle(received));
-                reading.end = Some(End::Eof);
+                reading.end = Some(EndOfStream::Eof);
             }
             // It was stopped, or found no buffer, or the kernel wants another request.
             Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
-            Err(error) => reading.end = Some(End::Failed(code(&error))),
+            Err(error) => reading.end = Some(EndOfStream::Failed(code(&error))),
         }
         if stop {
             state.stop_receiving(key, &mut self.ring);
