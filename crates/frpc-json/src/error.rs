@@ -1,9 +1,9 @@
-//! Errors, each with its reason and the path of fields that leads to the value.
-//!
-//! Both errors are one pointer wide, so that results stay small on the hot path; everything that builds them is cold.
+//! The reasons of errors.
 
 use std::borrow::Cow;
 use std::fmt;
+
+use polyglot::PathError;
 
 use crate::limits::{NESTING_CEILING, QUOTED_MAX};
 
@@ -17,13 +17,7 @@ use crate::limits::{NESTING_CEILING, QUOTED_MAX};
 /// assert_eq!(error.offset(), 1);
 /// assert_eq!(error.to_string(), "in `google.protobuf.Int32Value` at byte 1: int32 expected, found an array");
 /// ```
-pub struct DecodeError(Box<DecodeInner>);
-
-struct DecodeInner {
-    reason: DecodeReason,
-    offset: usize,
-    path: Path,
-}
+pub type DecodeError = PathError<DecodeReason, usize>;
 
 /// The reason why input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,55 +92,6 @@ pub enum DecodeReason {
     Refused(String),
 }
 
-impl DecodeError {
-    #[cold]
-    #[inline(never)]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new(reason: DecodeReason, offset: usize) -> Self {
-        Self(Box::new(DecodeInner { reason, offset, path: Path::default() }))
-    }
-
-    /// The reason.
-    #[must_use]
-    pub fn reason(&self) -> &DecodeReason {
-        &self.0.reason
-    }
-
-    /// Where the offending value begins, in bytes from the beginning of the input.
-    ///
-    /// ```
-    /// let error = frpc_json::from_json::<u32>(b" x").expect_err("not a number");
-    /// assert_eq!(error.offset(), 1);
-    /// ```
-    #[must_use]
-    pub fn offset(&self) -> usize {
-        self.0.offset
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DecodeInner { reason, offset, path } = &*self.0;
-        path.write_position(f)?;
-        let space = if path.is_empty() { "" } else { " " };
-        write!(f, "{space}at byte {offset}: {reason}")
-    }
-}
-
-impl fmt::Debug for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DecodeError")
-            .field("reason", self.reason())
-            .field("offset", &self.offset())
-            .field("message", &self.message())
-            .field("field", &self.field())
-            .finish()
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
 impl fmt::Display for DecodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -177,12 +122,7 @@ impl fmt::Display for DecodeReason {
 }
 
 /// The message has no JSON. The caller's fault, or that of the peer who sent the message in another encoding.
-pub struct EncodeError(Box<EncodeInner>);
-
-struct EncodeInner {
-    reason: EncodeReason,
-    path: Path,
-}
+pub type EncodeError = PathError<EncodeReason, ()>;
 
 /// The reason why a value cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -222,43 +162,6 @@ pub enum EncodeReason {
         left: usize,
     },
 }
-
-impl EncodeError {
-    #[cold]
-    #[inline(never)]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new(reason: EncodeReason) -> Self {
-        Self(Box::new(EncodeInner { reason, path: Path::default() }))
-    }
-
-    /// The reason.
-    #[must_use]
-    pub fn reason(&self) -> &EncodeReason {
-        &self.0.reason
-    }
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EncodeInner { reason, path } = &*self.0;
-        path.write_position(f)?;
-        let colon = if path.is_empty() { "" } else { ": " };
-        write!(f, "{colon}{reason}")
-    }
-}
-
-impl fmt::Debug for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EncodeError")
-            .field("reason", self.reason())
-            .field("message", &self.message())
-            .field("field", &self.field())
-            .finish()
-    }
-}
-
-impl std::error::Error for EncodeError {}
 
 impl fmt::Display for EncodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -308,128 +211,6 @@ pub fn quoted(text: &str) -> String {
     }
     let dots = if end < text.len() { "…" } else { "" };
     format!("{}{dots}", text.get(..end).unwrap_or_default())
-}
-
-/// The place of an error, which both error types collect on the way outwards.
-macro_rules! placed {
-    ($error:ident) => {
-        impl $error {
-            /// The fields that lead to the value, like `orders[3].prices["apple"]`; empty for a value that is no field.
-            /// Fields have the names that the JSON mapping gives them.
-            #[must_use]
-            pub fn field(&self) -> String {
-                self.0.path.to_string()
-            }
-
-            /// The full name of the outermost message, if there is one.
-            #[must_use]
-            pub fn message(&self) -> Option<&str> {
-                self.0.path.message.as_deref()
-            }
-
-            #[cold]
-            #[inline(never)]
-            #[doc(hidden)]
-            pub fn in_field(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-                self.0.path.steps.push(Step::Field(name.into()));
-                self
-            }
-
-            #[cold]
-            #[inline(never)]
-            #[doc(hidden)]
-            pub fn in_element(mut self, index: usize) -> Self {
-                self.0.path.steps.push(Step::Element(index));
-                self
-            }
-
-            #[cold]
-            #[inline(never)]
-            #[doc(hidden)]
-            pub fn in_entry(mut self, key: &str) -> Self {
-                self.0.path.steps.push(Step::Entry(quoted(key)));
-                self
-            }
-
-            #[cold]
-            #[inline(never)]
-            #[doc(hidden)]
-            pub fn in_message(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-                self.0.path.message = Some(name.into());
-                self
-            }
-        }
-    };
-}
-
-placed!(DecodeError);
-placed!(EncodeError);
-
-/// The way to a value, innermost step first, because errors travel outwards.
-#[derive(Default)]
-struct Path {
-    steps: Vec<Step>,
-    message: Option<Cow<'static, str>>,
-}
-
-enum Step {
-    Field(Cow<'static, str>),
-    Element(usize),
-    Entry(String),
-}
-
-impl Path {
-    fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.message.is_none()
-    }
-
-    fn write_position(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.steps.is_empty(), &self.message) {
-            (true, None) => Ok(()),
-            (true, Some(message)) => write!(f, "in `{message}`"),
-            (false, None) => write!(f, "in field `{}`", ShortPath(self)),
-            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", ShortPath(self)),
-        }
-    }
-
-    /// Writes `count` steps from the outermost, after skipping the first ones.
-    fn write_steps(&self, f: &mut fmt::Formatter<'_>, behind: usize, count: usize) -> fmt::Result {
-        for (place, step) in self.steps.iter().rev().enumerate().skip(behind).take(count) {
-            match step {
-                Step::Field(name) if place == 0 => f.write_str(name)?,
-                Step::Field(name) => write!(f, ".{name}")?,
-                Step::Element(index) => write!(f, "[{index}]")?,
-                Step::Entry(key) => write!(f, "[{key:?}]")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How many steps are shown of a long path, at each of its ends.
-const SHOWN: usize = 6;
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_steps(f, 0, self.steps.len())
-    }
-}
-
-/// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
-struct ShortPath<'a>(&'a Path);
-
-impl fmt::Display for ShortPath<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = self.0.steps.len();
-        match steps.checked_sub(SHOWN.saturating_mul(2)).filter(|left_out| *left_out > 1) {
-            None => self.0.fmt(f),
-            Some(left_out) => {
-                self.0.write_steps(f, 0, SHOWN)?;
-                write!(f, "... {left_out} more ...")?;
-                self.0.write_steps(f, steps.saturating_sub(SHOWN), SHOWN)
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -263,7 +263,7 @@ impl<'a> Writer<'a> {
             self.out.push(b':');
             C::encode(value, self).map_err(|error| {
                 let text = self.out.get(start..end).unwrap_or_default();
-                error.in_entry(String::from_utf8_lossy(text).trim_matches('"'))
+                error.in_entry(crate::quoted(String::from_utf8_lossy(text).trim_matches('"')))
             })
         })?;
         self.out.push(b'}');

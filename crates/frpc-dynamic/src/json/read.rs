@@ -103,7 +103,7 @@ fn map(entry: &MessageDescriptor, from: &mut Reader<'_>) -> Result<Value, Decode
         };
         // Seven eighths of a table are used at most, and half of that right after it has grown.
         from.charge_bytes(3 * size_of::<(MapKey, Value)>())?;
-        let value = value(&kind, from).map_err(|error| error.in_entry(name))?;
+        let value = value(&kind, from).map_err(|error| error.in_entry(quoted(name)))?;
         match map.insert(key, value) {
             None => Ok(()),
             Some(_) => Err(from.duplicate(name)),

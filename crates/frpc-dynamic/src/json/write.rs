@@ -99,7 +99,7 @@ fn map(map: &HashMap<MapKey, Value>, kind: &Kind, to: &mut Writer<'_>) -> Result
             MapKey::String(key) => key.write(to),
         }
         to.raw(":");
-        self::value(value, kind, to).map_err(|error| error.in_entry(&text(key)))?;
+        self::value(value, kind, to).map_err(|error| error.in_entry(quoted(&text(key))))?;
     }
     to.raw("}");
     Ok(())

@@ -176,7 +176,7 @@ impl Reader<'_> {
             };
             self.charge_bytes(if map.is_empty() { M::FIRST } else { M::EACH })?;
             let mut value = C::Target::default();
-            let is_known = C::decode(&mut value, self).map_err(|error| error.in_entry(&name))?;
+            let is_known = C::decode(&mut value, self).map_err(|error| error.in_entry(quoted(&name)))?;
             if is_known && !map.insert(key, value) {
                 return Err(self.duplicate(&name));
             }

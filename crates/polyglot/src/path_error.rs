@@ -1,0 +1,222 @@
+//! [`PathError`]: an error with its reason and the path of fields that leads to the value.
+//!
+//! It is one pointer wide, so that results stay small on the hot path; everything that builds it is cold.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// An error of a codec: its reason `R`, the path of fields that leads to the value, and for errors of decoding the
+/// `Offset` of the value, which is `()` for those of encoding.
+///
+/// [`DecodeError`](crate::DecodeError), [`EncodeError`](crate::EncodeError) and the errors of the crate `frpc-json` are
+/// this type with reasons of their own.
+///
+/// ```
+/// use polyglot::{DecodeReason, Decoder, Kind};
+///
+/// let error = Decoder::new(&[0x0a, 0x01]).i32().unwrap_err();
+/// assert_eq!(error.reason(), &DecodeReason::WrongKind { expected: Kind::I32, found: 0x0a });
+/// assert_eq!(error.offset(), 0);
+/// assert_eq!((error.field(), error.message()), (String::new(), None), "the value is no field");
+/// assert_eq!(error.to_string(), "at byte 0: i32 expected, found u32");
+/// ```
+pub struct PathError<R, Offset>(Box<Inner<R, Offset>>);
+
+struct Inner<R, Offset> {
+    reason: R,
+    offset: Offset,
+    path: Path,
+}
+
+impl<R> PathError<R, usize> {
+    /// An error of decoding a value that begins at this offset.
+    #[cold]
+    #[inline(never)]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(reason: R, offset: usize) -> Self {
+        Self(Box::new(Inner { reason, offset, path: Path::default() }))
+    }
+
+    /// Where the offending value begins, in bytes from the beginning of the input.
+    ///
+    /// ```
+    /// let error = polyglot::Decoder::new(&[7, 2]).bool().expect_err("2 is no bool");
+    /// assert_eq!(error.offset(), 0);
+    /// ```
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+}
+
+impl<R> PathError<R, ()> {
+    /// An error of encoding.
+    #[cold]
+    #[inline(never)]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(reason: R) -> Self {
+        Self(Box::new(Inner { reason, offset: (), path: Path::default() }))
+    }
+}
+
+impl<R, Offset> PathError<R, Offset> {
+    /// The reason.
+    #[must_use]
+    pub fn reason(&self) -> &R {
+        &self.0.reason
+    }
+
+    /// The fields that lead to the value, like `orders[3].customer.name` or `prices["apple"]`; empty for a value that is
+    /// no field.
+    #[must_use]
+    pub fn field(&self) -> String {
+        self.0.path.to_string()
+    }
+
+    /// The full name of the outermost message, if there is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
+        self.0.path.message.as_deref()
+    }
+
+    /// The error of a value that contains this field.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_field(self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.within(Step::Field(name.into()))
+    }
+
+    /// The error of a list that contains this element.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_element(self, index: usize) -> Self {
+        self.within(Step::Element(index))
+    }
+
+    /// The error of a map that contains the entry of this key.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_entry(self, key: impl Into<String>) -> Self {
+        self.within(Step::Entry(key.into()))
+    }
+
+    /// The error of a message of this name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_message(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.0.path.message = Some(name.into());
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn within(mut self, step: Step) -> Self {
+        self.0.path.steps.push(step);
+        self
+    }
+}
+
+impl<R: fmt::Display> fmt::Display for PathError<R, usize> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { reason, offset, path } = &*self.0;
+        path.write_position(f)?;
+        let space = if path.is_empty() { "" } else { " " };
+        write!(f, "{space}at byte {offset}: {reason}")
+    }
+}
+
+impl<R: fmt::Display> fmt::Display for PathError<R, ()> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { reason, offset: (), path } = &*self.0;
+        path.write_position(f)?;
+        let colon = if path.is_empty() { "" } else { ": " };
+        write!(f, "{colon}{reason}")
+    }
+}
+
+impl<R: fmt::Debug, Offset: fmt::Debug> fmt::Debug for PathError<R, Offset> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PathError")
+            .field("reason", self.reason())
+            .field("offset", &self.0.offset)
+            .field("message", &self.message())
+            .field("field", &self.field())
+            .finish()
+    }
+}
+
+impl<R, Offset: fmt::Debug> std::error::Error for PathError<R, Offset>
+where
+    R: fmt::Debug,
+    Self: fmt::Display,
+{
+}
+
+/// The way to a value, innermost step first, because errors travel outwards.
+#[derive(Default)]
+struct Path {
+    steps: Vec<Step>,
+    message: Option<Cow<'static, str>>,
+}
+
+enum Step {
+    Field(Cow<'static, str>),
+    Element(usize),
+    Entry(String),
+}
+
+/// The number of steps of a long path that are shown, at each of its ends.
+const SHOWN: usize = 6;
+
+impl Path {
+    fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.message.is_none()
+    }
+
+    fn write_position(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.steps.is_empty(), &self.message) {
+            (true, None) => Ok(()),
+            (true, Some(message)) => write!(f, "in `{message}`"),
+            (false, None) => write!(f, "in field `{}`", ShortPath(self)),
+            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", ShortPath(self)),
+        }
+    }
+
+    /// Writes `count` steps from the outermost, after skipping the first ones.
+    fn write_steps(&self, f: &mut fmt::Formatter<'_>, skipped: usize, count: usize) -> fmt::Result {
+        for (position, step) in self.steps.iter().rev().enumerate().skip(skipped).take(count) {
+            match step {
+                Step::Field(name) if position == 0 => f.write_str(name)?,
+                Step::Field(name) => write!(f, ".{name}")?,
+                Step::Element(index) => write!(f, "[{index}]")?,
+                Step::Entry(key) => write!(f, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_steps(f, 0, self.steps.len())
+    }
+}
+
+/// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
+struct ShortPath<'a>(&'a Path);
+
+impl fmt::Display for ShortPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.0.steps.len();
+        match steps.checked_sub(2 * SHOWN).filter(|left_out| *left_out > 1) {
+            None => self.0.fmt(f),
+            Some(left_out) => {
+                self.0.write_steps(f, 0, SHOWN)?;
+                write!(f, "... {left_out} more ...")?;
+                self.0.write_steps(f, steps.saturating_sub(SHOWN), SHOWN)
+            }
+        }
+    }
+}
