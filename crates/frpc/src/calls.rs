@@ -211,20 +211,17 @@ impl Calls {
     }
 
     /// Whether a caller waits for a slot and one is free.
-    #[inline]
     pub(crate) fn has_vacancy(&self) -> bool {
         self.waiting > 0 && self.has_slot()
     }
 
     /// Whether another call may begin. The slots in use may exceed the places: calls may have begun before the server
     /// stated its limit.
-    #[inline]
     fn has_slot(&self) -> bool {
         self.slots.len() - self.free.len() < self.places()
     }
 
     /// The limit of calls in flight.
-    #[inline]
     fn places(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
@@ -286,7 +283,6 @@ impl Calls {
     }
 
     /// The slot of the call with this id, if there is one.
-    #[inline]
     fn slot_of(id: PacketId) -> usize {
         usize::from(id.0) & (CALLS_MAX - 1)
     }
@@ -416,7 +412,6 @@ impl Calls {
 
     /// Looks at all calls, since the deadline of one may have come, and at the one that is timed.
     #[cold]
-    #[inline(never)]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {
             return;

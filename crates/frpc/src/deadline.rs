@@ -26,13 +26,11 @@ impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
     /// Whether it is something.
-    #[inline]
     pub(crate) fn is_something(&self) -> bool {
         self.deadline.is_some() || self.trace.is_some()
     }
 
     /// Makes this the inherited value of this thread.
-    #[inline]
     fn put(self) {
         IS_SOMETHING.set(self.is_something());
         CURRENT.set(self);
@@ -63,7 +61,6 @@ pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> T
 }
 
 /// The timeout of a call: its own, bounded by the deadline of the handler that makes it.
-#[inline]
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
     if IS_SOMETHING.get() { allowed_within(own) } else { own }
 }
@@ -76,13 +73,11 @@ fn allowed_within(own: Option<Duration>) -> Option<Duration> {
 }
 
 /// Whether the call is made in a handler that has a deadline.
-#[inline]
 pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
 /// The place in a trace that calls inherit.
-#[inline]
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
@@ -91,7 +86,6 @@ pub(crate) fn trace() -> Option<TraceContext> {
 struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
-    #[inline]
     fn drop(&mut self) {
         match self.0 {
             None => IS_SOMETHING.set(false),
@@ -116,7 +110,6 @@ pub(crate) fn within<T>(inherited: InheritedContext, run: impl FnOnce() -> T) ->
 }
 
 /// As [`within`], if there is something to inherit. The closure is called in one place, where it is inlined.
-#[inline]
 pub(crate) fn perhaps_within<T>(inherited: Option<InheritedContext>, run: impl FnOnce() -> T) -> T {
     let _restore = inherited.map(InheritedContext::enter);
     run()

@@ -499,7 +499,6 @@ impl Endpoint {
 
     /// Routes a packet with options, of a call in either direction.
     #[cold]
-    #[inline(never)]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         match ParsedPacket::parse(body, self.calls.is_some()) {

@@ -61,7 +61,6 @@ impl Extras {
     }
 
     /// Whether nothing in it has memory of its own.
-    #[inline]
     fn is_light(&self) -> bool {
         self.extensions.is_empty() && self.metadata.is_in_place()
     }
@@ -80,7 +79,6 @@ impl Extras {
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);
 
 impl OptionalExtras {
-    #[inline]
     pub(crate) fn as_deref(&self) -> Option<&Extras> {
         self.0.as_deref()
     }
@@ -95,7 +93,6 @@ impl OptionalExtras {
     }
 
     /// Leaves nothing here.
-    #[inline]
     pub(crate) fn take(&mut self) -> Self {
         std::mem::take(self)
     }

@@ -55,7 +55,6 @@ impl Metadata {
     ///
     /// assert!(Metadata::new().is_empty());
     /// ```
-    #[inline]
     pub const fn new() -> Self {
         Self(Entries::new())
     }
@@ -171,25 +170,21 @@ impl Metadata {
     }
 
     /// All entries as items of a prefix. `None` if they have marks, which are not sent.
-    #[inline]
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }
 
     /// Writes all entries, as items of a prefix.
-    #[inline]
     pub(crate) fn put_items(&self, buffer: &mut Vec<u8>) {
         self.0.put(buffer);
     }
 
     /// Whether the entries have no memory of their own.
-    #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
         self.0.memory() == 0
     }
 
     /// Removes all entries.
-    #[inline]
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -215,7 +210,6 @@ impl Metadata {
     ///
     /// assert!(Metadata::new().is_empty());
     /// ```
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.count() == 0
     }
@@ -237,7 +231,6 @@ impl Metadata {
     }
 
     /// Sets a value of the kind that the key determines.
-    #[inline]
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         if !is_entry(key, value) {
             return Err(refused(key));
@@ -315,7 +308,6 @@ fn is_any_key(key: &[u8]) -> bool {
 }
 
 /// Not zero if a byte is neither a small letter nor a hyphen.
-#[inline]
 fn other(byte: u8) -> u8 {
     byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
@@ -346,7 +338,6 @@ fn is_short_printable(text: &[u8]) -> bool {
 }
 
 /// Not zero where a byte is no printable ASCII.
-#[inline]
 fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
     let mut wrong = [0; COUNT];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
@@ -355,7 +346,6 @@ fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
     wrong
 }
 
-#[inline]
 fn is_zero(bytes: [u8; LANES]) -> bool {
     u128::from_ne_bytes(bytes) == 0
 }

@@ -157,7 +157,6 @@ impl Parts {
     }
 
     /// Inserts the data of the next call.
-    #[inline]
     fn put(&mut self, title: Title, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.title, self.timeout) = (title, timeout);
         // The previous contents have been taken, and nothing is left of them to drop.
@@ -166,7 +165,6 @@ impl Parts {
     }
 
     /// Takes the parts of a request other than its message.
-    #[inline]
     fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
         (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
     }
@@ -214,7 +212,6 @@ impl CallTraits {
 }
 
 impl MethodInfo {
-    #[inline]
     pub(crate) fn new<A: Message, B: Message>(method: Method, kind: CallKind) -> Self {
         let traits = match kind {
             CallKind::Unary => const { &CallTraits::new::<A, B>(CallKind::Unary) },
@@ -225,7 +222,6 @@ impl MethodInfo {
         Self { method, traits }
     }
 
-    #[inline]
     pub(crate) fn title(&self) -> Title {
         Title { name: self.method.full_name(), traits: self.traits }
     }
@@ -482,7 +478,6 @@ impl Next {
     ///
     /// # Cancel safety
     /// Dropping the future gives the call up.
-    #[inline]
     pub fn run(self, call: Call) -> impl Future<Output = Result<CallResponse, Status>> + Send {
         ChainFuture::new(self, call)
     }

@@ -84,7 +84,6 @@ impl<T> Request<T> {
     /// let request = Request::new(42);
     /// assert_eq!(request.into_inner(), 42);
     /// ```
-    #[inline]
     pub fn new(message: T) -> Self {
         Self { message, timeout: None, origin: Origin::Here, extras: OptionalExtras::default() }
     }
@@ -94,7 +93,6 @@ impl<T> Request<T> {
         (self.message, self.timeout, self.origin, self.extras)
     }
 
-    #[inline]
     pub(crate) fn from_parts_with_extras(
         message: T,
         timeout: Option<Duration>,
@@ -121,7 +119,6 @@ impl<T> Request<T> {
     ///
     /// assert_eq!(*Request::new(42).get_ref(), 42);
     /// ```
-    #[inline]
     pub fn get_ref(&self) -> &T {
         &self.message
     }
@@ -135,7 +132,6 @@ impl<T> Request<T> {
     /// *request.get_mut() += 1;
     /// assert_eq!(request.into_inner(), 2);
     /// ```
-    #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
@@ -277,14 +273,12 @@ pub trait IntoRequest<T> {
 }
 
 impl<T> IntoRequest<T> for T {
-    #[inline]
     fn into_request(self) -> Request<T> {
         Request::new(self)
     }
 }
 
 impl<T> IntoRequest<T> for Request<T> {
-    #[inline]
     fn into_request(self) -> Request<T> {
         self
     }

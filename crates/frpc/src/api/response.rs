@@ -40,7 +40,6 @@ impl<T> Response<T> {
     /// let response = Response::new(42);
     /// assert_eq!(response.into_inner(), 42);
     /// ```
-    #[inline]
     pub fn new(message: T) -> Self {
         Self { message, extras: OptionalExtras::default() }
     }
@@ -50,12 +49,10 @@ impl<T> Response<T> {
         (self.message, self.extras)
     }
 
-    #[inline]
     pub(crate) fn from_parts_with_extras(message: T, extras: OptionalExtras) -> Self {
         Self { message, extras }
     }
 
-    #[inline]
     pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
         Extras::sent(self.extras.as_deref())
     }
@@ -67,7 +64,6 @@ impl<T> Response<T> {
     ///
     /// assert_eq!(*Response::new(42).get_ref(), 42);
     /// ```
-    #[inline]
     pub fn get_ref(&self) -> &T {
         &self.message
     }
@@ -81,7 +77,6 @@ impl<T> Response<T> {
     /// *response.get_mut() += 1;
     /// assert_eq!(response.into_inner(), 2);
     /// ```
-    #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
@@ -93,7 +88,6 @@ impl<T> Response<T> {
     ///
     /// assert_eq!(Response::new("hello").into_inner(), "hello");
     /// ```
-    #[inline]
     pub fn into_inner(self) -> T {
         self.message
     }

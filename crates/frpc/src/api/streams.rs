@@ -321,7 +321,6 @@ impl<I: Iterator> Stream for Iter<I> {
 impl<M> Stream for ResponseStream<M> {
     type Item = Result<M, Status>;
 
-    #[inline]
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.0 {
             Source::Boxed(stream) => stream.as_mut().poll_next(context),

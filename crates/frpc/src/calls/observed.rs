@@ -68,13 +68,11 @@ impl CallRecord {
     /// Of a call that is not observed.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
-    #[inline]
     fn is_counted(self) -> bool {
         self.time & COUNTED != 0
     }
 
     /// Notes that the call has been counted, which took so long.
-    #[inline]
     fn count(&mut self, nanos: u64) {
         self.time = nanos | COUNTED;
     }
@@ -140,7 +138,6 @@ impl ObservedCalls {
         nanos(at.saturating_duration_since(self.made))
     }
 
-    #[inline]
     fn row(&mut self, method: &'static Method) -> u32 {
         match self.rows.get(self.last) {
             Some((last, row)) if std::ptr::eq(*last, method) => *row,
@@ -149,7 +146,6 @@ impl ObservedCalls {
     }
 
     #[cold]
-    #[inline(never)]
     fn find_row(&mut self, method: &'static Method) -> u32 {
         let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
         self.last = known.unwrap_or_else(|| {
@@ -183,7 +179,6 @@ impl ObservedCalls {
     }
 
     /// Counts the calls that were answered in this turn and have not been counted.
-    #[inline]
     fn flush(&mut self) {
         let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
@@ -192,7 +187,6 @@ impl ObservedCalls {
         }
     }
 
-    #[inline]
     fn notify_observer(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         if self.tracked.len() <= slot {
             self.grow_tracked(slot);
@@ -209,7 +203,6 @@ impl ObservedCalls {
 
     /// Prepares the record of calls of a method that are sent now.
     #[cold]
-    #[inline(never)]
     fn renew(&mut self, now: Instant, method: &'static Method) {
         let record = CallRecord { time: self.since(now), row: self.row(method), has_observer: false };
         self.sent = (now, Some(method), record);
@@ -234,7 +227,6 @@ impl Calls {
     }
 
     /// Notes the begin of a turn that brings replies, if calls are observed.
-    #[inline]
     pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
@@ -267,7 +259,6 @@ impl Calls {
     }
 
     /// Records the request length of an observed call.
-    #[inline]
     pub(crate) fn set_request_size(&mut self, ticket: CallTicket, length: usize) {
         let tracked = self.observed.as_mut().and_then(|observed| observed.tracked.get_mut(usize::from(ticket.slot)));
         if let Some(tracked) = tracked {
@@ -301,14 +292,12 @@ impl Calls {
     }
 
     /// Whether calls are observed.
-    #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
     /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
     /// knows it by, and how long its request was.
-    #[inline]
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);

@@ -115,7 +115,6 @@ impl CallTable {
     }
 
     /// Notes the code of an answer, which shows whether the server of a fleet can work.
-    #[inline]
     pub(crate) fn handle_answer(&self, code: Code) {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
@@ -153,7 +152,6 @@ impl CallTable {
     }
 
     /// Reports an event of the server of a fleet.
-    #[inline]
     fn report(&self, event: ServerEvent) {
         if let Some(server) = &self.server {
             server.event(event);
@@ -182,7 +180,6 @@ impl CallTable {
     }
 
     /// Whether the connection takes no new calls.
-    #[inline]
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
     }

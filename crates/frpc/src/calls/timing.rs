@@ -37,7 +37,6 @@ impl Calls {
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
     #[cold]
-    #[inline(never)]
     pub(crate) fn time(&mut self, ticket: CallTicket, begun: Option<Instant>) {
         let begun = begun.unwrap_or_else(|| self.now(deadline::now));
         self.times_next = false;

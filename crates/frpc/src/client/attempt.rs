@@ -240,7 +240,6 @@ impl<B> InFlight<B> {
 impl<B: Message> InFlight<B> {
     /// The result of a call that has failed, or whose reply could not be read in place.
     #[cold]
-    #[inline(never)]
     fn finish(
         &self,
         ticket: CallTicket,

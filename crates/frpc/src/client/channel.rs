@@ -247,7 +247,6 @@ impl Channel {
     }
 
     /// Polls a part of a call in the channel's runtime, if that happens outside of any.
-    #[inline]
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
         let is_outside = !is_in_task() && Handle::try_current().is_err();
         let _entered = is_outside.then(|| self.inner.runtime.enter());
@@ -328,7 +327,6 @@ impl Channel {
 }
 
 /// Whether a task is being polled, which is in a runtime. This is a fast check.
-#[inline]
 pub(crate) fn is_in_task() -> bool {
     tokio::task::try_id().is_some()
 }

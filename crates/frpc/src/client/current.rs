@@ -23,7 +23,6 @@ impl ReleaseLink for CurrentLink {
 }
 
 /// The current connection.
-#[inline]
 pub(crate) fn current_link(place: &CurrentLink) -> Option<Arc<Link>> {
     let mut current = place.lock();
     match &current.link {

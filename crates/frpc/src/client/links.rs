@@ -62,7 +62,6 @@ impl Links {
     }
 
     /// The current connection, if it takes calls.
-    #[inline]
     pub fn current(&self) -> Option<Arc<Link>> {
         current_link(&self.current)
     }

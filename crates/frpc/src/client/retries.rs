@@ -20,7 +20,6 @@ impl Default for RetryBudget {
 
 impl RetryBudget {
     /// Counts a successful call.
-    #[inline]
     pub(crate) fn earn(&self) {
         if self.tenths.load(Ordering::Relaxed) < RETRY_TENTHS_MAX {
             self.tenths.fetch_add(1, Ordering::Relaxed);

@@ -135,7 +135,6 @@ where
 
     /// Attempts a call that could not be sent at once.
     #[cold]
-    #[inline(never)]
     fn start_retrying(
         &mut self,
         picked: Option<PickedConnection>,
@@ -148,7 +147,6 @@ where
 
     /// Starts a call on a channel with layers.
     #[cold]
-    #[inline(never)]
     fn start_layered(&mut self, layers: &'a Layers) -> UnaryState<'a, B> {
         let (channel, method) = (self.channel, self.method);
         if layers.chain.is_none() && layers.handed.is_none() {
@@ -180,7 +178,6 @@ where
 
     /// Attempts the call until it ends, after a first attempt if `failure` is given, and at a server if one was picked.
     #[cold]
-    #[inline(never)]
     fn retry(
         &mut self,
         failure: Option<Box<Failure>>,

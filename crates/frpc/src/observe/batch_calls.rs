@@ -70,7 +70,6 @@ impl BatchCalls {
         }
     }
 
-    #[inline]
     fn add(&self, row: u32, code: Code) {
         if code != Code::Ok || row != self.row.get() {
             return self.add_other(row, code);
@@ -79,7 +78,6 @@ impl BatchCalls {
     }
 
     #[cold]
-    #[inline(never)]
     fn add_other(&self, row: u32, code: Code) {
         let mut others = self.others.borrow_mut();
         if code != Code::Ok {

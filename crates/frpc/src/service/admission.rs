@@ -13,7 +13,6 @@ use std::time::Instant;
 
 /// Admits a call by its options, and notes in them until when. Calls without options are admitted for as long as their
 /// connection lives, unless a rule requires a token.
-#[inline]
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());

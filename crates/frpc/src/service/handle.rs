@@ -16,7 +16,6 @@ impl<S> ServiceHandle<S> {
 }
 
 impl<S> Clone for ServiceHandle<S> {
-    #[inline]
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -25,7 +24,6 @@ impl<S> Clone for ServiceHandle<S> {
 impl<S> Deref for ServiceHandle<S> {
     type Target = S;
 
-    #[inline]
     fn deref(&self) -> &S {
         &self.0
     }

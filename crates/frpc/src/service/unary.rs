@@ -244,7 +244,6 @@ where
 
     /// Polls a handler within its middleware in place.
     #[cold]
-    #[inline(never)]
     fn call_layered(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let Some(chain) = &self.chain else { return self.call_as_task(request, begun, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
@@ -259,7 +258,6 @@ where
     }
 
     #[cold]
-    #[inline(never)]
     fn call_as_task(&self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let (service, permits) = (self.service.clone(), self.permits.clone());
         match &self.chain {
@@ -294,7 +292,6 @@ where
     }
 
     #[cold]
-    #[inline(never)]
     fn answer_panic(&self, panic: &(dyn Any + Send), begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let status = panicked(panic, self.name, &begun.caller.connection);
         self.answer(begun, Err(status), reply)
@@ -327,7 +324,6 @@ where
     }
 
     #[cold]
-    #[inline(never)]
     fn answer_foreign(
         &self,
         caller: &Caller,
@@ -344,7 +340,6 @@ where
     }
 
     #[cold]
-    #[inline(never)]
     fn answer_hand_off(
         &self,
         caller: &Caller,

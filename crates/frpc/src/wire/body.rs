@@ -189,7 +189,6 @@ fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
 
 /// Writes a message after its prefix, packed if it is long enough, and completes the packet.
 #[cold]
-#[inline(never)]
 fn put_packed<M: Message>(mut packet: PacketWriter<'_>, message: &M, form: Form) -> Result<(), PutError> {
     let start = packet.buffer().len();
     let mut bulk = Vec::new();
@@ -294,7 +293,6 @@ pub(crate) fn put_reply<M: Message>(
 
 /// Answers a call by a message as [`put_reply`] does, packed if it is long enough.
 #[cold]
-#[inline(never)]
 pub(crate) fn put_packed_reply<M: Message>(
     outbox: &mut Outbox,
     id: PacketId,

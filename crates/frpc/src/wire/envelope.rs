@@ -33,7 +33,6 @@ impl Envelope {
 }
 
 /// Whether a packet begins with options. Only native peers write them.
-#[inline]
 pub(crate) fn has_prefix(body: &[u8]) -> bool {
     body.first() == Some(&prefix::PREFIX)
 }

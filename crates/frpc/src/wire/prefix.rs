@@ -218,7 +218,6 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
 }
 
 /// Whether a body has a prefix.
-#[inline]
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
@@ -244,13 +243,11 @@ pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
 }
 
 /// Removes the prefix of a body, if it has one.
-#[inline]
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
 /// As [`take`], for a slice.
-#[inline]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
 }

@@ -16,7 +16,6 @@ thread_local! {
 }
 
 /// A box without contents.
-#[inline]
 pub(super) fn take() -> Box<Extras> {
     let kept = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.pop());
     kept.ok().flatten().unwrap_or_default()
@@ -34,14 +33,12 @@ pub(super) fn recycle(mut extras: Box<Extras>) {
 
 /// Empties a box that owns memory, and keeps it.
 #[cold]
-#[inline(never)]
 fn keep_emptied(mut extras: Box<Extras>) {
     // Before anything is borrowed: the values of a user may have metadata themselves.
     extras.clear();
     put_back(extras);
 }
 
-#[inline]
 fn put_back(extras: Box<Extras>) {
     let _ = KEPT.try_with(|kept| {
         if let Ok(mut kept) = kept.try_borrow_mut()

@@ -66,13 +66,11 @@ impl Entries {
     }
 
     /// The number of entries.
-    #[inline]
     pub(super) fn count(&self) -> usize {
         self.count.into()
     }
 
     /// The bytes of all keys and values.
-    #[inline]
     pub(super) fn content_len(&self) -> usize {
         self.content_len.into()
     }
@@ -83,13 +81,11 @@ impl Entries {
     }
 
     /// The entries as they are sent, but for marks; see [`put`](Self::put).
-    #[inline]
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.in_place.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
     /// The entries as they are sent, if none has a mark.
-    #[inline]
     pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
         if self.has_sensitive { None } else { Some(self.bytes()) }
     }
@@ -108,7 +104,6 @@ impl Entries {
     }
 
     /// Writes the entries as they are sent.
-    #[inline]
     pub(super) fn put(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(self.bytes());
         if self.has_sensitive {
@@ -128,19 +123,16 @@ impl Entries {
     }
 
     /// The entries, the first that was set first.
-    #[inline]
     pub(super) fn iter(&self) -> Iter<'_> {
         Iter { bytes: self.bytes(), at: 0 }
     }
 
     /// The entry of a key.
-    #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
     }
 
     /// Adds the first entry, if it has room in place.
-    #[inline]
     pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
         let content_len = key.len() + value.len();
         let place = self.in_place.get_mut(..SHORT_HEAD + content_len);
@@ -183,7 +175,6 @@ impl Entries {
     }
 
     /// Takes all entries out, and gives back what memory they had apart.
-    #[inline]
     pub(super) fn clear(&mut self) {
         (self.length, self.count, self.content_len, self.has_sensitive) = (0, 0, 0, false);
         if self.apart.capacity() > 0 {

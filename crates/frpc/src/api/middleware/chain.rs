@@ -41,7 +41,6 @@ pub(super) struct InnerChain {
 }
 
 impl InnerChain {
-    #[inline]
     fn of(chain: &Arc<Chain>, at: usize) -> Option<Self> {
         if at < chain.middleware.len() { Some(Self { chain: chain.clone(), at }) } else { None }
     }
@@ -55,7 +54,6 @@ pub(super) struct ChainFuture {
 }
 
 impl ChainFuture {
-    #[inline]
     pub(super) fn new(next: Next, call: Call) -> Self {
         let mut last = next.last;
         last.parts = Some(call.parts);
@@ -310,7 +308,6 @@ impl Chain {
 
     /// Memory for a call.
     #[cold]
-    #[inline(never)]
     fn place<T>(&self) -> MiddlewareCall<T> {
         let outermost = match self.middleware.first() {
             Some(middleware) => middleware.clone().place(),

@@ -28,7 +28,6 @@ where
 {
     /// Continues a handler as a task, which sends the reply.
     #[cold]
-    #[inline(never)]
     pub(super) fn park<G>(
         &self,
         parked: ParkedFuture<G, Answer>,
