@@ -1,7 +1,7 @@
 //! A call as one value, and the one function that encodes and sends it.
 
 use crate::Status;
-use crate::api::metadata::Metadata;
+use crate::api::extras::Extras;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
 use crate::calls::offers::Refusal;
@@ -11,6 +11,7 @@ use crate::deadline;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeForm, Flags, PutError};
+use crate::wire::prefix::PrefixFields;
 use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::sync::Arc;
@@ -37,8 +38,8 @@ pub struct Call<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,
-    /// `None` if it is empty.
-    pub(crate) metadata: Option<&'a Metadata>,
+    /// The options of the caller that travel with the request.
+    pub(crate) extras: Option<&'a Extras>,
     /// The place in a trace that is sent.
     pub(crate) trace: Option<&'a TraceContext>,
     /// The token of the observer, if the table of calls reports the call to one.
@@ -67,22 +68,15 @@ impl From<Refusal> for NotSent {
     }
 }
 
-/// Metadata, unless it is empty.
-pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
-    metadata.filter(|metadata| !metadata.is_empty())
-}
-
 impl<'a> Call<'a> {
-    pub(crate) fn new(method: &'static Method, options: CallOptions, metadata: Option<&'a Metadata>) -> Self {
-        Self {
-            method,
-            kind: CallKind::Unary,
-            options,
-            metadata: present(metadata),
-            trace: None,
-            observer: None,
-            avoid: None,
-        }
+    pub(crate) fn new(method: &'static Method, options: CallOptions, extras: Option<&'a Extras>) -> Self {
+        Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
+    }
+
+    /// The prefix of the request, or of the packet that opens its stream.
+    pub(crate) fn prefix(&self, backward: bool, timeout: Option<Duration>) -> PrefixFields<'a> {
+        let metadata = Extras::sent(self.extras).filter(|metadata| !metadata.is_empty());
+        PrefixFields { backward, timeout, metadata, trace: self.trace, ..PrefixFields::default() }
     }
 
     /// Enters the call in the table of a link and sends its request, if there is room. `caller` is woken when the call
@@ -128,13 +122,14 @@ impl<'a> Call<'a> {
         outbox: &mut Outbox,
         caller: Option<&Waker>,
     ) -> Result<CallTicket, NotSent> {
-        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, metadata, trace, .. } = self;
+        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
+        let prefix = self.prefix(link.backward, timeout.filter(|_| *sends_timeout));
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
             match server {
                 // Metadata and traces are worth waiting for a verdict on the server.
-                ServerKind::Unknown if link.backward || metadata.is_some() || trace.is_some() => {
+                ServerKind::Unknown if link.backward || prefix.metadata.is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
                 ServerKind::Plain if link.backward => return Err(NotSent::Failed(takes_no_calls())),
@@ -167,14 +162,7 @@ impl<'a> Call<'a> {
         let manner = if server.is_native() {
             let packs =
                 server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
-            EncodeForm {
-                form: Form::Extended,
-                flags: Flags::backward(link.backward).with(Flags::PACKED.when(packs)),
-                timeout: timeout.filter(|_| *sends_timeout),
-                metadata: *metadata,
-                trace: *trace,
-                report: None,
-            }
+            EncodeForm { form: Form::Extended, flags: Flags::PACKED.when(packs), prefix }
         } else {
             EncodeForm {
                 flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown),

@@ -1,10 +1,9 @@
 //! The calling end of calls that request a hand-off.
 
-use crate::api::extras::Extras;
 use crate::api::hand_off::HandOffSlot;
 use crate::calls::failures::{expired, lost, out_of_time};
 use crate::calls::offers::rules;
-use crate::client::call::{Call, CallOptions, present};
+use crate::client::call::{Call, CallOptions};
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
@@ -57,7 +56,7 @@ impl HandOffCall<'_> {
         let (message, extras) = request.into_parts();
         let mut begun = None;
         loop {
-            let call = Call::new(method, self.options, Extras::sent(extras.as_deref()));
+            let call = Call::new(method, self.options, extras.as_deref());
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut begun).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
@@ -65,12 +64,8 @@ impl HandOffCall<'_> {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
-            let metadata = present(Extras::sent(extras.as_deref()));
-            let manner = EncodeForm {
-                metadata,
-                timeout: left.filter(|_| self.options.sends_timeout),
-                ..EncodeForm::plain(Form::Extended)
-            };
+            let prefix = call.prefix(false, left.filter(|_| self.options.sends_timeout));
+            let manner = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
                 encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &manner);

@@ -349,9 +349,11 @@ impl OpenDeadlines {
         }
         let open = async {
             loop {
+                let trace = deadline::trace();
                 let call = Call {
                     kind: CallKind::Streaming,
-                    ..Call::new(method, channel.options(None), Extras::sent(extras))
+                    trace: trace.as_ref(),
+                    ..Call::new(method, channel.options(None), extras)
                 };
                 let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
                 let Ok(peer) = link.connection.peer_known().await else { continue };
@@ -362,12 +364,11 @@ impl OpenDeadlines {
                     return Err(Status::unimplemented("the peer does not accept streams").unsent());
                 }
                 let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                let (mut said, trace) = (PrefixFields::default(), deadline::trace());
-                if peer.hello().is_some() {
-                    let metadata = Extras::sent(extras);
-                    said = PrefixFields { timeout: time_left(self.until), metadata, trace: trace.as_ref(), ..said };
-                }
-                let first = body::open(method.operation, said);
+                let prefix = match peer.hello() {
+                    Some(_) => call.prefix(false, time_left(self.until)),
+                    None => PrefixFields::default(),
+                };
+                let first = body::open(method.operation, prefix);
                 // An opening that waits for a place moves to the next connection when this one takes no new calls.
                 let opening = link.unless_abandoned(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };

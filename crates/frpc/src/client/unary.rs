@@ -1,6 +1,6 @@
 //! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
 
-use crate::api::extras::{Extras, OptionalExtras};
+use crate::api::extras::OptionalExtras;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
 use crate::client::attempt::{Failure, InFlight, SentState};
@@ -109,8 +109,7 @@ where
             return false;
         }
         let mut trace = deadline::trace();
-        let metadata = Extras::sent(self.extras.as_deref());
-        let mut call = Call::new(method, channel.options(self.timeout), metadata);
+        let mut call = Call::new(method, channel.options(self.timeout), self.extras.as_deref());
         if let Some(observer) = &channel.inner.observer {
             call.observer = Some(observer.notify_begin(&Observed::of_unary(method), &mut trace));
         }
@@ -193,7 +192,7 @@ where
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let attempts = async move {
-            let call = Call::new(method, options, Extras::sent(extras.as_deref()));
+            let call = Call::new(method, options, extras.as_deref());
             channel.attempt(call, &message, failure, picked, (token, trace)).await
         };
         observed_to_end(observed_call, Box::pin(channel.in_runtime(attempts)))

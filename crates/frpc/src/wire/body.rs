@@ -1,7 +1,5 @@
 //! Bodies of packets: messages and errors.
 
-use crate::api::metadata::Metadata;
-use crate::observe::TraceContext;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixFields};
 use crate::wire::report::Report;
@@ -10,7 +8,6 @@ use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Kind, Message, Nesting, Root};
 use std::borrow::Cow;
-use std::time::Duration;
 
 /// The error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
@@ -20,19 +17,10 @@ pub(crate) const EOF: &str = "EOF";
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// The accepting end makes the call.
-    pub(crate) const BACKWARD: Self = Self(1);
     /// The message is packed if it is long enough.
-    pub(crate) const PACKED: Self = Self(2);
+    pub(crate) const PACKED: Self = Self(1);
     /// A message that would lose fields in the flat form is refused.
-    pub(crate) const LOSSLESS: Self = Self(4);
-
-    /// Those that are looked at before the message is encoded.
-    const EARLY: Self = Self(Self::BACKWARD.0 | Self::PACKED.0);
-
-    pub(crate) fn backward(is_backward: bool) -> Self {
-        if is_backward { Self::BACKWARD } else { Self::default() }
-    }
+    pub(crate) const LOSSLESS: Self = Self(2);
 
     /// This flag, if it is set.
     pub(crate) fn when(self, is_set: bool) -> Self {
@@ -55,10 +43,7 @@ pub(crate) struct EncodeForm<'a> {
     /// Rich between native peers, flat otherwise.
     pub(crate) form: Form,
     pub(crate) flags: Flags,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) metadata: Option<&'a Metadata>,
-    pub(crate) trace: Option<&'a TraceContext>,
-    pub(crate) report: Option<Report>,
+    pub(crate) prefix: PrefixFields<'a>,
 }
 
 impl EncodeForm<'_> {
@@ -150,13 +135,9 @@ pub(crate) fn put_message<M: Message>(
     message: &M,
     manner: &EncodeForm<'_>,
 ) -> Result<(), PutError> {
-    let EncodeForm { form, flags, timeout, metadata, trace, report } = *manner;
-    if flags.has(Flags::EARLY) || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
-        let backward = flags.has(Flags::BACKWARD);
-        prefix::put(
-            packet.buffer(),
-            PrefixFields { backward, timeout, metadata, trace, report, ..PrefixFields::default() },
-        );
+    let EncodeForm { form, flags, prefix } = *manner;
+    if flags.has(Flags::PACKED) || !prefix.is_empty() {
+        prefix::put(packet.buffer(), prefix);
         if flags.has(Flags::PACKED) {
             let put = put_packed(packet.continued(), message, form);
             std::mem::forget(packet);
@@ -316,7 +297,7 @@ fn put_response<M: Message>(
 ) {
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
     let manner =
-        EncodeForm { metadata, flags: flags.with(Flags::backward(backward)), report, ..EncodeForm::plain(form) };
+        EncodeForm { form, flags, prefix: PrefixFields { backward, metadata, report, ..PrefixFields::default() } };
     if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
         put_error(outbox, id, operation, &error.into_status(), ReplyForm { form, backward });
     }

@@ -103,16 +103,26 @@ pub(crate) struct PrefixFields<'a> {
     pub(crate) report: Option<Report>,
 }
 
+impl PrefixFields<'_> {
+    /// Whether there is nothing to write.
+    #[inline(always)] // Nearly all messages have no prefix.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { backward, timeout, metadata, status, refused, trace, report } = self;
+        let has_context = metadata.is_some() || trace.is_some();
+        !(has_context || *backward || timeout.is_some() || status.is_some() || *refused || report.is_some())
+    }
+}
+
 /// Writes a prefix, if it has items. The body follows.
-#[inline(always)] // So that most of what might be said is not put together.
-pub(crate) fn put(buffer: &mut Vec<u8>, said: PrefixFields<'_>) {
-    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = said;
+#[inline(always)] // So that the fields that are not set cost nothing.
+pub(crate) fn put(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
+    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = fields;
     let has_more = backward || timeout.is_some() || status.is_some() || refused || report.is_some();
     match (metadata, trace) {
         (None, None) if !has_more => {}
         (None, Some(trace)) if !has_more => put_trace(buffer, trace),
         (Some(metadata), None) if !has_more => put_metadata(buffer, metadata),
-        _ => put_items(buffer, said),
+        _ => put_items(buffer, fields),
     }
 }
 
@@ -129,8 +139,8 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
 }
 
 #[inline(never)]
-fn put_items(buffer: &mut Vec<u8>, said: PrefixFields<'_>) {
-    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = said;
+fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
+    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = fields;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused && report.is_none() {
         if let Some(trace) = trace {
