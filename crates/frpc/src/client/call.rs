@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::api::extras::Extras;
+use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
 use crate::calls::offers::Refusal;
@@ -75,8 +76,12 @@ impl<'a> Call<'a> {
 
     /// The prefix of the request, or of the packet that opens its stream.
     pub(crate) fn prefix(&self, backward: bool, timeout: Option<Duration>) -> PrefixFields<'a> {
-        let metadata = Extras::sent(self.extras).filter(|metadata| !metadata.is_empty());
-        PrefixFields { backward, timeout, metadata, trace: self.trace, ..PrefixFields::default() }
+        PrefixFields { backward, timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
+    }
+
+    /// The metadata, unless it is empty.
+    fn metadata(&self) -> Option<&'a Metadata> {
+        Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
     /// Enters the call in the table of a link and sends its request, if there is room. `caller` is woken when the call
@@ -123,13 +128,12 @@ impl<'a> Call<'a> {
         caller: Option<&Waker>,
     ) -> Result<CallTicket, NotSent> {
         let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
-        let prefix = self.prefix(link.backward, timeout.filter(|_| *sends_timeout));
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
             match server {
                 // Metadata and traces are worth waiting for a verdict on the server.
-                ServerKind::Unknown if link.backward || prefix.metadata.is_some() || trace.is_some() => {
+                ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
                 ServerKind::Plain if link.backward => return Err(NotSent::Failed(takes_no_calls())),
@@ -162,6 +166,7 @@ impl<'a> Call<'a> {
         let manner = if server.is_native() {
             let packs =
                 server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
+            let prefix = self.prefix(link.backward, timeout.filter(|_| *sends_timeout));
             EncodeForm { form: Form::Extended, flags: Flags::PACKED.when(packs), prefix }
         } else {
             EncodeForm {
