@@ -323,7 +323,7 @@ impl Caller {
 }
 
 impl Client for Caller {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         let mut request = Request::new(Echo { message: text.as_str().to_owned() });

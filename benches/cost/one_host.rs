@@ -1,4 +1,4 @@
-//! What calls cost between two programs of one host: over TCP, over a Unix socket, and through shared memory.
+//! The cost of calls between two programs of one host: over TCP, over a Unix socket, and through shared memory.
 //!
 //! ```text
 //! cargo run --release -p cost --bin one_host
@@ -7,12 +7,12 @@
 //! ```
 //!
 //! Client and server are threads of this process with a runtime each, so its processor time is that of both ends. Calls
-//! bring a text and get it back: short ones on one and on sixteen connections, and one of a MiB at a time. The ways take
-//! turns; printed are medians of the rounds, and of the ratios of processor time to TCP. On one processor a spinning end only
-//! keeps the other one from its turn.
+//! echo a text: short ones on one and on sixteen connections, and one of a MiB at a time. Transports alternate. The program
+//! prints medians over the rounds, of processor time and of its ratio to TCP. On one processor a spinning end only keeps the
+//! other one from its turn.
 //!
-//! Then: how long a short frame takes there and back between two spinning threads, by a bare ring, by streams in a runtime
-//! and by streams that block; the memory of connections that are idle; and how soon the end of a process is noticed that is killed while it writes.
+//! Then: the round trip of a short frame between two spinning threads, by a bare ring, by streams in a runtime and by streams
+//! that block; the memory of idle connections; and the delay until the peer of a killed writer sees the end of the stream.
 
 #[cfg(target_os = "linux")]
 mod measuring {
@@ -86,16 +86,16 @@ mod measuring {
     }
 
     /// Starts a server for all ways, and gives its address of TCP.
-    fn started(folder: &Path) -> Result<String, BoxError> {
+    fn start_server(folder: &Path) -> Result<String, BoxError> {
         let path = folder.to_owned();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
-            let served = runtime().and_then(|runtime| runtime.block_on(serve(&path, &tell)));
+            let served = runtime().and_then(|runtime| runtime.block_on(serve(&path, &sender)));
             if let Err(error) = served {
-                let _ = tell.send(Err(error));
+                let _ = sender.send(Err(error));
             }
         });
-        told.recv()?
+        receiver.recv()?
     }
 
     fn runtime() -> Result<tokio::runtime::Runtime, BoxError> {
@@ -111,8 +111,8 @@ mod measuring {
         folder.join(way.replace(' ', "-"))
     }
 
-    /// Serves all transports, and prints the address of TCP once it does.
-    async fn serve(folder: &Path, tell: &mpsc::Sender<Result<String, BoxError>>) -> Result<(), BoxError> {
+    /// Serves all transports, and sends the address of TCP once they listen.
+    async fn serve(folder: &Path, sender: &mpsc::Sender<Result<String, BoxError>>) -> Result<(), BoxError> {
         let tcp = server().bind("127.0.0.1:0").await?;
         let address = tcp.local_addr().to_string();
         tokio::spawn(tcp.serve());
@@ -121,7 +121,7 @@ mod measuring {
             let server = server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, way)).await?;
             tokio::spawn(server.serve());
         }
-        tell.send(Ok(address))?;
+        sender.send(Ok(address))?;
         std::future::pending().await
     }
 
@@ -207,29 +207,29 @@ mod measuring {
         print_trips("a bare ring", &mut bare_trips());
         let path = folder.join("frames");
         let spin = Duration::from_secs(1);
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let server_path = path.clone();
         let server = std::thread::spawn(move || -> Result<(), BoxError> {
             runtime()?.block_on(async {
                 let listener = Listener::builder().spin(spin).bind(server_path)?;
-                tell.send(())?;
+                sender.send(())?;
                 let mut stream = listener.accept().await?;
                 let mut frame = [0; FRAME];
-                // It ends with the client.
+                // Ends when the client closes.
                 while stream.read_exact(&mut frame).await.is_ok() {
                     stream.write_all(&frame).await?;
                 }
                 Ok(())
             })
         });
-        told.recv()?;
+        receiver.recv()?;
         let mut trips = runtime()?.block_on(stream_trips(&path, spin))?;
         print_trips("streams that spin", &mut trips);
         server.join().map_err(|_| "the server has panicked")??;
         let (mut client, mut server) = runtime()?.block_on(blocking_ends(&folder.join("blocking"), spin))?;
         let server = std::thread::spawn(move || {
             let mut frame = [0; FRAME];
-            // It ends with the client.
+            // Ends when the client closes.
             while server.read_exact(&mut frame).is_ok() && server.write_all(&frame).is_ok() {}
         });
         let mut frame = [7; FRAME];
@@ -274,7 +274,7 @@ mod measuring {
     }
 
     /// A ring of words from one thread to another, and nothing else: how often a frame was put in, and the frames.
-    struct Bare {
+    struct WordRing {
         put: AtomicU64,
         words: [AtomicU64; 6 * 64],
     }
@@ -282,7 +282,7 @@ mod measuring {
     /// The words of a frame.
     const WORDS: usize = FRAME.div_ceil(8);
 
-    impl Bare {
+    impl WordRing {
         const fn new() -> Self {
             Self { put: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 * 64] }
         }
@@ -303,7 +303,7 @@ mod measuring {
     }
 
     fn bare_trips() -> Vec<Duration> {
-        static RINGS: [Bare; 2] = [const { Bare::new() }; 2];
+        static RINGS: [WordRing; 2] = [const { WordRing::new() }; 2];
         let [there, back] = &RINGS;
         let echo = std::thread::spawn(|| (0..TRIPS as u64).for_each(|number| back.put(number, there.take(number))));
         let trips = (0..TRIPS as u64)
@@ -319,28 +319,31 @@ mod measuring {
     }
 
     /// Prints the memory of a connection that has carried a call, for both ends together, shared between them, and in
-    /// tables of maps in the kernel.
+    /// page tables in the kernel.
     fn idle(folder: &Path) -> Result<(), BoxError> {
         const CONNECTIONS: usize = 200;
         let folder = folder.join("idle");
         std::fs::create_dir(&folder)?;
-        let address = started(&folder)?;
+        let address = start_server(&folder)?;
         runtime()?.block_on(async {
-            let (before, mut clients) = (held()?, Vec::new());
+            let (before, mut clients) = (memory_figures()?, Vec::new());
             for _ in 0..CONNECTIONS {
                 let client = connect(2, &address, &folder).await?;
                 drive(&client, 1, 32, 1).await;
                 clients.push(client);
             }
-            let each =
-                held()?.iter().zip(before).map(|(now, before)| (now - before) / CONNECTIONS as u64).collect::<Vec<_>>();
-            println!("an idle connection keeps {} bytes of shared memory, and {} of tables of maps", each[0], each[1]);
+            let each = memory_figures()?
+                .iter()
+                .zip(before)
+                .map(|(now, before)| (now - before) / CONNECTIONS as u64)
+                .collect::<Vec<_>>();
+            println!("an idle connection keeps {} bytes of shared memory, and {} of page tables", each[0], each[1]);
             Ok(())
         })
     }
 
-    /// The shared memory of this process and its tables of maps, in bytes.
-    fn held() -> Result<[u64; 2], BoxError> {
+    /// The shared memory of this process and its page tables, in bytes.
+    fn memory_figures() -> Result<[u64; 2], BoxError> {
         let of = |text: &str, name: &str| -> u64 {
             let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
             lines.filter_map(|number| number.parse::<u64>().ok()).sum::<u64>() * 1024
@@ -401,5 +404,5 @@ fn main() -> Result<(), benches::BoxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("memory is shared on Linux alone");
+    println!("shared memory needs Linux");
 }

@@ -19,8 +19,8 @@ pub fn one_core() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().max_io_events_per_tick(32).event_interval(1024).build()
 }
 
-/// Accepts connections on a free port of the loopback, and gives them in turn to runtimes on a thread for each core,
-/// each of which serves them in its own way.
+/// Accepts connections on a free loopback port, and distributes them round-robin to one single-threaded runtime per core,
+/// which runs `serve`.
 ///
 /// # Errors
 /// If the system lacks resources.
@@ -69,7 +69,7 @@ impl Background {
         Self::start(move |bound| R::serve(setup, bound))
     }
 
-    /// Starts a server: `serve` passes on the address when it listens, and serves until it is dropped.
+    /// Starts a server: `serve` reports its address and runs until the `Background` is dropped.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -81,10 +81,10 @@ impl Background {
         let (bound, address) = mpsc::channel();
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
             let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
-            let failed = bound.clone();
+            let errors = bound.clone();
             runtime.block_on(async move {
                 tokio::select! {
-                    served = serve(Bound(bound)) => drop(failed.send(served.and(Err("the server ended".into())))),
+                    served = serve(Bound(bound)) => drop(errors.send(served.and(Err("the server ended".into())))),
                     _ = stopped => {}
                 }
             });
@@ -94,7 +94,7 @@ impl Background {
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

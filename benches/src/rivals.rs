@@ -52,10 +52,10 @@ pub trait Rival: 'static {
 /// A connection with any number of concurrent calls.
 pub trait Client: Clone + Send + Sync + 'static {
     /// The reply.
-    type CallResponse: AsRef<[u8]> + Send;
+    type Reply: AsRef<[u8]> + Send;
 
     /// Sends a text and returns its echo. The copy that an owned message needs belongs to the call.
-    fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::CallResponse, BoxError>> + Send;
+    fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::Reply, BoxError>> + Send;
 
     /// The texts of a caller, in the form that suits the messages.
     fn text(caller: usize, length: usize) -> Text {

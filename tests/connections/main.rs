@@ -21,4 +21,5 @@ mod shared_memory;
 mod tls;
 mod tls_or_plain;
 mod transports;
+mod try_send;
 mod waiting;

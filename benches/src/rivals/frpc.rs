@@ -183,7 +183,7 @@ pub async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Re
 }
 
 impl Client for BenchmarkServiceClient {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         Ok(self.benchmark(Echo { message: text.as_str().to_owned() }).await?.into_inner().message)
@@ -191,7 +191,7 @@ impl Client for BenchmarkServiceClient {
 }
 
 impl Client for BulkServiceClient {
-    type CallResponse = Bytes;
+    type Reply = Bytes;
 
     async fn echo(&self, text: &Text) -> Result<Bytes, BoxError> {
         Ok(self.bulk(Data { data: text.to_bytes() }).await?.into_inner().data)
@@ -203,7 +203,7 @@ impl Client for BulkServiceClient {
 }
 
 impl Client for TextServiceClient {
-    type CallResponse = Utf8Bytes;
+    type Reply = Utf8Bytes;
 
     async fn echo(&self, text: &Text) -> Result<Utf8Bytes, BoxError> {
         Ok(self.turn(SharedText { text: text.as_str().into() }).await?.into_inner().text)

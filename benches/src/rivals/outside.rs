@@ -45,7 +45,7 @@ pub async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Re
 }
 
 impl Client for Caller {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         Ok(String::from_utf8(self.call(ECHO, text.as_bytes()).await?.into())?)

@@ -156,7 +156,7 @@ where
     T: GrpcService<Body, Future: Send> + Clone + Send + Sync + 'static,
     T::ResponseBody: HttpBody<Data = Bytes, Error: Into<BoxError> + Send> + Send + 'static,
 {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         // Its methods take `&mut self`; clones share the connection and are what its users make for each call.

@@ -70,7 +70,7 @@ impl ReadProgress {
         self.running = None;
     }
 
-    /// When [`is_too_slow`](Self::too_slow) should be called next.
+    /// When [`is_too_slow`](Self::is_too_slow) should be called next.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }

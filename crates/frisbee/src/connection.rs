@@ -563,7 +563,7 @@ impl Connection {
     }
 
     /// Whether the server has room for this many more bytes of this peer. While the server has memory to spare, every
-    /// peer has room; otherwise each has its share. Check it before [`charge`](Self::hold) of a large request.
+    /// peer has room; otherwise each has its share. Check it before [`charge_request`](Self::charge_request) of a large request.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.0.mailbox.account.has_room(bytes)
     }

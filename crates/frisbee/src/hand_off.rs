@@ -188,7 +188,7 @@ impl HandOffRequest {
 
     /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
     /// the reply directly. If this end has opened a stream in the meantime, the peer learns that the connection is
-    /// busy, and the transport is not taken; nor is it if the peer has [cancelled](Self::given_up).
+    /// busy, and the transport is not taken; nor is it if the peer has [cancelled](Self::cancelled).
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }

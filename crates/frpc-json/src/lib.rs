@@ -1,7 +1,7 @@
 //! The JSON mapping of proto3, for generated code: messages to JSON and back, without a tree in between.
 //!
 //! `frpc-build` generates an implementation of [`Fields`] for each message and one of [`Enumeration`] for each enum.
-//! [`to_json`] and [`from_json`] do the rest, and [`Options`] are for those who read from strangers or write `Any`:
+//! [`to_json`] and [`from_json`] convert messages. [`Options`] sets limits for untrusted input and types for `Any`:
 //!
 //! ```
 //! use frpc_json::{DecodeError, EncodeError, Fields, Reader, Writer, from_json, to_json};
@@ -57,28 +57,27 @@
 //!
 //! # The mapping
 //!
-//! It is proto3's canonical one. Written are names in lowerCamelCase or as `json_name` says, integers of 64 bits as
-//! strings, floats by their shortest digits or as `"NaN"`, `"Infinity"` and `"-Infinity"`, enums by name, bytes as
-//! base64 with padding, and fields without presence only if they do not have their default. Read is more:
+//! It is proto3's canonical one. The writer emits names in lowerCamelCase or by `json_name`, integers of 64 bits as
+//! strings, floats by their shortest digits or as `"NaN"`, `"Infinity"` and `"-Infinity"`, enums by name, and bytes as
+//! base64 with padding. It omits fields without presence that have their default. The reader also accepts:
 //!
 //! * original names of fields too
 //! * integers as numbers and as strings, also with exponent or fraction, if their value is integral and in range
-//! * enums by number too, and numbers that have no name
+//! * enums by number too, unknown numbers included
 //! * base64 of both alphabets, with padding or without
 //! * `null` as an absent field; not as an element of a list or map
 //!
-//! Rejected are malformed JSON, unknown fields and names, unless [`Options::ignore_unknown`], keys that occur
+//! The reader rejects malformed JSON, unknown fields and names, unless [`Options::ignore_unknown`], keys that occur
 //! twice, also under two names, two members of one oneof, unpaired surrogates, and numbers out of range.
 //!
 //! # Limits
 //!
-//! Input is treated as hostile: none makes the reader panic or overflow the stack, and the time that it takes grows
-//! with its length alone.
+//! Input is treated as hostile: the reader never panics or overflows the stack, and its time grows with the length of the
+//! input alone.
 //!
-//! * Messages nest [`NESTING_MAX`] deep, unless [`Options::nesting_max`] says otherwise, and [`NESTING_CEILING`] at
-//!   most. A `Struct` or `ListValue` within a `Value` is a level of its own.
-//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
-//!   [`Options::container_memory`] says otherwise.
+//! * Messages nest [`NESTING_MAX`] deep by default; [`Options::nesting_max`] changes it up to [`NESTING_CEILING`]. A `Struct` or `ListValue` within a `Value` is a level of its own.
+//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`] by default;
+//!   [`Options::container_memory`] changes it.
 //! * The text of a value is no longer than its JSON.
 //!
 //! # Features

@@ -4,8 +4,8 @@
 //!
 //! * **Deadlines are not sorted.** At the earliest known deadline, all calls in flight are examined. With one timeout for all
 //!   calls this happens once per timeout, and a call costs only the store of its deadline.
-//! * **A call takes two locks, one after the other**: calls, then mailbox when sending; calls alone when answering. frisbee needs
-//!   no notion of a call. The request is entered and sent under the lock of the mailbox, so the connection cannot end in between.
+//! * **A call takes two locks**: the mailbox's and, inside it, the calls' when sending; the calls' alone when answering. frisbee
+//!   needs no notion of a call. The request is entered and sent under the lock of the mailbox, so the connection cannot end in between.
 //! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
 
 pub(crate) mod attachments;
@@ -152,7 +152,7 @@ enum Reply {
 /// How a call ended for its caller.
 pub(crate) enum CallOutcome<T> {
     Reply(T),
-    /// The deadline has passed. The call is still to be [cancelled](Calls::give_up).
+    /// The deadline has passed. The call is still to be [cancelled](Calls::abandon).
     Expired,
     /// The connection has ended.
     Lost {

@@ -74,7 +74,7 @@ async fn dial(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, BoxError>
 }
 
 impl Client for Pool {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         let idle = self.idle.lock().pop();

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 #[derive(Debug)]
 pub struct PerCore;
 
-/// As in the first example of its documentation.
+/// The setup of the README: clients in `#[tokio::main]`.
 #[derive(Debug)]
 pub struct Plain;
 

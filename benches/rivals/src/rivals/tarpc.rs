@@ -113,7 +113,7 @@ impl Echoes for Service {
 }
 
 impl Client for EchoesClient {
-    type CallResponse = String;
+    type Reply = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         let mut context = context::current();

@@ -155,7 +155,7 @@ impl Rival for RawCallShared {
 pub struct Frames(Arc<Mutex<client::TlsStream<TcpStream>>>);
 
 impl Client for Frames {
-    type CallResponse = Vec<u8>;
+    type Reply = Vec<u8>;
 
     async fn echo(&self, text: &Text) -> Result<Vec<u8>, BoxError> {
         raw::call(&mut *self.0.lock().await, text.as_bytes()).await

@@ -114,7 +114,7 @@ where
 pub struct StringsClient(EchoServiceClient);
 
 impl Client for StringsClient {
-    type CallResponse = FastStr;
+    type Reply = FastStr;
 
     async fn echo(&self, text: &Text) -> Result<FastStr, BoxError> {
         let message = FastStr::new(text.as_str());
@@ -127,7 +127,7 @@ impl Client for StringsClient {
 pub struct SharesClient(EchoServiceClient);
 
 impl Client for SharesClient {
-    type CallResponse = Bytes;
+    type Reply = Bytes;
 
     async fn echo(&self, text: &Text) -> Result<Bytes, BoxError> {
         let data = text.to_bytes();

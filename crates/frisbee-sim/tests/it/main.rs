@@ -1,6 +1,8 @@
 //! Simulated worlds: their faults, their size, and their repetition.
 
+mod environment;
 mod faults;
+mod hashes;
 mod large;
 mod repeatable;
 mod worlds;

@@ -232,7 +232,7 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Memory that is charged to a connection until this is dropped; see [`Connection::charge`](crate::Connection::hold) and
+/// Memory that is charged to a connection until this is dropped; see [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
 pub struct MemoryCharge {
@@ -258,7 +258,7 @@ impl MemoryCharge {
     }
 
     fn taken(account: &Arc<Account>, charge: usize) -> Self {
-        account.budget.counts.change_handed_off(charge);
+        account.budget.counts.change_charged(charge);
         Self { charge, account: account.clone() }
     }
 
@@ -270,14 +270,14 @@ impl MemoryCharge {
     /// Changes the charge, for something that has grown or shrunk. It may exceed the share of the connection.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
-        self.account.budget.counts.change_handed_off(bytes.wrapping_sub(self.charge));
+        self.account.budget.counts.change_charged(bytes.wrapping_sub(self.charge));
         self.charge = bytes;
     }
 }
 
 impl Drop for MemoryCharge {
     fn drop(&mut self) {
-        self.account.budget.counts.change_handed_off(self.charge.wrapping_neg());
+        self.account.budget.counts.change_charged(self.charge.wrapping_neg());
         self.account.release(self.charge);
     }
 }
@@ -351,10 +351,10 @@ mod tests {
         assert!(MemoryCharge::try_new(&account, 100_000).is_none());
         for bytes in [5000, 200, 0, 7000] {
             charge.resize(bytes);
-            assert_eq!((charge.bytes(), account.charged(), stats.handed_off_count()), (bytes, bytes, bytes));
+            assert_eq!((charge.bytes(), account.charged(), stats.charged_bytes()), (bytes, bytes, bytes));
         }
         drop(charge);
-        assert_eq!((account.charged(), stats.handed_off_count(), stats.memory_held()), (0, 0, 0));
+        assert_eq!((account.charged(), stats.charged_bytes(), stats.memory_held()), (0, 0, 0));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl LimitCounts {
     }
 
     /// Notes that more is held, or less if the number wraps.
-    pub(super) fn change_handed_off(&self, more: usize) {
+    pub(super) fn change_charged(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
 
@@ -273,10 +273,10 @@ impl Stats {
         self.0.counts.output.load(Ordering::Relaxed)
     }
 
-    /// The bytes that are held by [`Connection::hold`](crate::Connection::hold) and
-    /// [`ForeignContext::hold`](crate::ForeignContext::hold): what doors for other protocols have read of requests and not
+    /// The bytes that are held by [`Connection::charge_request`](crate::Connection::charge_request) and
+    /// [`ForeignContext::charge`](crate::ForeignContext::charge): what doors for other protocols have read of requests and not
     /// yet written of replies, where that is long, and what handlers keep.
-    pub fn handed_off_count(&self) -> usize {
+    pub fn charged_bytes(&self) -> usize {
         self.0.counts.holds.load(Ordering::Relaxed)
     }
 
@@ -315,7 +315,7 @@ impl fmt::Debug for Stats {
         stats.field("opened", &self.opened()).field("open", &self.open()).field("rejected", &self.rejected());
         stats.field("bytes_read", &self.bytes_read()).field("bytes_written", &self.bytes_written());
         stats.field("streams", &self.streams()).field("output_waiting", &self.output_waiting());
-        stats.field("holds", &self.handed_off_count());
+        stats.field("holds", &self.charged_bytes());
         stats.field("memory_held", &self.memory_held()).field("not_accepted", &self.not_accepted());
         for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
             stats.field(kind.name(), &count);
@@ -343,8 +343,8 @@ mod tests {
         traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
-        counts.change_handed_off(20);
-        counts.change_handed_off(3_usize.wrapping_neg());
+        counts.change_charged(20);
+        counts.change_charged(3_usize.wrapping_neg());
         budget.charge(11);
         assert_eq!([stats.opened(), stats.open(), stats.rejected(), stats.not_accepted()], [12, 7, 4, 5]);
         assert_eq!([CloseKind::Local, CloseKind::Truncated].map(|kind| stats.closed_by(kind)), [2, 3]);
@@ -352,7 +352,7 @@ mod tests {
         let traffic = [stats.bytes_read(), stats.bytes_written(), stats.streams_opened(), stats.streams()];
         assert_eq!(traffic, [6, 7, 8, 5]);
         assert_eq!([stats.output_waiting(), stats.memory_held(), stats.memory_max()], [15, 11, 1000]);
-        assert_eq!(stats.handed_off_count(), 17);
+        assert_eq!(stats.charged_bytes(), 17);
     }
 
     #[test]

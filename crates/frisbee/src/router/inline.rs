@@ -152,7 +152,7 @@ impl<F: Future, A> Cell<F, A> {
         self.0.get_or_insert_with(|| InlineSlot::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::place) once, as [`poll`](Self::poll) does, and keeps it when it is done.
+    /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
     pub fn poll_kept(&mut self) -> FirstPoll<F, A> {
         let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));

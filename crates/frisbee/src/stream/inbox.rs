@@ -108,7 +108,7 @@ impl Inbox {
         Some(Message::Copied(message))
     }
 
-    /// Has [`peek_short`](Self::peek_short) give nothing until [`resume`](Self::go_on) is called.
+    /// Has [`peek_short`](Self::peek_short) give nothing until [`resume`](Self::resume) is called.
     pub(super) fn pause(&mut self) {
         self.stop = self.read;
     }

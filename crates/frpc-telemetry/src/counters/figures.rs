@@ -232,7 +232,7 @@ fn put_stats(to: &mut MetricSet, stats: &Stats) {
     let help = "Bytes that wait to be written, in steps of 16 KiB for each connection.";
     to.gauge("frisbee_output_waiting_bytes", help, stats.output_waiting() as u64);
     let help = "Bytes of long requests and replies of other protocols, and what handlers hold.";
-    to.gauge("frisbee_holds_bytes", help, stats.handed_off_count() as u64);
+    to.gauge("frisbee_holds_bytes", help, stats.charged_bytes() as u64);
     let help = "Requests, streams and messages that were refused because of a limit.";
     to.counter("frisbee_shed_total", help, stats.rejected());
     to.counter("frisbee_accept_failures_total", "Failures to accept a connection.", stats.not_accepted());

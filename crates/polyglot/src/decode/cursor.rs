@@ -1,7 +1,7 @@
 //! The position of a decoder, for rare cases that are not inlined: values in their long form, and errors.
 //!
-//! A reference to a decoder would keep it in memory. These functions get two of its parts by value, so that the others,
-//! and these as well, may stay in registers where a message is read.
+//! Passing `&Decoder` would force it into memory. These functions take two of its fields by value, so the decoder stays in
+//! registers.
 
 use super::Decoder;
 use crate::varint::{self, VarintFault};
@@ -15,7 +15,7 @@ pub(super) struct Cursor<'a> {
 }
 
 /// A part of the input, and the input after it.
-type Parted<'a, T> = Result<(T, &'a [u8]), DecodeError>;
+type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {
     #[inline(always)]
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         DecodeError::new(reason, self.position())
     }
 
-    /// The error for a value of kind `expected` that is not there, or not to its end.
+    /// The error for a value of kind `expected` that is missing or truncated.
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
 
     /// `kind` and the varint after it.
     #[inline(never)]
-    pub(super) fn varint(self, kind: Kind, max: u32) -> Parted<'a, u64> {
+    pub(super) fn varint(self, kind: Kind, max: u32) -> Split<'a, u64> {
         match self.rest {
             [found, varint @ ..] if *found == kind.byte() => {
                 varint::read(varint, max).map_err(|fault| self.varint_error(kind, fault))
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
 
     /// The content of a string or bytes value.
     #[inline(never)]
-    pub(super) fn sized(self, kind: Kind) -> Parted<'a, &'a [u8]> {
+    pub(super) fn sized(self, kind: Kind) -> Split<'a, &'a [u8]> {
         let [found, length @ ..] = self.rest else { return Err(self.unexpected(kind)) };
         if *found != kind.byte() {
             return Err(self.unexpected(kind));
@@ -80,17 +80,17 @@ impl<'a> Cursor<'a> {
     /// The text of an error.
     #[cold]
     #[inline(never)]
-    pub(super) fn error_text(self) -> Parted<'a, &'a str> {
+    pub(super) fn error_text(self) -> Split<'a, &'a str> {
         let [0x06, text @ ..] = self.rest else { return Err(self.unexpected(Kind::Error)) };
         let mut decoder = Decoder { rest: text, end: self.end, ..Decoder::new(&[]) };
         let text = decoder.str()?;
         Ok((text, decoder.rest))
     }
 
-    /// A root that is no message: nil, or the text of an error.
+    /// A root that is nil or the text of an error.
     #[cold]
     #[inline(never)]
-    pub(super) fn no_root(self) -> Parted<'a, Option<String>> {
+    pub(super) fn no_root(self) -> Split<'a, Option<String>> {
         match self.rest {
             [0x00, rest @ ..] => Ok((None, rest)),
             [0x06, ..] => self.error_text().map(|(text, rest)| (Some(text.to_owned()), rest)),
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
 
     /// The length of a `kind` at the beginning of `input`, which is a tail of the rest.
     #[inline]
-    pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Parted<'a, u32> {
+    pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Split<'a, u32> {
         let [0x0a, varint @ ..] = input else {
             return Err(match input.first() {
                 Some(&found) => self.error(DecodeReason::WrongKind { expected: Kind::U32, found }),

@@ -74,7 +74,8 @@ async fn of_few_seeds(world: World) {
 /// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let mut command = Command::new(env::current_exe().expect("it is a program"));
-    command.args([test, "--exact", "--ignored", "--nocapture"]);
+    let test = format!("environment::{test}");
+    command.args([&*test, "--exact", "--ignored", "--nocapture"]);
     for name in ["FRISBEE_SEED", "FRISBEE_SEEDS", "FRISBEE_FAULTS", "FRISBEE_TRACE"] {
         command.env_remove(name);
     }
@@ -119,12 +120,12 @@ fn the_command_of_a_failure_runs_its_test_and_no_other() {
     for test in FAILING {
         let (text, _) = run(test, &[]);
         let command = between(&text, "cargo test ", "\n");
-        let chosen = format!("-p frisbee-sim --test environment {test} -- --exact --include-ignored");
+        let chosen = format!("-p frisbee-sim --test it environment::{test} -- --exact --include-ignored");
         assert_eq!(command.trim_start_matches("--release "), chosen, "{text}");
     }
     // Then all tests run on one thread, which has not the name of any.
     let (text, _) = run("within::a_module", &[("RUST_TEST_THREADS", "1")]);
-    assert!(text.contains("--test environment within::a_module -- --exact"), "{text}");
+    assert!(text.contains("--test it environment::within::a_module -- --exact"), "{text}");
 }
 
 #[test]

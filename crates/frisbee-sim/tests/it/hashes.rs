@@ -73,7 +73,10 @@ async fn greetings(world: World) {
 fn a_world_takes_the_same_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {
         let mut command = Command::new(env::current_exe().expect("it is a program"));
-        command.args(["greetings", "--exact", "--ignored", "--nocapture"]).env("FRISBEE_SEED", seed).env(name, value);
+        command
+            .args(["hashes::greetings", "--exact", "--ignored", "--nocapture"])
+            .env("FRISBEE_SEED", seed)
+            .env(name, value);
         let output = command.output().expect("it runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let report = text.lines().find_map(|line| line.find(": Report").map(|at| line[at..].to_owned()));
