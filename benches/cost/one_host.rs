@@ -81,7 +81,7 @@ mod measuring {
     }
 
     fn calls(folder: &Path) -> Result<(), BoxError> {
-        let address = started(folder)?;
+        let address = start_server(folder)?;
         runtime()?.block_on(compare(&address, folder))
     }
 
