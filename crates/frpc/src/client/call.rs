@@ -163,7 +163,7 @@ impl<'a> Call<'a> {
         }
         drop(calls);
         let before = outbox.len();
-        let manner = if server.is_native() {
+        let encode_form = if server.is_native() {
             let packs =
                 server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
             let prefix = self.prefix(link.backward, timeout.filter(|_| *sends_timeout));
@@ -180,7 +180,7 @@ impl<'a> Call<'a> {
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, &manner);
+        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, &encode_form);
         if server == ServerKind::Unknown {
             outbox.set_limit(limit);
         }

@@ -65,10 +65,10 @@ impl HandOffCall<'_> {
                 return Err(out_of_time());
             }
             let prefix = call.prefix(false, left.filter(|_| self.options.sends_timeout));
-            let manner = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
+            let form = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
-                encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &manner);
+                encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &form);
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || {

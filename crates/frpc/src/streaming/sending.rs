@@ -23,9 +23,9 @@ pub(crate) async fn send<M: Message>(
     message: impl Borrow<M>,
     flags: Flags,
 ) -> Result<(), Status> {
-    let manner = EncodeForm { flags, ..EncodeForm::plain(form(sender)) };
+    let encode_form = EncodeForm { flags, ..EncodeForm::plain(form(sender)) };
     let sent = poll_fn(move |context| {
-        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
+        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &encode_form))
     });
     sent.await?.map_err(PutError::into_status)
 }
@@ -59,8 +59,8 @@ where
             |context| messages.as_mut().poll_next(context),
             &message,
             move |message, packet| {
-                let manner = EncodeForm { flags, ..EncodeForm::plain(form) };
-                body::put_message(packet, message, &manner)
+                let encode_form = EncodeForm { flags, ..EncodeForm::plain(form) };
+                body::put_message(packet, message, &encode_form)
             },
             &failure,
         );

@@ -133,9 +133,9 @@ impl PutError {
 pub(crate) fn put_message<M: Message>(
     mut packet: PacketWriter<'_>,
     message: &M,
-    manner: &EncodeForm<'_>,
+    encode_form: &EncodeForm<'_>,
 ) -> Result<(), PutError> {
-    let EncodeForm { form, flags, prefix } = *manner;
+    let EncodeForm { form, flags, prefix } = *encode_form;
     if flags.has(Flags::PACKED) || !prefix.is_empty() {
         prefix::put(packet.buffer(), prefix);
         if flags.has(Flags::PACKED) {
@@ -211,8 +211,8 @@ fn put_failure(
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;
         let backward = style.backward;
-        let said = PrefixFields { backward, metadata, status: in_prefix, refused, ..PrefixFields::default() };
-        prefix::put(packet.buffer(), said);
+        let fields = PrefixFields { backward, metadata, status: in_prefix, refused, ..PrefixFields::default() };
+        prefix::put(packet.buffer(), fields);
         put_text(packet.buffer(), text);
         packet.finish()
     };
@@ -296,9 +296,9 @@ fn put_response<M: Message>(
     report: Option<Report>,
 ) {
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
-    let manner =
+    let encode_form =
         EncodeForm { form, flags, prefix: PrefixFields { backward, metadata, report, ..PrefixFields::default() } };
-    if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
+    if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &encode_form) {
         put_error(outbox, id, operation, &error.into_status(), ReplyForm { form, backward });
     }
 }
@@ -391,9 +391,9 @@ pub(crate) fn malformed(what: &str) -> Status {
 }
 
 /// The first packet of a stream names its method.
-pub(crate) fn open(operation: Operation, said: PrefixFields<'_>) -> Bytes {
+pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
-    prefix::put(&mut body, said);
+    prefix::put(&mut body, fields);
     Encoder::new(&mut body).u16(operation.number());
     body.into()
 }

@@ -72,9 +72,9 @@ mod tests {
     use crate::wire::prefix::{PrefixFields, put};
     use std::time::Duration;
 
-    fn packet(said: PrefixFields<'_>) -> Bytes {
+    fn packet(fields: PrefixFields<'_>) -> Bytes {
         let mut bytes = Vec::new();
-        put(&mut bytes, said);
+        put(&mut bytes, fields);
         bytes.extend_from_slice(&[8, 0]);
         bytes.into()
     }

@@ -343,8 +343,8 @@ mod tests {
         let status = prefix.failure.as_ref().map(|failure| (failure.code, &failure.details[..]));
         let refused = prefix.failure.as_ref().is_some_and(|failure| failure.is_refusal);
         let metadata = Extras::sent(prefix.extras.as_deref());
-        let said = PrefixFields { timeout: prefix.timeout, metadata, status, refused, ..PrefixFields::default() };
-        put(&mut bytes, said);
+        let fields = PrefixFields { timeout: prefix.timeout, metadata, status, refused, ..PrefixFields::default() };
+        put(&mut bytes, fields);
         bytes
     }
 
