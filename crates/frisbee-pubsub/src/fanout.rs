@@ -357,6 +357,9 @@ impl Fanout {
             return Ok(*route);
         }
         let text = check_topic(topic)?;
+        if broker.presences.reserves(text) {
+            return Err(TopicError::Reserved);
+        }
         if self.remembered > REMEMBERED_MAX {
             self.flush(broker, from);
             self.forget(broker);
@@ -420,7 +423,7 @@ impl Route {
         let mut everybody = Vec::new();
         // In order, since each takes the next number below: that is the same in each run of a simulation.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
-        broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group }| match group {
+        broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
             Some(group) => groups.entry(group.clone()).or_default().push((subscriber.clone(), *id)),
         });
