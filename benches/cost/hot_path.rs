@@ -36,7 +36,7 @@ use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
-use frisbee_pubsub::{self as pubsub, Broker};
+use frisbee_pubsub::{self as pubsub, Broker, History, Start};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
 use frpc_access::{Access, Who};
@@ -60,7 +60,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The measured case, and the number of calls of the shorter run.
-const CASES: [(&str, u64); 33] = [
+const CASES: [(&str, u64); 34] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
     (WITHOUT_DOORS, 5000),
@@ -92,8 +92,9 @@ const CASES: [(&str, u64); 33] = [
     ("items_streamed_up", 10_000),
     ("items_read_over_down", 10_000),
     ("items_read_over_up", 10_000),
-    ("published_to_1", 20_000),
+    (PUBLISHED, 20_000),
     ("published_to_20", 20_000),
+    (PUBLISHED_LAST, 20_000),
 ];
 
 /// Calls by fRPC's own client to a server whose doors are all open, and those to one without doors, to be compared.
@@ -118,6 +119,13 @@ const JSON_DECODED: &str = "json_decoded";
 /// The allowed excess of calls on a server with gateways over calls on one without: native calls do not pay for
 /// gateways.
 const DOORS_TOLERANCE: f64 = 1.01;
+
+/// Messages of a topic without history, and of one with a current value, to be compared.
+const PUBLISHED: &str = "published_to_1";
+const PUBLISHED_LAST: &str = "published_last_1";
+
+/// The allowed instructions per message for its record as the current value.
+const RECORD_MAX: f64 = 60.0;
 
 /// The allowed instructions per call for the check of a rule.
 const RULES_MAX: f64 = 10.0;
@@ -186,8 +194,9 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "items_streamed_up" => streamed::<false>(calls, false).await,
             "items_read_over_down" => streamed::<true>(calls, true).await,
             "items_read_over_up" => streamed::<true>(calls, false).await,
-            "published_to_1" => published(calls, 1).await,
-            "published_to_20" => published(calls, 20).await,
+            PUBLISHED => published(calls, 1, None).await,
+            "published_to_20" => published(calls, 20, None).await,
+            PUBLISHED_LAST => published(calls, 1, Some(History::last(1))).await,
             other => Err(format!("no case is called {other}").into()),
         }
     })
@@ -523,15 +532,19 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
 }
 
 /// Messages by way of a broker, each to so many subscribers.
-async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
+async fn published(messages: u64, subscribers: usize, history: Option<History>) -> Result<(), BoxError> {
+    let broker = history.into_iter().fold(Broker::builder(), |broker, history| broker.history("topic", history));
     let server = frisbee::Server::builder().workers(Workers::Caller).config(untimed());
-    let server = server.bind("127.0.0.1:0", Broker::new()).await?;
+    let server = server.bind("127.0.0.1:0", broker.build()).await?;
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
         let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
-        let mut subscription = client.subscribe("topic").await?;
+        let mut subscription = match history {
+            Some(_) => client.subscribe_from("topic", Start::Now).await?,
+            None => client.subscribe("topic").await?,
+        };
         readers.spawn(async move {
             for _ in 0..messages {
                 subscription.recv().await?;
@@ -612,6 +625,11 @@ fn check() -> Result<ExitCode, BoxError> {
         let more = ruled - without;
         println!("a rule takes {more:.0} instructions of a call, at most {RULES_MAX}");
         worse |= more > RULES_MAX;
+    }
+    if let (Some(last), Some(without)) = (figures.get(PUBLISHED_LAST), figures.get(PUBLISHED)) {
+        let more = last - without;
+        println!("a current value takes {more:.0} instructions of a message, at most {RECORD_MAX}");
+        worse |= more > RECORD_MAX;
     }
     Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -200,6 +200,13 @@ mod pubsub {
         Ok(())
     }
 
+    async fn presence(client: frisbee_pubsub::Client) -> Outcome {
+        use frisbee_pubsub::Broker;
+        use frpc::Principal;
+        statements!("pubsub-3");
+        Ok(())
+    }
+
     async fn history() -> Outcome {
         statements!("resume-1");
         Ok(())

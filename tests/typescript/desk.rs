@@ -78,7 +78,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let builder = builder.gateway(Gateway::new().http(http).web_socket());
     let builder = match layout.as_deref() {
         None => {
-            let broker = Broker::builder().history("kept.>", History::last(100)).build();
+            let histories =
+                Broker::builder().history("kept.>", History::last(100)).history("load.>", History::last(5_000));
+            let broker = histories.presence("rooms.*", |_| Some("page".to_owned())).build();
             builder.add_service(DeskServer::new(Served::default())).mount(OPERATIONS, broker)
         }
         Some("first") => builder.add_service(first::ParrotServer::new(Parrot)),

@@ -348,6 +348,26 @@ fn pubsub() -> Vec<Vec<u8>> {
         streams.push([in_group.clone(), message.repeat(3), packet(7, first + 3, &[]), leave].concat());
         streams.push([subscribe.clone(), subscribe, in_group, message.repeat(30)].concat());
     }
+    let position = |topic: &str, offset: u8| [&name(topic)[..], &7_u64.to_be_bytes(), &[offset]].concat();
+    for (id, topic) in (1..).zip(["a.b", "a.>", "$presence.a.b"]) {
+        for start in 0..4 {
+            let follow = packet(id, first + 6, &[&name(topic)[..], &[start], &position("a.b", start)].concat());
+            let message = packet(0, first + 2, &[&name("a.b")[..], b"hi"].concat());
+            streams.push([hello_packet(), message.repeat(2), follow, message, packet(id, first + 1, &[])].concat());
+        }
+        // The other end: the answer, the position and the messages of a history, and the next message for all.
+        let answer = packet(id, first + 6, &[&[0, 1][..], &7_u64.to_be_bytes(), &[1]].concat());
+        let replayed = packet(id, first + 2, &[&name("a.b")[..], b"hi"].concat());
+        let message = packet(0, first + 2, &[&name("a.b")[..], b"ho"].concat());
+        for (own, shared) in [(1, 2), (3, 9), (5, 1)] {
+            let positions =
+                [packet(id, first + 7, &position("a.b", own)), packet(0, first + 7, &position("a.b", shared))];
+            let [own, shared] = positions;
+            streams.push(
+                [&hello_packet()[..], &answer, &own, &replayed, &message, &shared, &message, &own, &answer].concat(),
+            );
+        }
+    }
     for id in 0..4 {
         let answers = [packet(id, first, &[]), packet(id, first, &[3, b'n', b'o']), packet(id, first + 5, &[1, b'n'])];
         for answer in answers {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from frisbee_rpc import AsyncClient, Client, Code, Server, Status
+from frisbee_rpc import AsyncClient, Client, Code, Position, Server, Status
 
 from .conftest import LIMIT, run
 from .generated.desk import Pair
@@ -167,6 +167,13 @@ def test_a_subscription_starts_in_the_history_and_resumes_there() -> None:
             assert price.value == b"9" and price.position is not None and price.position.offset == 10
         with topics.subscribe("orders.north", start=seen[6].position) as rest:
             assert next(rest).value == b"7"
+        epoch, offset = seen[7].position or (0, 0)
+        with topics.subscribe("orders.north", start=Position(epoch, offset)) as rest:
+            assert next(rest).value == b"8"
+        # A position of another epoch is that of an earlier broker.
+        with topics.subscribe("orders.north", start=Position(epoch + 2, offset)) as rest, pytest.raises(Status) as caught:
+            next(rest)
+        assert caught.value.code is Code.DATA_LOSS
         with pytest.raises(ValueError):
             topics.subscribe("orders.north", start="yesterday")  # type: ignore[call-overload]
         topics.close()

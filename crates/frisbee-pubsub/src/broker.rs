@@ -6,6 +6,7 @@ use super::bus::{Backplane, Bus, Interest, WhenAway};
 use super::fanout::{Fanout, Published};
 use super::follow::{Answer, Mark, Next, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
+use super::presence::{PresenceRules, Presences};
 use super::queue::{Bounds, Delivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
@@ -129,6 +130,7 @@ pub struct BrokerBuilder {
     when_away: WhenAway,
     permit: Option<Permit>,
     history: Vec<(Box<str>, History)>,
+    presence: PresenceRules,
     history_memory_max: usize,
     history_topics_max: usize,
 }
@@ -151,6 +153,7 @@ pub(super) struct BrokerShared {
     /// The other brokers, if there may be any.
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
+    pub(super) presences: Presences,
 }
 
 /// The owner of a subscription.
@@ -158,6 +161,8 @@ pub(super) struct BrokerShared {
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
+    /// It is notified of the subscribers of a topic.
+    pub(super) watches: bool,
 }
 
 impl Broker {
@@ -179,6 +184,7 @@ impl Broker {
             when_away: WhenAway::default(),
             permit: None,
             history: Vec::new(),
+            presence: PresenceRules::default(),
             history_memory_max: history::BYTES_MAX,
             history_topics_max: history::TOPICS_MAX,
         }
@@ -236,6 +242,8 @@ struct Subscribed {
     _charge: MemoryCharge,
     /// Its interest at other brokers.
     interest: Option<Arc<Interest>>,
+    /// Its name in the list of the topic's subscribers.
+    name: Option<Arc<str>>,
 }
 
 impl BrokerSession {
@@ -340,6 +348,7 @@ impl Protocol for Broker {
                         if is_active {
                             put(outbox, packet.id, packet.operation, &[]);
                         }
+                        self.0.send_list(session, packet.id);
                         // It takes ten times as long as other packets.
                         return Routed::Slow;
                     }
@@ -440,11 +449,14 @@ impl BrokerShared {
                 format!("the limit of subscriptions is reached: the connection has {}", session.patterns.len()),
             ));
         }
-        let least = SUBSCRIPTION_COST + 2 * pattern.len();
+        let watches = self.presences.is_watch(pattern, group.is_some())?;
+        let name = self.presences.name(pattern, session.subscriber.connection());
+        let presence = name.as_ref().map_or(0, |name| Presences::cost(pattern, name));
+        let least = SUBSCRIPTION_COST + 2 * pattern.len() + presence;
         let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         };
-        let target = Target { subscriber: session.subscriber.clone(), group: group.clone() };
+        let target = Target { subscriber: session.subscriber.clone(), group: group.clone(), watches };
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         let before = subscriptions.nodes();
@@ -468,7 +480,10 @@ impl BrokerShared {
         });
         let is_active =
             interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
-        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), _charge: charge, interest });
+        if let Some(name) = &name {
+            self.join_presence(&session.subscriber, pattern, name);
+        }
+        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), _charge: charge, interest, name });
         Ok(is_active)
     }
 
@@ -495,7 +510,17 @@ impl BrokerShared {
         let answer = Answer { is_covered, epoch: records.epoch, topics: rings.len() as u64 };
         subscriber.deliver(|queue| self.replay(queue, id, answer, &rings, request), &*subscriber);
         drop(records);
+        self.send_list(session, id);
         Ok(())
+    }
+
+    /// Sends the list of subscribers, after the answer, to a subscription that watches them.
+    fn send_list(&self, session: &BrokerSession, id: PacketId) {
+        if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
+            && self.presences.reserves(pattern)
+        {
+            self.send_presence(&session.subscriber, id, pattern);
+        }
     }
 
     fn replay(
@@ -525,10 +550,13 @@ impl BrokerShared {
         }
     }
 
-    /// Wants nothing from other brokers for a subscription any more.
-    fn leave(&self, subscriber: u64, id: u16, subscribed: &Subscribed) {
+    /// Ends the interest of a subscription at other brokers, and its presence.
+    fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
-            bus.leave(interest, subscriber, id);
+            bus.leave(interest, subscriber.number, id);
+        }
+        if let Some(name) = &subscribed.name {
+            self.leave_presence(subscriber, &subscribed.pattern, name);
         }
     }
 
@@ -536,7 +564,7 @@ impl BrokerShared {
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
-        self.leave(session.subscriber.number, id.0, &subscribed);
+        self.leave(&session.subscriber, id.0, &subscribed);
         let mut subscriptions = self.subscriptions.write();
         let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
         self.version.fetch_add(1, Ordering::Release);
@@ -580,7 +608,7 @@ impl Leaving {
     fn remove_some(&mut self) {
         let rest = self.subscriptions.len().saturating_sub(REMOVED_AT_ONCE);
         for (id, subscribed) in &self.subscriptions[rest..] {
-            self.broker.leave(self.subscriber.number, *id, subscribed);
+            self.broker.leave(&self.subscriber, *id, subscribed);
         }
         let mut tree = self.broker.subscriptions.write();
         for (id, Subscribed { pattern, .. }) in self.subscriptions.drain(rest..) {

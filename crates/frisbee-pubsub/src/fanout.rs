@@ -16,7 +16,7 @@ use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
 use parking_lot::MutexGuard;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -105,6 +105,8 @@ impl Source for Subscriber {
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
+    /// These, and the history: a message without a subscriber is recorded too.
+    takers: usize,
     groups: Vec<Group>,
     /// Other brokers may have subscribers, too.
     is_for_bus: bool,
@@ -127,8 +129,6 @@ pub(super) struct Group {
 struct Run {
     route: usize,
     packets: Segment,
-    /// The last bodies, as many as the topic's history keeps.
-    kept: VecDeque<Bytes>,
     recording: Option<Recording>,
 }
 
@@ -205,17 +205,11 @@ impl Fanout {
                     published = Published::Slowly;
                 }
             }
-            if let Some(history) = found.history {
-                self.keep(route, history, broker, body);
-                if self.deliveries > DELIVERIES_MAX {
-                    self.flush(broker, from);
-                }
-                return Ok(published);
-            }
+            self.records |= found.history.is_some();
         }
-        if !found.everybody.is_empty() {
-            let everybody = found.everybody.len();
-            self.run(route, body.len(), everybody).push(PacketId(0), broker.operations, body);
+        if found.takers > 0 {
+            let takers = found.takers;
+            self.run(route, body.len(), takers).push(PacketId(0), broker.operations, body);
         }
         if self.deliveries > DELIVERIES_MAX {
             self.flush(broker, from);
@@ -225,7 +219,7 @@ impl Fanout {
 
     /// The run for the next body of a route.
     #[inline(always)]
-    fn run(&mut self, route: usize, length: usize, everybody: usize) -> &mut Segment {
+    fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut Segment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
         let goes_on = last.is_some_and(|last| last.route == route && last.packets.longest < LARGE as u32);
         if !goes_on || length >= LARGE {
@@ -233,26 +227,13 @@ impl Fanout {
                 self.runs = RUNS.take();
             }
             if self.used == self.runs.len() {
-                self.runs.push(Run { route, packets: Segment::new(), kept: VecDeque::new(), recording: None });
+                self.runs.push(Run { route, packets: Segment::new(), recording: None });
             }
             self.runs[self.used].route = route;
             self.used += 1;
-            self.deliveries += everybody;
+            self.deliveries += takers;
         }
         &mut self.runs[self.used - 1].packets
-    }
-
-    /// Adds a message of a topic with history.
-    fn keep(&mut self, route: usize, history: History, broker: &BrokerShared, body: &Bytes) {
-        // It is recorded even if it has no subscriber.
-        let everybody = self.routes[route].everybody.len() + 1;
-        self.run(route, body.len(), everybody).push(PacketId(0), broker.operations, body);
-        self.records = true;
-        let kept = &mut self.runs[self.used - 1].kept;
-        if kept.len() == history.count() {
-            kept.pop_front();
-        }
-        kept.push_back(body.clone());
     }
 
     /// Records the messages of topics with history. While the result is held, they are not in the queue of any subscriber
@@ -268,9 +249,9 @@ impl Fanout {
                 // Subscriptions that began before the lock was taken rely on it.
                 route.everybody = Route::find(broker, topic).everybody;
             }
-            let messages = (run.packets.messages, &mut run.kept);
+            let packets = &mut run.packets;
             let recorded =
-                broker.histories.record(&mut records, &mut route.ring, topic, history, messages, from.budget());
+                broker.histories.record(&mut records, &mut route.ring, topic, history, packets, from.budget());
             run.recording = Some(recorded);
         }
         records
@@ -357,6 +338,9 @@ impl Fanout {
             return Ok(*route);
         }
         let text = check_topic(topic)?;
+        if broker.presences.reserves(text) {
+            return Err(TopicError::Reserved);
+        }
         if self.remembered > REMEMBERED_MAX {
             self.flush(broker, from);
             self.forget(broker);
@@ -420,7 +404,7 @@ impl Route {
         let mut everybody = Vec::new();
         // In order, since each takes the next number below: that is the same in each run of a simulation.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
-        broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group }| match group {
+        broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
             Some(group) => groups.entry(group.clone()).or_default().push((subscriber.clone(), *id)),
         });
@@ -435,13 +419,23 @@ impl Route {
         if !broker.histories.is_empty() {
             route.history = broker.histories.of(topic);
             route.is_special |= route.history.is_some();
+            route.takers += usize::from(route.history.is_some());
         }
         route
     }
 
     pub(super) fn new(topic: &str, everybody: Vec<Arc<Subscriber>>, groups: Vec<Group>, is_for_bus: bool) -> Self {
         let is_special = is_for_bus || !groups.is_empty();
-        Self { topic: topic.as_bytes().into(), everybody, groups, is_for_bus, is_special, history: None, ring: None }
+        Self {
+            topic: topic.as_bytes().into(),
+            takers: everybody.len(),
+            everybody,
+            groups,
+            is_for_bus,
+            is_special,
+            history: None,
+            ring: None,
+        }
     }
 
     fn places(&self) -> usize {

@@ -7,6 +7,7 @@
 //! same order in each queue, and a subscriber that begins gets each message once: from the snapshot if it was recorded
 //! before, otherwise by its queue. Topics without history never take the lock.
 
+use crate::queue::Segment;
 use bytes::Bytes;
 use frisbee::{MemoryBudget, MemoryCharge};
 use parking_lot::{Mutex, MutexGuard};
@@ -33,10 +34,6 @@ const TOPIC_COST: usize = 288;
 
 /// The memory of a message beside its payload, in bytes: its place in the ring, and its allocation.
 const MESSAGE_COST: usize = 80;
-
-/// Bodies below this length are copied when they are recorded: they are slices of a read buffer of 128 KiB. Longer ones
-/// have been copied or have most of their buffer.
-const COPIED: usize = 16 * 1024;
 
 /// The memory is charged to the server in steps of so many bytes.
 const STEP: usize = 16 * 1024;
@@ -195,15 +192,14 @@ impl Histories {
         self.records.lock().bytes
     }
 
-    /// Records messages of a topic in a row: `count`, of which `kept` are the last ones. `known` is the ring of the topic
-    /// when it was last used.
+    /// Records messages of a topic in a row. `known` is the ring of the topic when it was last used.
     pub(crate) fn record(
         &self,
         records: &mut Records,
         known: &mut Option<Arc<Ring>>,
         topic: &str,
         limits: History,
-        (count, kept): (u64, &mut VecDeque<Bytes>),
+        packets: &mut Segment,
         budget: &MemoryBudget,
     ) -> Recording {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
@@ -212,22 +208,23 @@ impl Histories {
         let ring = known.clone().expect("it has just been set");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
+        let count = packets.messages;
         contents.last += count;
         contents.was_used = true;
         let before = records.bytes;
         let at = limits.time.map(|_| Instant::now());
-        let stays = limits.last - kept.len().min(limits.last);
+        let kept = usize::try_from(count).unwrap_or(usize::MAX).min(limits.last);
+        let stays = limits.last - kept;
         while contents.messages.len() > stays
             || contents.messages.front().is_some_and(|oldest| limits.expired(oldest, at))
         {
             records.bytes -= contents.messages.pop_front().map_or(0, |oldest| oldest.cost());
         }
-        for body in kept.drain(..) {
-            let body = if body.len() < COPIED { Bytes::copy_from_slice(&body) } else { body };
+        packets.for_each_last(kept, |body| {
             let message = Recorded { at, body };
             records.bytes += message.cost();
             contents.messages.push_back(message);
-        }
+        });
         // One topic alone pays for exceeding the memory of all: it keeps its last message if that fits, or none.
         if records.bytes > self.bytes_max || budget.is_short() {
             while contents.messages.len() > usize::from(records.bytes <= self.bytes_max) {
@@ -249,7 +246,10 @@ impl Histories {
         if records.topics.len() >= self.topics_max {
             records.remove_one();
         }
-        let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents: Mutex::default() };
+        // By default a table has four entries, which would be half of the memory of a current value.
+        let messages = VecDeque::with_capacity(limits.last.min(4));
+        let contents = Mutex::new(Contents { messages, ..Contents::default() });
+        let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents };
         let ring = Arc::new(ring);
         records.topics.insert(ring.topic.clone(), ring.clone());
         records.candidates.push_back(ring.clone());
@@ -317,11 +317,6 @@ impl History {
     fn expired(&self, message: &Recorded, now: Option<Instant>) -> bool {
         let age = now.zip(message.at).map(|(now, at)| now.saturating_duration_since(at));
         age.zip(self.time).is_some_and(|(age, most)| age > most)
-    }
-
-    /// The most messages that a topic keeps.
-    pub(crate) fn count(&self) -> usize {
-        self.last
     }
 }
 

@@ -51,6 +51,7 @@ mod history;
 mod inbox;
 #[cfg(feature = "nats")]
 pub mod nats;
+mod presence;
 mod queue;
 mod receive;
 mod reconnect;
@@ -64,6 +65,7 @@ pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent
 pub use client::{Client, PubSubError, Publisher};
 pub use history::History;
 pub use inbox::{Message, Position, RecvError, Subscription};
+pub use presence::{Presence, PresenceEvent};
 pub use receive::{ClientRouter, ClientSession};
 pub use resume::Start;
 pub use topics::{TopicError, check_pattern, check_topic, covers};

@@ -6,7 +6,7 @@ use super::follow::{Mark, Restated};
 use super::{Kind, Operations, Slow, put};
 use bytes::Bytes;
 use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Operation, Outbox, PacketId, tlv};
-use frisbee_core::Decoder;
+use frisbee_core::{Decoder, Header};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -129,6 +129,29 @@ impl Segment {
         if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
             self.messages = self.messages.saturating_add(1);
             self.longest = self.longest.max(u32::try_from(body.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Visits the bodies of the last messages, so many: shared if they are long, otherwise copies, since a slice would keep
+    /// the memory of all. Only before the packets are [shared](Outbox::share).
+    pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
+        let Some(mut packets) = self.packets.contiguous() else {
+            // A message with a shared body is alone in its segment.
+            return self.packets.map_shared(|body| {
+                visit(body.clone());
+                body
+            });
+        };
+        let mut skipped = self.messages.saturating_sub(count as u64);
+        while let Some((header, rest)) = packets.split_first_chunk()
+            && let Ok(Header { length, .. }) = Header::decode(header)
+            && let Some((body, rest)) = rest.split_at_checked(length as usize)
+        {
+            if skipped == 0 {
+                visit(Bytes::copy_from_slice(body));
+            }
+            skipped = skipped.saturating_sub(1);
+            packets = rest;
         }
     }
 

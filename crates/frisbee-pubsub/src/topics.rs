@@ -36,6 +36,8 @@ pub enum TopicError {
     RestWithin,
     /// It is not UTF-8.
     NotText,
+    /// Only the broker publishes to it.
+    Reserved,
 }
 
 impl fmt::Display for TopicError {
@@ -48,6 +50,7 @@ impl fmt::Display for TopicError {
             Self::Wildcard => f.write_str("a topic to publish to must not have wildcards"),
             Self::RestWithin => f.write_str("the token > must be the last one"),
             Self::NotText => f.write_str("a topic must be UTF-8"),
+            Self::Reserved => f.write_str("only the broker publishes to topics below $presence"),
         }
     }
 }

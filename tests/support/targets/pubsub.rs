@@ -2,7 +2,9 @@
 
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use frisbee::Connection;
-use frisbee_pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION, OPERATIONS, PubSubError, RecvError, Slow};
+use frisbee_pubsub::{
+    Broker, Client, ClientRouter, FIRST_OPERATION, History, OPERATIONS, PubSubError, RecvError, Slow, Start,
+};
 use std::time::Duration;
 
 /// The protocol's own operations, and those of publishing and subscribing.
@@ -17,7 +19,9 @@ pub fn broker(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
         let settings = Broker::builder().queue_max(2 * 1024).memory_max(8 * 1024).per_connection_max(16).total_max(24);
-        let broker = settings.slow(if manner.0 & 8 == 0 { Slow::DropOldest } else { Slow::Disconnect }).build();
+        let settings = settings.slow(if manner.0 & 8 == 0 { Slow::DropOldest } else { Slow::Disconnect });
+        let settings = settings.history("a.>", History::last(3)).history_memory_max(4 * 1024).history_topics_max(3);
+        let broker = settings.presence("a.*", |_| Some("ada".to_owned())).build();
         let acceptor = frisbee::Server::builder().memory_max(64 * 1024).build(broker.clone()).unwrap();
         let stats = acceptor.stats();
         let (mut here, there) = pipe();
@@ -38,9 +42,14 @@ pub fn broker(data: &[u8]) {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         let left = (broker.subscriptions(), broker.waiting(), stats.memory_held());
+        // A history remains, but is too short to be charged.
         assert_eq!(left, (0, 0, 0), "something is left");
+        assert!(broker.history_memory() <= 4 * 1024 + 3 * HISTORY_COST, "{} bytes of history", broker.history_memory());
     });
 }
+
+/// The most memory of a topic with history without its messages, in bytes.
+const HISTORY_COST: usize = 600;
 
 /// A client that has subscribed to everything, and reads.
 async fn read_everything(acceptor: frisbee::Acceptor<Broker>) -> Connection {
@@ -63,7 +72,9 @@ pub fn subscriber(data: &[u8]) {
         let client = router.client();
         let connection = frisbee::Client::builder().connect_io(here, router).await.expect("nothing is wrong");
         let using = tokio::spawn(async move {
-            let _ = tokio::join!(subscribe(&client, false), subscribe(&client, true), client.publish("a.b", "x"));
+            let [plain, member, follower] =
+                [Kind::Plain, Kind::Member, Kind::Follower].map(|kind| subscribe(&client, kind));
+            let _ = tokio::join!(plain, member, follower, client.publish("a.b", "x"));
             let _ = client.sync().await;
         });
         say(&mut there, &told(manner, &hello(), data, operation), manner).await;
@@ -75,10 +86,18 @@ pub fn subscriber(data: &[u8]) {
     });
 }
 
-async fn subscribe(client: &Client, in_group: bool) -> Result<(), PubSubError> {
-    let mut messages = match in_group {
-        false => client.subscribe("a.>").await?,
-        true => client.queue_subscribe("*.b", "group").await?,
+#[derive(Clone, Copy)]
+enum Kind {
+    Plain,
+    Member,
+    Follower,
+}
+
+async fn subscribe(client: &Client, kind: Kind) -> Result<(), PubSubError> {
+    let mut messages = match kind {
+        Kind::Plain => client.subscribe("a.>").await?,
+        Kind::Member => client.queue_subscribe("*.b", "group").await?,
+        Kind::Follower => client.subscribe_from("a.*", Start::Oldest).await?,
     };
     let read = async {
         // Some are lost, the subscription continues.

@@ -23,8 +23,27 @@ from ._client import AsyncClient, Client, Tls
 from ._native import Context, Schema, forked
 from ._server import Server, ServerTls, forget_all, stop_all
 from ._status import Code, Metadata, Status
+from ._topics import AsyncSubscription, AsyncTopics, Message, Position, Subscription, Topics
 
-__all__ = ["AsyncClient", "Client", "Code", "Context", "Metadata", "Schema", "Server", "ServerTls", "Status", "Tls", "serve"]
+__all__ = [
+    "AsyncClient",
+    "AsyncSubscription",
+    "AsyncTopics",
+    "Client",
+    "Code",
+    "Context",
+    "Message",
+    "Metadata",
+    "Position",
+    "Schema",
+    "Server",
+    "ServerTls",
+    "Status",
+    "Subscription",
+    "Tls",
+    "Topics",
+    "serve",
+]
 
 serve = Server()
 """A server for programs that need but one."""

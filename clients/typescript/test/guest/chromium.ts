@@ -14,6 +14,8 @@ export interface Page {
   /** Evaluates an expression in the page and returns its value, or that of its promise. */
   evaluate<T>(expression: string): Promise<T>;
   toFront(): Promise<void>;
+  /** Takes the network away from the page, as far as the browser does so, or gives it back. */
+  offline(isOffline: boolean): Promise<void>;
   close(): Promise<void>;
   /** What the page and the browser have complained of. */
   readonly complaints: readonly string[];
@@ -107,7 +109,7 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
     };
     const heard: string[] = [];
     complaints.set(sessionId, heard);
-    for (const domain of ["Page", "Runtime", "Log"]) await call(`${domain}.enable`, {}, sessionId);
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`, {}, sessionId);
     const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
     let loaded = load();
     await call("Page.navigate", { url }, sessionId);
@@ -129,6 +131,8 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
     };
     const picture = async (): Promise<Uint8Array> =>
       Buffer.from((await call<{ data: string }>("Page.captureScreenshot", { format: "png" }, sessionId)).data, "base64");
-    return { evaluate, press, look, picture, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }), close: () => call("Target.closeTarget", { targetId }) };
+    const offline = (isOffline: boolean): Promise<void> =>
+      call("Network.emulateNetworkConditions", { offline: isOffline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }, sessionId);
+    return { evaluate, offline, press, look, picture, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }), close: () => call("Target.closeTarget", { targetId }) };
   };
 }

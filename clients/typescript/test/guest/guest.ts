@@ -3,7 +3,7 @@
  *
  * A browser runs one selected test. Elsewhere all run, and each has a line of JSON. */
 
-import { connect } from "frisbee-rpc";
+import { connect, Topics } from "frisbee-rpc";
 import { calls } from "../matrix/calls.js";
 import { layouts } from "../matrix/layouts.js";
 import { topics } from "../matrix/topics.js";
@@ -19,7 +19,24 @@ const page = globalThis as unknown as {
   run: (name: string) => Promise<string>;
   attempt: (url: string) => Promise<string>;
   stays: (url: string, millis: number) => Promise<string>;
+  follow: (url: string, last: number) => Promise<void>;
+  followed: () => Followed;
 };
+
+/** The count of numbered messages of a topic. */
+export interface Followed {
+  /** The number of the last one. */
+  last: number;
+  received: number;
+  /** The subscription stated that they are missing. */
+  stated: number;
+  /** Missing ones that were not stated, and stated ones that are not missing. */
+  silent: number;
+  twice: number;
+  /** How often it stated that an unknown number may be missing. */
+  unknown: number;
+  connections: number;
+}
 const isBrowser = typeof document === "object";
 const yard = isBrowser ? page.location?.origin : page.process?.argv[2];
 
@@ -76,6 +93,36 @@ page.stays = async (url, millis) => {
     channel.close();
   }
 };
+
+const counts: Followed = { last: 0, received: 0, stated: 0, silent: 0, twice: 0, unknown: 0, connections: 0 };
+
+/** Subscribes to numbered messages, and counts them up to the last one. */
+page.follow = async (url, last) => {
+  const native = WebSocket;
+  globalThis.WebSocket = class extends native {
+    constructor(...options: ConstructorParameters<typeof native>) {
+      super(...options);
+      this.addEventListener("open", () => counts.connections++);
+    }
+  };
+  const channel = connect(url);
+  const messages = await new Topics(channel).subscribe("load.a", { from: "oldest" });
+  const text = new TextDecoder();
+  void (async () => {
+    for await (const { payload, lagged, reconnected } of messages) {
+      const number = Number(text.decode(payload));
+      counts.received++;
+      counts.stated += lagged;
+      counts.unknown += Number(reconnected);
+      if (number <= counts.last) counts.twice++;
+      else counts.silent += Math.abs(number - counts.last - 1 - lagged);
+      counts.last = number;
+      if (number === last) break;
+    }
+    channel.close();
+  })();
+};
+page.followed = () => counts;
 
 if (!isBrowser) {
   for (const name of registered.keys()) console.log(JSON.stringify({ name, failure: await page.run(name) }));

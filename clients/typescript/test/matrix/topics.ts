@@ -77,4 +77,21 @@ export function topics({ name: transport, connect, start }: Place): void {
     channel.close();
     await server.stop();
   });
+
+  test(`${transport}: a page sees the subscribers of a topic`, async () => {
+    const server = await start();
+    const [watcher, guest] = [connect(server), connect(server)];
+    const presence = await new Topics(watcher).subscribe("$presence.rooms.lobby");
+    const next = async (): Promise<unknown> => JSON.parse(new TextDecoder().decode((await presence.next()).value?.payload));
+    assert.deepEqual(await next(), { present: {}, omitted: 0 });
+    const lobby = await new Topics(guest).subscribe("rooms.lobby");
+    assert.deepEqual(await next(), { joined: "page", connections: 1 });
+    await lobby.return?.();
+    assert.deepEqual(await next(), { left: "page", connections: 0 });
+    (await watcher.connected()).leave();
+    assert.deepEqual(await next(), { present: {}, omitted: 0 });
+    watcher.close();
+    guest.close();
+    await server.stop();
+  });
 }

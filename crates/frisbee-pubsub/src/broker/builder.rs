@@ -4,6 +4,7 @@ use super::{Broker, BrokerBuilder, BrokerShared, Permit, Slow, TopicUse};
 use crate::Operations;
 use crate::bus::{Backplane, Bus, WhenAway};
 use crate::history::{Histories, History};
+use crate::presence::Presences;
 use crate::queue::Bounds;
 use crate::topics::check_pattern;
 use frisbee::Connection;
@@ -140,14 +141,57 @@ impl BrokerBuilder {
         self
     }
 
+    /// Shows the subscribers of all topics that match a pattern, for [`Client::presence`](crate::Client::presence). Of
+    /// several patterns that match a topic the first one decides. Default: none.
+    ///
+    /// `name` names a connection, for example by its caller. A connection without a name, or with one of more than 255
+    /// bytes, is not listed, and neither is a subscription with wildcards. It is called for each subscription, and must not
+    /// block.
+    ///
+    /// The list is a message of the topic `$presence.rooms.lobby` for `rooms.lobby`, and each change a further one; both are
+    /// JSON. To subscribe to it needs [permission](Self::permit) like any topic. Only the broker publishes to topics below
+    /// `$presence`, and subscriptions such as `>` do not receive them. A listed subscription takes about 256 bytes, its
+    /// topic and its name, which are charged to the memory of the server.
+    ///
+    /// ```
+    /// use frisbee_pubsub::Broker;
+    ///
+    /// /// The name of a connection, which `on_connect` has attached.
+    /// struct Name(String);
+    ///
+    /// let broker = Broker::builder()
+    ///     .presence("rooms.*", |connection| connection.attachments().get::<Name>().map(|name| name.0.clone()))
+    ///     .build();
+    /// ```
+    ///
+    /// # Panics
+    /// If the pattern is invalid.
+    pub fn presence(
+        mut self,
+        pattern: &str,
+        name: impl Fn(&Connection) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        self.presence.add(pattern, name);
+        self
+    }
+
     /// The broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history):
-    /// a broker would keep its own messages only, so its offsets could not be those of the bus.
+    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history)
+    /// or [presence](Self::presence): a broker knows its own messages and subscribers only.
     pub fn build(mut self) -> Broker {
-        assert!(self.backplane.is_none() || self.history.is_empty(), "a broker with a backplane has no history");
+        assert!(
+            self.backplane.is_none() || self.history.is_empty(),
+            "a broker with a backplane has no history: the bus brings it only messages with a local subscriber"
+        );
+        assert!(
+            self.backplane.is_none() || self.presence.is_empty(),
+            "a broker with a backplane has no presence: it knows its own subscribers only"
+        );
         let rules = std::mem::take(&mut self.history);
+        let presences = Presences::new(std::mem::take(&mut self.presence));
         let histories = Histories::new(rules, self.history_memory_max, self.history_topics_max);
         let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
         let Self { queue_max, memory_max, slow, .. } = self;
@@ -168,6 +212,7 @@ impl BrokerBuilder {
             settings: self,
             bus,
             histories,
+            presences,
         });
         if let Some(bus) = &shared.bus {
             bus.attach(&shared);

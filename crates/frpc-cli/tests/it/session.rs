@@ -1,5 +1,6 @@
 //! The commands of docs/cli.md and its subpages, against a server as the page starts it, and calls of every kind.
 
+use frpc::pubsub::{Broker, History};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};
@@ -7,9 +8,10 @@ use frpc_telemetry::Counters;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 use samples::started::Polite;
-use std::io::Write as _;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::{env, fs, thread};
 
 /// The service of the example `doors`, and now and then a hostile status.
@@ -125,7 +127,9 @@ fn socket(folder: &Path) -> PathBuf {
 fn greeter() -> String {
     serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).add_service(Reflection::new());
-        let builder = builder.mount(65_280..=65_287, frpc::pubsub::Broker::new());
+        let broker = Broker::builder().history("kept.>", History::last(2));
+        let broker = broker.presence("rooms.*", |_| Some("guest".to_owned())).build();
+        let builder = builder.mount(65_280..=65_287, broker);
         let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
         Ok((server.local_addr().to_string(), server.serve()))
     })
@@ -232,7 +236,6 @@ fn methods_of_all_four_kinds_can_be_called() {
 
 #[test]
 fn each_stdin_line_is_answered_before_the_next() {
-    use std::io::{BufRead as _, BufReader};
     let mut command =
         command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
@@ -323,7 +326,7 @@ fn load_of_two_methods_is_reported_in_all_formats() {
         &address,
         &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
     );
-    let report: serde_json::Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
+    let report: Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
 }
@@ -343,7 +346,6 @@ fn a_load_whose_calls_fail_says_why_and_with_which_codes() {
 
 #[test]
 fn messages_of_a_topic_come_as_text_and_by_their_type() {
-    use std::io::{BufRead as _, BufReader};
     let address = greeter();
     let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
     for (typed, message, shown) in [
@@ -354,10 +356,7 @@ fn messages_of_a_topic_come_as_text_and_by_their_type() {
         let mut subscriber = command(&address, &arguments);
         let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.expect("it was built");
-        let mut line = String::new();
-        let mut remarks = BufReader::new(child.stderr.take().expect("it is piped"));
-        remarks.read_line(&mut line).expect("it subscribes");
-        assert_eq!(line, "* subscribed to a.*\n");
+        let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
         stdout(&run(&address, &[&["pub", "a.b", message], typed].concat()));
         let output = child.wait_with_output().expect("it ends with the message");
         assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
@@ -365,8 +364,57 @@ fn messages_of_a_topic_come_as_text_and_by_their_type() {
 }
 
 #[test]
+fn subscriber_starts_at_the_stated_message_of_a_history() {
+    let address = greeter();
+    for message in ["1", "2", "3"] {
+        stdout(&run(&address, &["pub", "kept.a", message]));
+    }
+    let shown = |from, count| stdout(&run(&address, &["sub", "kept.*", "--from", from, "-n", count]));
+    assert_eq!(shown("oldest", "2"), "kept.a 2\nkept.a 3\n");
+    assert_eq!(shown("last", "1"), "kept.a 3\n");
+    let mut subscriber = command(&address, &["sub", "kept.*", "--from", "now", "-n", "1", "-v"]);
+    let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("it was built");
+    let _remarks = after_first_remark(&mut child, "* subscribed to kept.*\n");
+    stdout(&run(&address, &["pub", "kept.a", "4"]));
+    assert_eq!(stdout(&child.wait_with_output().expect("it ends with the message")), "kept.a 4\n");
+    let refused = run(&address, &["sub", "kept.*", "--from", "yesterday"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
+fn subscribers_of_a_topic_are_shown_as_json() {
+    let address = greeter();
+    let started = |arguments: &[&str], remark| {
+        let child = command(&address, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("it was built");
+        let remarks = after_first_remark(&mut child, remark);
+        (child, remarks)
+    };
+    let arguments = ["sub", "$presence.rooms.lobby", "-n", "3", "-v"];
+    let (watcher, _watched) = started(&arguments, "* subscribed to $presence.rooms.lobby\n");
+    let (guest, _remarks) = started(&["sub", "rooms.lobby", "-n", "1", "-v"], "* subscribed to rooms.lobby\n");
+    stdout(&run(&address, &["pub", "rooms.lobby", "welcome"]));
+    stdout(&guest.wait_with_output().expect("it ends with the message"));
+    let shown = stdout(&watcher.wait_with_output().expect("it ends with the guest"));
+    let events = shown.lines().map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("the topic is first"));
+    let events: Vec<Value> = events.map(|event| serde_json::from_str(event).expect("it is JSON")).collect();
+    let joined = json!({ "joined": "guest", "connections": 1 });
+    let left = json!({ "left": "guest", "connections": 0 });
+    assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
+}
+
+/// The standard error of a process, after its first line.
+fn after_first_remark(child: &mut Child, remark: &str) -> BufReader<ChildStderr> {
+    let mut line = String::new();
+    let mut remarks = BufReader::new(child.stderr.take().expect("it is piped"));
+    remarks.read_line(&mut line).expect("it writes a remark");
+    assert_eq!(line, remark);
+    remarks
+}
+
+#[test]
 fn frames_are_decoded_from_text_and_live_connection() {
-    use std::io::{BufRead as _, BufReader};
     let schema = ["-p", "proto/greet.proto"];
     let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
     let shown = "> request 1 of greet.Greeter/Greet, 8 bytes\n    greet.Name {\"name\":\"you\"}\n";
@@ -444,8 +492,7 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
     let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
     let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));
     assert!(greet.ends_with(" 1") && greet.contains("0.0") && text.contains("method "), "{text}");
-    let json: serde_json::Value =
-        serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
+    let json: Value = serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
     assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
     assert_eq!(json["servers"][0]["server"]["methods"][0]["figures"]["ok"], "1", "{json}");
     let refused = run(&address, &["top"]);

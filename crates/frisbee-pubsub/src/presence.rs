@@ -1,0 +1,316 @@
+//! Presence: the names of the subscribers of a topic, as messages of a reserved topic.
+//!
+//! # Decisions
+//!
+//! The lock of the table covers a change and its delivery to the queues of all watchers, and likewise a list and its
+//! delivery to the watcher that begins. So each queue has the changes in order, and a list contains exactly the changes
+//! in front of it.
+
+use super::broker::{BrokerShared, Target};
+use super::inbox::{RecvError, Subscription};
+use super::queue::Subscriber;
+use super::{Reason, name};
+use crate::client::{Client, PubSubError};
+use crate::topics::{check_topic, covers};
+use bytes::Bytes;
+use frisbee::{Connection, PacketId};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The beginning of the reserved topics. The rest is the topic whose subscribers they show.
+const PREFIX: &str = "$presence.";
+
+/// The longest name, in bytes, as that of a topic.
+const NAME_MAX: usize = 255;
+
+/// The names in a list: a message of at most 300 KB. Larger rooms have a count.
+const LISTED_MAX: usize = 1000;
+
+/// The memory of a listed subscription in addition to its topic and name, in bytes: its places in three tables.
+const PRESENCE_COST: usize = 256;
+
+/// The name of a connection, if it has one.
+type NameOf = dyn Fn(&Connection) -> Option<String> + Send + Sync;
+
+/// The topics with presence.
+#[derive(Clone, Default)]
+pub(super) struct PresenceRules(Vec<(Box<str>, Arc<NameOf>)>);
+
+/// The subscribers of all topics with presence.
+#[derive(Debug)]
+pub(super) struct Presences {
+    rules: PresenceRules,
+    topics: Mutex<BTreeMap<Arc<str>, Names>>,
+}
+
+/// By name, the connections, and the number of subscriptions of each.
+type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
+
+impl PresenceRules {
+    pub(super) fn add(&mut self, pattern: &str, name: impl Fn(&Connection) -> Option<String> + Send + Sync + 'static) {
+        self.0.push((pattern.into(), Arc::new(name)));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn of(&self, topic: &str) -> Option<&NameOf> {
+        self.0.iter().find(|(pattern, _)| covers(pattern, topic)).map(|(_, name)| &**name)
+    }
+}
+
+impl fmt::Debug for PresenceRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(pattern, _)| pattern)).finish()
+    }
+}
+
+impl Presences {
+    pub(super) fn new(rules: PresenceRules) -> Self {
+        Self { rules, topics: Mutex::default() }
+    }
+
+    /// Whether only the broker publishes to a topic.
+    pub(super) fn reserves(&self, topic: &str) -> bool {
+        !self.rules.is_empty() && topic.starts_with(PREFIX)
+    }
+
+    /// Whether a subscription watches the subscribers of a topic.
+    pub(super) fn is_watch(&self, pattern: &str, has_group: bool) -> Result<bool, (Reason, String)> {
+        if !self.reserves(pattern) {
+            return Ok(false);
+        }
+        let topic = &pattern[PREFIX.len()..];
+        if has_group || check_topic(topic.as_bytes()).is_err() {
+            let text =
+                format!("invalid subscription to {pattern}: presence is of one topic, without wildcards and group");
+            return Err((Reason::Topic, text));
+        }
+        match self.rules.of(topic) {
+            Some(_) => Ok(true),
+            None => Err((Reason::Topic, format!("topic {topic} has no presence"))),
+        }
+    }
+
+    /// The name of a subscription in the list, if it has one.
+    pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
+        if self.rules.is_empty() || check_topic(pattern.as_bytes()).is_err() {
+            return None;
+        }
+        let name = self.rules.of(pattern)?(connection)?;
+        (1..=NAME_MAX).contains(&name.len()).then(|| name.into())
+    }
+
+    /// The memory of a listed subscription, in bytes.
+    pub(super) fn cost(topic: &str, name: &str) -> usize {
+        PRESENCE_COST + topic.len() + name.len()
+    }
+}
+
+impl BrokerShared {
+    /// Lists a subscription, and notifies the watchers of its topic if it is the first one of its connection.
+    pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
+        let mut topics = self.presences.topics.lock();
+        let names = topics.entry(topic.into()).or_default();
+        let connections = names.entry(name.clone()).or_default();
+        let subscriptions = connections.entry(subscriber.number).or_default();
+        *subscriptions += 1;
+        if *subscriptions == 1 {
+            let event = json!({ "joined": **name, "connections": connections.len() });
+            self.notify_watchers(subscriber, topic, &event);
+        }
+    }
+
+    /// Reverses [`join_presence`](Self::join_presence).
+    pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
+        let mut topics = self.presences.topics.lock();
+        let Some(names) = topics.get_mut(topic) else { return };
+        let Some(connections) = names.get_mut(name) else { return };
+        let Some(subscriptions) = connections.get_mut(&subscriber.number) else { return };
+        *subscriptions -= 1;
+        if *subscriptions > 0 {
+            return;
+        }
+        connections.remove(&subscriber.number);
+        let left = connections.len();
+        if left == 0 {
+            names.remove(name);
+            if names.is_empty() {
+                topics.remove(topic);
+            }
+        }
+        self.notify_watchers(subscriber, topic, &json!({ "left": name, "connections": left }));
+    }
+
+    fn notify_watchers(&self, from: &Subscriber, topic: &str, event: &Value) {
+        let watched = format!("{PREFIX}{topic}");
+        let body = message(&watched, event);
+        self.subscriptions.read().for_each_match(&watched, |(_, id), Target { subscriber, watches, .. }| {
+            if *watches {
+                subscriber.deliver(|queue| queue.push(PacketId(*id), self.operations, &body), from);
+            }
+        });
+    }
+
+    /// Sends the list of a topic's subscribers to a subscription that watches it.
+    pub(super) fn send_presence(&self, subscriber: &Subscriber, id: PacketId, pattern: &str) {
+        let Some(topic) = pattern.strip_prefix(PREFIX) else { return };
+        let topics = self.presences.topics.lock();
+        let names = topics.get(topic);
+        let listed = names.into_iter().flatten().take(LISTED_MAX);
+        let listed: serde_json::Map<_, _> = listed.map(|(name, of)| (name.to_string(), of.len().into())).collect();
+        let omitted = names.map_or(0, BTreeMap::len) - listed.len();
+        let body = message(pattern, &json!({ "present": listed, "omitted": omitted }));
+        subscriber.deliver(|queue| queue.push(id, self.operations, &body), subscriber);
+    }
+}
+
+fn message(topic: &str, event: &Value) -> Bytes {
+    let mut body = name(topic);
+    body.extend_from_slice(event.to_string().as_bytes());
+    body.into()
+}
+
+/// A message about the subscribers of a topic; see [`Client::presence`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum PresenceEvent {
+    /// The subscribers when the subscription began, or when it continued after a lost connection.
+    Present {
+        /// By name, the number of connections that have subscribed to the topic: the first 1000 in alphabetical order.
+        connections: BTreeMap<String, u64>,
+        /// The number of further names.
+        omitted: u64,
+    },
+    /// A connection has subscribed to the topic.
+    Joined {
+        /// Its name.
+        name: String,
+        /// The connections of this name, with this one.
+        connections: u64,
+    },
+    /// A connection has ended, or its last subscription to the topic.
+    Left {
+        /// Its name.
+        name: String,
+        /// The connections of this name that remain.
+        connections: u64,
+    },
+}
+
+impl PresenceEvent {
+    /// Decodes the payload of a message of a topic of presence. `None` if it has another form.
+    ///
+    /// ```
+    /// use frisbee_pubsub::PresenceEvent;
+    ///
+    /// let event = PresenceEvent::decode(br#"{"joined":"ada","connections":2}"#);
+    /// assert_eq!(event, Some(PresenceEvent::Joined { name: "ada".to_owned(), connections: 2 }));
+    /// ```
+    pub fn decode(payload: &[u8]) -> Option<Self> {
+        let event: Value = serde_json::from_slice(payload).ok()?;
+        if let Some(present) = event.get("present") {
+            let present = present.as_object()?.iter();
+            let connections =
+                present.map(|(name, count)| Some((name.clone(), count.as_u64()?))).collect::<Option<_>>()?;
+            return Some(Self::Present { connections, omitted: event.get("omitted")?.as_u64()? });
+        }
+        let connections = event.get("connections")?.as_u64()?;
+        let name = |of: &str| event.get(of)?.as_str().map(str::to_owned);
+        match name("joined") {
+            Some(name) => Some(Self::Joined { name, connections }),
+            None => Some(Self::Left { name: name("left")?, connections }),
+        }
+    }
+}
+
+/// The subscribers of a topic, as long as it is held; see [`Client::presence`].
+#[derive(Debug)]
+pub struct Presence {
+    subscription: Subscription,
+    connections: Option<BTreeMap<String, u64>>,
+}
+
+impl Client {
+    /// Watches the subscribers of a topic with [presence](crate::BrokerBuilder::presence): first their list, then each
+    /// change.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use frisbee_pubsub::{Broker, Client, PresenceEvent};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // A name may be that of the caller, which `on_connect` has attached.
+    /// let broker = Broker::builder().presence("rooms.*", |_connection| Some("ada".to_owned())).build();
+    /// # let server = Server::builder().bind("127.0.0.1:0", broker).await?;
+    /// # let address = server.local_addr();
+    /// # tokio::spawn(server.serve());
+    /// let client = Client::connect(address).await?;
+    /// let mut presence = client.presence("rooms.lobby").await?;
+    /// assert!(matches!(presence.recv().await?, PresenceEvent::Present { .. }));
+    ///
+    /// let lobby = client.subscribe("rooms.lobby").await?;
+    /// presence.recv().await?;
+    /// assert_eq!(presence.connections()["ada"], 1);
+    ///
+    /// drop(lobby);
+    /// presence.recv().await?;
+    /// assert!(presence.connections().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`subscribe`](Self::subscribe) to `$presence.` and the topic, and if the topic has no presence.
+    ///
+    /// # Cancel safety
+    /// As [`subscribe`](Self::subscribe).
+    pub async fn presence(&self, topic: &str) -> Result<Presence, PubSubError> {
+        check_topic(topic.as_bytes())?;
+        Ok(Presence { subscription: self.subscribe(&format!("{PREFIX}{topic}")).await?, connections: None })
+    }
+}
+
+impl Presence {
+    /// The next list or change. Messages of another form are skipped.
+    ///
+    /// # Errors
+    /// As [`Subscription::recv`]. After [`RecvError::Reconnected`] the list follows. After [`RecvError::Lagged`] changes are
+    /// missing: watch the topic again.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses no message.
+    pub async fn recv(&mut self) -> Result<PresenceEvent, RecvError> {
+        loop {
+            let message = self.subscription.recv().await?;
+            let Some(event) = PresenceEvent::decode(message.payload()) else { continue };
+            match (&event, &mut self.connections) {
+                (PresenceEvent::Present { connections, .. }, known) => *known = Some(connections.clone()),
+                // The list contains the changes in front of it.
+                (_, None) => continue,
+                (PresenceEvent::Left { name, connections: 0 }, Some(known)) => {
+                    known.remove(name);
+                }
+                (
+                    PresenceEvent::Joined { name, connections } | PresenceEvent::Left { name, connections },
+                    Some(known),
+                ) => {
+                    known.insert(name.clone(), *connections);
+                }
+            }
+            return Ok(event);
+        }
+    }
+
+    /// By name, the number of connections that have subscribed to the topic, as of the last [`recv`](Self::recv). Names that
+    /// the list has omitted are missing until they join again.
+    pub fn connections(&self) -> &BTreeMap<String, u64> {
+        static NONE: BTreeMap<String, u64> = BTreeMap::new();
+        self.connections.as_ref().unwrap_or(&NONE)
+    }
+}

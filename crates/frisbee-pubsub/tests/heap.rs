@@ -1,0 +1,63 @@
+//! The memory of a topic, as docs/resume.md states it and as the broker charges it.
+
+use dhat::{Alloc, HeapStats, Profiler};
+use frisbee::{Acceptor, Server, memory};
+use frisbee_pubsub::{Broker, BrokerBuilder, ClientRouter, History};
+
+#[global_allocator]
+static ALLOCATOR: Alloc = Alloc;
+
+const TOPICS: usize = 10_000;
+
+/// The length of a payload and of a topic, in bytes.
+const PAYLOAD: usize = 32;
+const TOPIC: usize = "prices.00000".len();
+
+/// Publishes as many messages to each topic. Returns the bytes that the broker then holds in total, and those of its
+/// histories as it charges them, for each topic.
+async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
+    let broker = broker.build();
+    let acceptor = Server::builder().build(broker.clone()).expect("a broker can be served");
+    // The first connection allocates what all share.
+    publish(&acceptor, 1, 1).await;
+    let before = HeapStats::get().curr_bytes;
+    publish(&acceptor, TOPICS, messages).await;
+    let held = HeapStats::get().curr_bytes.saturating_sub(before);
+    (held / TOPICS, broker.history_memory() / TOPICS)
+}
+
+/// Publishes on a connection that has ended when this returns.
+async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
+    let (ours, theirs) = memory();
+    let acceptor = acceptor.clone();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(theirs).await });
+    let router = ClientRouter::new();
+    let client = router.client();
+    let connection = frisbee::Client::builder().connect_io(ours, router).await.expect("it is in memory");
+    for topic in 0..topics {
+        let publisher = client.publisher(&format!("prices.{topic:05}")).expect("it is a topic");
+        for _ in 0..messages {
+            publisher.publish(vec![b'x'; PAYLOAD]).await.expect("the broker is there");
+        }
+    }
+    client.sync().await.expect("the broker is there");
+    connection.close();
+    connection.closed().await;
+    let _ = serving.await.expect("the broker does not panic");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn topic_takes_the_memory_that_is_charged() {
+    let _profiler = Profiler::builder().testing().build();
+    let (held_without, charged_without) = held(Broker::builder(), 1).await;
+    println!("a topic without history takes {held_without} bytes");
+    assert_eq!((held_without / 16, charged_without), (0, 0));
+    for messages in [1, 10] {
+        let history = Broker::builder().history("prices.>", History::last(messages));
+        let (held, charged) = held(history, messages).await;
+        println!("a topic with {messages} messages of {PAYLOAD} bytes takes {held} bytes, charged as {charged}");
+        let stated = 300 + TOPIC + messages * (80 + PAYLOAD + TOPIC + 1);
+        assert!(held <= charged && charged <= stated, "{held} bytes are held, {charged} charged, {stated} stated");
+        assert!(charged < 2 * held, "{held} bytes are held, {charged} charged");
+    }
+}
