@@ -2,6 +2,7 @@
 
 use crate::top::Column;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Connect an agent's standard input and output to the tools of a server (Model Context Protocol).
     Mcp(McpArguments),
+    /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console in front of a server that has none of them.
+    Gateway(GatewayArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -92,7 +95,7 @@ pub(crate) enum Header {
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
     /// A .proto file, with the lock next to it. May be given several times.
-    #[arg(short, long, global = true, value_name = "FILE")]
+    #[arg(short, long, visible_alias = "schema", global = true, value_name = "FILE")]
     pub(crate) proto: Vec<PathBuf>,
     /// A folder for imports. Default: the folder of the first --proto.
     #[arg(short = 'I', long = "include", global = true, value_name = "FOLDER")]
@@ -170,6 +173,47 @@ pub(crate) struct McpArguments {
     /// Send an entry of metadata with each request, as for `call`.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GatewayArguments {
+    /// Listen here, for every protocol.
+    #[arg(short, long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: String,
+    /// The server that calls are forwarded to, as for --server. The options under "Server" are for this connection.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) to: Option<String>,
+    /// The server speaks gRPC.
+    #[cfg(feature = "grpc-backend")]
+    #[arg(long)]
+    pub(crate) from_grpc: bool,
+    /// The connections to the server that share the calls.
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub(crate) connections: NonZeroUsize,
+    /// Forward only this method, or all methods of this service. May be given several times. Default: all.
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) allow: Vec<String>,
+    /// Admit requests that call the gateway by this name, in addition to localhost and its addresses.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// Admit pages of this origin, such as https://app.example.com.
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) origin: Vec<String>,
+    /// Show metrics for Prometheus at /metrics, to every client of the port.
+    #[arg(long)]
+    pub(crate) metrics: bool,
+    /// Serve TLS with this certificate, in PEM.
+    #[arg(long, value_name = "FILE", requires = "listen_key")]
+    pub(crate) listen_cert: Option<PathBuf>,
+    /// The private key of --listen-cert, in PEM.
+    #[arg(long, value_name = "FILE", requires = "listen_cert")]
+    pub(crate) listen_key: Option<PathBuf>,
+    /// Admit only clients with a certificate of these authorities, in PEM.
+    #[arg(long, value_name = "FILE", requires = "listen_cert")]
+    pub(crate) listen_cacert: Option<PathBuf>,
+    /// How long calls in progress may take to end after SIGTERM or SIGINT.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    pub(crate) drain: Duration,
 }
 
 #[derive(Debug, Args)]

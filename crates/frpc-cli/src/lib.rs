@@ -10,6 +10,7 @@ mod call;
 mod decode;
 mod describe;
 mod failure;
+mod gateway;
 mod input;
 mod list;
 mod load;
@@ -81,6 +82,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Trace(trace) => on_runtime(trace::trace(trace, &server, &source, screen)),
         Command::Top(top) => on_runtime(top::top(top, &server, screen)),
         Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
+        Command::Gateway(arguments) => on_workers(gateway::gateway(arguments, &server, &source, screen)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);
@@ -95,7 +97,19 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Runs work that waits on one thread: a command makes few calls, and threads take longer to start than they do.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    run_on(tokio::runtime::Builder::new_current_thread(), work)
+}
+
+/// Runs a command that serves.
+fn on_workers(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    run_on(tokio::runtime::Builder::new_multi_thread(), work)
+}
+
+fn run_on(
+    mut builder: tokio::runtime::Builder,
+    work: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(work);
     // Servers tell a client that has closed its connections, with TLS by an alert, from one that was killed.

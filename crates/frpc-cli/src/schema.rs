@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use frpc::codegen::{Layout, Method};
 use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::{MethodDescriptor, ServiceDescriptor};
 use std::collections::HashMap;
 use std::fs;
@@ -24,6 +25,7 @@ pub(crate) struct Schema {
 /// A service with its layout on the wire.
 pub(crate) struct Service {
     pub(crate) descriptor: ServiceDescriptor,
+    pub(crate) layout: &'static Layout,
     /// In the order of declaration.
     pub(crate) methods: Vec<Callable>,
 }
@@ -143,15 +145,16 @@ impl Schema {
                 let Some(found) = known.methods.iter().find(|found| found.name == method.name()) else { continue };
                 let KnownMethod { operation, appended: (request, reply), .. } = *found;
                 let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
-                // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
                 let options = method.method_descriptor_proto().options.as_ref();
-                if options.is_some_and(|options| options.idempotency_level() as i32 > 0) {
-                    made = made.idempotent();
-                }
+                made = match options.map(|options| options.idempotency_level()) {
+                    Some(IdempotencyLevel::NoSideEffects) => made.without_side_effects(),
+                    Some(IdempotencyLevel::Idempotent) => made.idempotent(),
+                    Some(IdempotencyLevel::IdempotencyUnknown) | None => made,
+                };
                 let made = &*Box::leak(Box::new(made));
                 methods.push(Callable { descriptor: method, operation, method: made, appended: reply });
             }
-            services.push(Service { descriptor, methods });
+            services.push(Service { descriptor, layout, methods });
         }
         Self { pool, services, codec: Codec::new() }
     }

@@ -73,6 +73,52 @@ impl Target {
         Ok(builder.connect_with_connector(connector).await?)
     }
 
+    /// A channel that connects when it is used.
+    pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
+        let mut builder = self.builder();
+        if self.is_web_socket() {
+            let target = self.clone();
+            let connector = move || {
+                let target = target.clone();
+                async move { target.dial().await }
+            };
+            return Ok(builder.connect_lazy_with_connector(connector)?);
+        }
+        if let Some(tls) = &self.tls {
+            builder = builder.tls(tls.clone()).server_name(self.server_name());
+        }
+        Ok(builder.connect_lazy(self.address.clone())?)
+    }
+
+    /// The server as one that speaks gRPC. It is connected when it is used.
+    #[cfg(feature = "grpc-backend")]
+    pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
+        use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
+        if self.is_web_socket() || is_path(&self.address) {
+            return Err(Failure::new(format!("{}: a gRPC server is reached by HOST:PORT", self.address)));
+        }
+        let wrong = |error: tonic::transport::Error| {
+            let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            Failure::new(format!("{}: {cause}", self.address))
+        };
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let mut endpoint = Endpoint::from_shared(format!("{scheme}://{}", self.address)).map_err(wrong)?;
+        endpoint = endpoint.connect_timeout(self.arguments.connect_timeout);
+        if self.tls.is_some() {
+            let mut tls = ClientTlsConfig::new().domain_name(self.server_name());
+            tls = match &self.arguments.cacert {
+                Some(path) => tls.ca_certificate(Certificate::from_pem(read(path)?)),
+                None => tls.with_native_roots(),
+            };
+            if let (Some(certificate), Some(key)) = (&self.arguments.cert, &self.arguments.key) {
+                tls = tls.identity(Identity::from_pem(read(certificate)?, read(key)?));
+            }
+            endpoint = endpoint.tls_config(tls).map_err(wrong)?;
+        }
+        let message_max = usize::try_from(frisbee_core::BODY_MAX).unwrap_or(usize::MAX);
+        Ok(frpc_gateway::Forward::to_grpc(endpoint.connect_lazy(), &*self.address, message_max))
+    }
+
     /// Makes a connection that carries frames.
     async fn dial(&self) -> io::Result<Transport> {
         #[cfg(unix)]
@@ -188,6 +234,6 @@ fn of_the_system() -> Result<Authorities, Failure> {
     })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::file(path, &error))
 }

@@ -33,6 +33,18 @@ impl Body {
         Self { flat, extended, is_lossy }
     }
 
+    /// The message with these bytes, unchecked, for a native peer: the form of a compat peer may differ.
+    ///
+    /// ```
+    /// let body = frpc_dynamic::Body::native(&b"\x08\x00\x0c\x02"[..]);
+    /// assert_eq!(body.as_bytes()[..], b"\x08\x00\x0c\x02"[..]);
+    /// ```
+    #[must_use]
+    pub fn native(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self { flat: bytes.clone(), extended: bytes, is_lossy: false }
+    }
+
     /// The bytes, in the form that says most. Empty for the default message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
@@ -65,8 +77,8 @@ impl Message for Body {
         if from.peek() == Some(Kind::Error) {
             return from.error_text().map(|text| Root::Error(text.to_owned()));
         }
-        let bytes = Bytes::copy_from_slice(from.rest());
-        Ok(Root::Message(Self { flat: bytes.clone(), extended: bytes, is_lossy: false }))
+        let bytes = from.take_rest();
+        Ok(Root::Message(Self::native(bytes)))
     }
 }
 

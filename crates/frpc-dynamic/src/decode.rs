@@ -15,7 +15,7 @@ pub const MEMORY_MAX: usize = 256 << 20;
 
 /// The overhead of a message with fields: the nodes of the B-tree that holds them, eleven to a node, at least half of
 /// them used.
-const NODE: usize = 12 * (size_of::<Value>() + 16);
+pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
 pub(crate) fn root(
     codec: &Codec,

@@ -68,8 +68,35 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, JsonError> {
+    read_all(descriptor, json, read::message)
+}
+
+/// Reads a message from an array of its fields in the order of declaration, otherwise as [`from_json`]. Fields at the end
+/// may be missing, and `null` omits a field.
+///
+/// # Errors
+///
+/// As [`from_json`], and if there are more values than fields, or the message has a form of its own in JSON.
+///
+/// ```
+/// use frpc_dynamic::{DescriptorPool, from_json_positional, to_json};
+///
+/// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+/// let message = from_json_positional(&context, br#"["shop.proto"]"#)?;
+/// assert_eq!(to_json(&message)?, r#"{"fileName":"shop.proto"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn from_json_positional(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, JsonError> {
+    read_all(descriptor, json, read::positional)
+}
+
+fn read_all(
+    descriptor: &MessageDescriptor,
+    json: &[u8],
+    read: fn(&MessageDescriptor, &mut Reader<'_>) -> Result<DynamicMessage, frpc_json::DecodeError>,
+) -> Result<DynamicMessage, JsonError> {
     let read = Reader::new(json, &Options::new()).and_then(|mut reader| {
-        let message = read::message(descriptor, &mut reader)?;
+        let message = read(descriptor, &mut reader)?;
         reader.end()?;
         Ok(message)
     });

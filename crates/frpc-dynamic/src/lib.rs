@@ -2,8 +2,8 @@
 //! others.
 //!
 //! Messages are [`DynamicMessage`]s of prost-reflect, with types of a `FileDescriptorSet`. A [`Codec`] reads and
-//! writes them in the Polyglot encoding, in both of its [forms](polyglot::Form); [`to_json`] and [`from_json`] in the
-//! JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of
+//! writes them in the Polyglot encoding, in both of its [forms](polyglot::Form), and in protobuf's; [`to_json`] and
+//! [`from_json`] in the JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of
 //! services.
 //!
 //! ```
@@ -51,12 +51,14 @@ mod error;
 mod json;
 #[doc(hidden)]
 pub mod layout;
+mod protobuf;
 
 pub use body::Body;
 pub use decode::MEMORY_MAX;
 pub use error::{DecodeError, EncodeError};
-pub use json::{JsonError, from_json, to_json, to_json_pretty};
+pub use json::{JsonError, from_json, from_json_positional, to_json, to_json_pretty};
 pub use prost_reflect::{self, DescriptorPool, DynamicMessage, MessageDescriptor};
+pub use protobuf::to_protobuf;
 
 use layout::{Layout, Layouts};
 use polyglot::{Decoder, Encoder, Form, NESTING_CEILING, NESTING_MAX, Root};

@@ -7,6 +7,8 @@
 //! # Features
 //!
 //! * `console`: the page where people see and call the services of a server, `Console`.
+//! * `forward`: services whose calls are forwarded to another server, `Forward`; with `grpc-backend` also to a gRPC
+//!   server.
 //! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 //! * `mcp`: the door for agents, `Mcp`.
 
@@ -18,6 +20,8 @@ mod clock;
 mod connect;
 #[cfg(feature = "console")]
 mod console;
+#[cfg(feature = "forward")]
+mod forward;
 mod gateway;
 #[cfg(feature = "http")]
 mod grpc;
@@ -41,6 +45,8 @@ pub mod web_socket;
 
 #[cfg(feature = "console")]
 pub use console::Console;
+#[cfg(feature = "forward")]
+pub use forward::{Forward, ForwardService};
 pub use gateway::{Gateway, ServeGateway};
 #[cfg(feature = "http")]
 pub use http::settings::Http;

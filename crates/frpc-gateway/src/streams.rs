@@ -10,7 +10,7 @@ use crate::http::fields::{self, Known};
 use crate::http::route::Protocol;
 use crate::http::service::{Reply, add};
 use crate::inbound::Inbound;
-use crate::trailers::Trailers;
+use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Bytes, BytesMut};
 use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Metadata, Request, Status};
 use futures_core::Stream as _;
@@ -51,6 +51,7 @@ pub(crate) async fn call(
             let metadata = fields::fields(response.metadata(), "");
             let replies = Replies {
                 trailers: trailers.unwrap_or_default(),
+                late_trailers: response.extensions().get().cloned(),
                 encoding,
                 context: Some(context.clone()),
                 ..Replies::new(response.into_inner(), protocol)
@@ -193,6 +194,8 @@ pub(crate) struct Replies {
     responses: Responses,
     /// The part after the messages.
     trailers: Metadata,
+    /// Those that are known at the end.
+    late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Encoding,
     /// gRPC's trailers, which are a frame of their own.
@@ -207,7 +210,8 @@ impl Replies {
     fn new(responses: Responses, protocol: Protocol) -> Self {
         let encoding = Encoding::Identity;
         let (trailers, room) = (Metadata::new(), Room::default());
-        Self { responses, trailers, protocol, encoding, last: None, has_ended: false, context: None, room }
+        let (late_trailers, last, has_ended, context) = (None, None, false, None);
+        Self { responses, trailers, late_trailers, protocol, encoding, last, has_ended, context, room }
     }
 
     /// Without a message.
@@ -273,6 +277,9 @@ impl Replies {
     /// Ends the response.
     fn end(&mut self, out: &mut BytesMut, outcome: Result<(), &Status>) {
         self.has_ended = true;
+        if let Some(late) = self.late_trailers.take() {
+            self.trailers = late.0.get().cloned().unwrap_or_default();
+        }
         // The handler is not needed any more.
         self.responses = Responses::One(None);
         let (flags, text) = match self.protocol {

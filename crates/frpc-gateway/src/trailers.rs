@@ -1,6 +1,7 @@
 //! Metadata after the messages of a response.
 
 use frpc::Metadata;
+use std::sync::{Arc, OnceLock};
 
 /// Metadata after the messages of a response, where HTTP has a place for it: in the trailers of gRPC, in the end of a
 /// stream of Connect, and in fields `trailer-…` of its unary responses.
@@ -20,3 +21,7 @@ use frpc::Metadata;
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trailers(pub Metadata);
+
+/// Metadata after the messages of a stream, for a handler that gets it with their end.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct LateTrailers(pub(crate) Arc<OnceLock<Metadata>>);

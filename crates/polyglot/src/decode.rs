@@ -210,9 +210,16 @@ impl<'a> Decoder<'a> {
         self.trailing_defaults
     }
 
-    /// Reads the rest as [`bytes`](Self::bytes) are read; short copies share a block of memory.
+    /// Reads the rest, for messages that are kept as they are. A long rest of a [shared](Self::shared) input shares its
+    /// memory; short copies share a block of memory.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
+    /// assert_eq!(decoder.take_rest()[..], [7, 1, 7, 0]);
+    /// assert_eq!(decoder.remaining(), 0);
+    /// ```
     #[inline]
-    pub(crate) fn take_rest(&mut self) -> Bytes {
+    pub fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => {
                 self.has_sliced = true;

@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
 
 /// Files in PEM: an authority, and a certificate for loopback with its key, as server and as client.
-struct Certified {
+pub(crate) struct Certified {
     folder: tempfile::TempDir,
     authority: String,
     certificate: String,
@@ -21,7 +21,7 @@ struct Certified {
 }
 
 impl Certified {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("the system has randomness");
@@ -45,12 +45,12 @@ impl Certified {
         self.folder.path().join(name)
     }
 
-    fn shown(&self, name: &str) -> String {
+    pub(crate) fn shown(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
 
     /// A server that wants the certificate of its clients.
-    fn server(&self) -> ServerTls {
+    pub(crate) fn server(&self) -> ServerTls {
         let identity = Identity::from_pem(&self.certificate, &self.key).expect("it was just made");
         let clients = Authorities::from_pem(&self.authority).expect("it was just made");
         ServerTls::mutual(identity, clients).expect("the key fits")
@@ -89,17 +89,17 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
     told.recv().expect("the server starts")
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn run(address: &str, arguments: &[&str]) -> Output {
+pub(crate) fn run(address: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
     command.current_dir(root()).args(arguments).env("FRPC_SERVER", address).stdin(Stdio::null());
     command.output().expect("it was built")
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).expect("it is text")
 }
@@ -235,7 +235,7 @@ fn schema_comes_from_server_proto_file_or_descriptor_set() {
 }
 
 /// A server on fRPC for Go, if there is Go. It ends with its standard input.
-fn go() -> Option<(std::process::Child, String)> {
+pub(crate) fn go() -> Option<(std::process::Child, String)> {
     if Command::new("go").arg("version").output().is_err() {
         assert!(env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
         // The test's own output is shown only when it fails; this line is to be seen always.

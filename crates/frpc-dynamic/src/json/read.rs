@@ -35,6 +35,26 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
+/// Reads a message from the array of its fields.
+pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
+    if Form::of(descriptor) != Form::Object {
+        return Err(from.unexpected("message with fields"));
+    }
+    let mut message = DynamicMessage::new(descriptor.clone());
+    let mut fields = descriptor.fields();
+    from.level(|from| {
+        from.array(|from| {
+            let Some(field) = fields.next() else {
+                let (message, fields) = (descriptor.full_name().to_owned().into(), descriptor.fields().len());
+                return Err(from.error(DecodeReason::TooManyFields { message, fields }));
+            };
+            self::field(&mut message, field.number(), from)
+                .map_err(|error| error.in_field(field.json_name().to_owned()))
+        })
+    })?;
+    Ok(message)
+}
+
 /// Reads the object of a message's fields, and `@type` unless that has been read.
 fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
     let descriptor = message.descriptor();

@@ -40,6 +40,11 @@ impl Method {
         self.idempotent()
     }
 
+    /// How many fields at the end of the request and of the reply peers with earlier layouts may leave out.
+    pub const fn added(&self) -> (u32, u32) {
+        self.added
+    }
+
     /// States how many fields at the end of the request and of the reply peers with earlier layouts may leave out.
     pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
         self.added = (request, reply);

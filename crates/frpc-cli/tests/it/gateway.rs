@@ -1,0 +1,258 @@
+//! `frpc gateway` as a process, in front of servers without a gateway.
+
+use crate::ways::{Certified, go, root, run, stdout};
+use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use samples::started::Polite;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use tokio::sync::{Semaphore, mpsc};
+
+const GREET: [&str; 2] = ["-p", "examples/proto/greet.proto"];
+
+/// A gateway. It is killed when it is dropped.
+struct Gateway {
+    child: Child,
+    address: String,
+}
+
+impl Gateway {
+    /// In front of a server.
+    fn new(to: &str, options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+        command.current_dir(root()).args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it was built");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("it is text");
+        let address = line.trim().split_once("://").expect("it listens").1.to_owned();
+        Self { child, address }
+    }
+
+    /// The response of HTTP/1.1, head and body.
+    fn http(&self, method: &str, path: &str, body: &str) -> String {
+        let mut socket = TcpStream::connect(&self.address).expect("it listens");
+        let length = body.len();
+        write!(
+            socket,
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\ntenant: blue\r\n\r\n{body}"
+        )
+        .expect("it reads");
+        let mut response = String::new();
+        socket.read_to_string(&mut response).expect("it is text");
+        response
+    }
+
+    /// The reply of JSON-RPC in a line.
+    fn line(&self, request: &str) -> String {
+        let mut socket = TcpStream::connect(&self.address).expect("it listens");
+        writeln!(socket, "{request}").expect("it reads");
+        let mut line = String::new();
+        BufReader::new(socket).read_line(&mut line).expect("it is text");
+        line
+    }
+
+    /// Sends SIGTERM.
+    #[cfg(unix)]
+    fn terminate(&self) {
+        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(killed.expect("there is `kill`").success());
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        drop((self.child.kill(), self.child.wait()));
+    }
+}
+
+/// A server without a gateway.
+async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTls>) -> String {
+    let mut builder = Server::builder().add_service(GreeterServer::new(service));
+    if let Some(tls) = tls {
+        builder = builder.tls(tls);
+    }
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    address
+}
+
+#[track_caller]
+fn serves_every_door(gateway: &Gateway) {
+    let connect = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": "Ada"}"#);
+    assert!(connect.starts_with("HTTP/1.1 200") && connect.ends_with(r#"{"text":"Hello, Ada!"}"#), "{connect}");
+    let failed = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": ""}"#);
+    assert!(failed.starts_with("HTTP/1.1 400") && failed.contains("the name is empty"), "{failed}");
+    let invalid = gateway.http("POST", "/greet.Greeter/Greet", r#"{"nmae": ""}"#);
+    assert!(invalid.starts_with("HTTP/1.1 400") && invalid.contains("not a valid greet.Name"), "{invalid}");
+    let request = r#"{"jsonrpc": "2.0", "id": 1, "method": "greet.Greeter.Greet", "params": ["Ada"]}"#;
+    let reply = r#"{"jsonrpc":"2.0","id":1,"result":{"text":"Hello, Ada!"}}"#;
+    assert_eq!(gateway.line(request).trim(), reply);
+    assert!(gateway.http("POST", "/", request).ends_with(reply));
+    assert!(gateway.http("GET", "/console/", "").starts_with("HTTP/1.1 200"));
+    assert!(gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 200"));
+    // Native frames, and the schema by reflection.
+    for address in [gateway.address.clone(), format!("ws://{}/", gateway.address)] {
+        let greeting = stdout(&run(&address, &["call", "greet.Greeter/Greet", "name=Ada", "--json"]));
+        assert_eq!(greeting, "{\"text\":\"Hello, Ada!\"}\n");
+        let verses = stdout(&run(&address, &["call", "Recite", "name=Ada", "--json"]));
+        assert_eq!(verses.lines().count(), 3, "{verses}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plain_server_is_called_by_every_door() {
+    let address = plain(Polite, None).await;
+    let gateway = Gateway::new(&address, &[&GREET[..], &["--connections", "2", "--metrics"]].concat());
+    tokio::task::block_in_place(|| {
+        serves_every_door(&gateway);
+        let metrics = gateway.http("GET", "/metrics", "");
+        assert!(metrics.contains(r#"method="Greet""#), "{metrics}");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateway_speaks_tls_at_both_sides() {
+    let certified = Certified::new();
+    let address = plain(Polite, Some(certified.server())).await;
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    let backend = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+    let own = ["--listen-cert", &cert, "--listen-key", &key, "--listen-cacert", &ca];
+    let gateway = Gateway::new(&address, &[&GREET[..], &backend, &own].concat());
+    tokio::task::block_in_place(|| {
+        let trusted = run(&gateway.address, &[&["call", "Greet", "name=Ada"][..], &backend].concat());
+        assert!(stdout(&trusted).contains("Hello, Ada!"));
+        let stranger = run(&gateway.address, &["call", "Greet", "name=Ada", "--cacert", &ca]);
+        assert!(!stranger.status.success(), "{stranger:?}");
+        let web_socket = format!("wss://{}/", gateway.address);
+        let trusted = run(&web_socket, &[&["call", "Greet", "name=Ada"][..], &backend].concat());
+        assert!(stdout(&trusted).contains("Hello, Ada!"));
+    });
+}
+
+#[test]
+fn unreachable_backend_is_unavailable_by_its_address() {
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let address = free.local_addr().expect("it is bound").to_string();
+    drop(free);
+    let gateway = Gateway::new(&address, &GREET);
+    let failed = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": "Ada"}"#);
+    assert!(failed.starts_with("HTTP/1.1 503"), "{failed}");
+    assert!(failed.contains(r#""code":"unavailable""#) && failed.contains(&address), "{failed}");
+    assert!(gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 503"));
+    assert!(gateway.http("GET", "/healthz", "").starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn method_that_is_not_allowed_is_unknown() {
+    let address = plain(Polite, None).await;
+    let gateway = Gateway::new(&address, &[&GREET[..], &["--allow", "greet.Greeter/Recite"]].concat());
+    tokio::task::block_in_place(|| {
+        let unknown = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": "Ada"}"#);
+        assert!(unknown.starts_with("HTTP/1.1 404"), "{unknown}");
+        let native = run(&gateway.address, &["call", "Greet", "name=Ada", GREET[0], GREET[1]]);
+        assert!(String::from_utf8_lossy(&native.stderr).contains("UNIMPLEMENTED"), "{native:?}");
+        assert!(stdout(&run(&gateway.address, &["call", "Recite", "name=Ada"])).contains("Hello 1, Ada!"));
+    });
+}
+
+#[test]
+fn server_in_go_is_called_by_every_door() {
+    let Some((mut child, address)) = go() else { return };
+    let gateway = Gateway::new(&address, &["-p", "tests/proto/interop.proto"]);
+    let sum = gateway.http("POST", "/interop.Interop/Add", r#"{"a": 2, "b": 40}"#);
+    assert!(sum.starts_with("HTTP/1.1 200") && sum.contains("42"), "{sum}");
+    let failed = gateway.http("POST", "/interop.Interop/Fail", r#"{"value": "no"}"#);
+    assert!(failed.contains(r#""code":"unknown""#), "{failed}");
+    let request = r#"{"jsonrpc": "2.0", "id": 1, "method": "interop.Interop.Add", "params": {"a": 2, "b": 40}}"#;
+    assert!(gateway.line(request).contains("42"));
+    let with = |arguments: &[&str]| stdout(&run(&gateway.address, &[arguments, &["--json"]].concat()));
+    assert!(with(&["call", "Add", "a=2", "b=40"]).contains("42"));
+    let nested = r#"{"first":{"id":1,"name":"a"},"label":"b","middle":{"inner":{"id":2},"weight":"3"}}"#;
+    assert_eq!(with(&["call", "EchoNested", nested]).trim(), nested);
+    assert_eq!(with(&["call", "CountUp", "from=1", "count=3"]).lines().count(), 3);
+    assert!(with(&["call", "SumUp", r#"{"value": 2}"#, r#"{"value": 40}"#]).contains("42"));
+    assert_eq!(with(&["call", "Chat", r#"{"value": "a"}"#, r#"{"value": "b"}"#]).lines().count(), 2);
+    drop(child.stdin.take());
+    child.wait().expect("it ends with its standard input");
+}
+
+/// Greets when there is a permit.
+struct Gated {
+    begun: mpsc::UnboundedSender<()>,
+    gate: Arc<Semaphore>,
+}
+
+impl Greeter for Gated {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        // The test counts them.
+        let _ = self.begun.send(());
+        self.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
+        Ok(Response::new(Greeting { text: request.into_inner().name }))
+    }
+
+    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("it does not recite"))
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn no_call_in_flight_is_lost_when_gateway_drains() {
+    const CALLS: usize = 1000;
+    let (begun, mut begins) = mpsc::unbounded_channel();
+    let gate = Arc::new(Semaphore::new(0));
+    let address = plain(Gated { begun, gate: gate.clone() }, None).await;
+    let mut gateway = Gateway::new(&address, &GREET);
+    // Native calls, and as many by another door.
+    let client = GreeterClient::new(Channel::connect(gateway.address.clone()).await.expect("it listens"));
+    let native: Vec<_> = (0..CALLS)
+        .map(|n| {
+            let client = client.clone();
+            tokio::spawn(async move { client.greet(Name { name: n.to_string() }).await })
+        })
+        .collect();
+    let at = gateway.address.clone();
+    let lines = tokio::task::spawn_blocking(move || {
+        let mut socket = TcpStream::connect(at).expect("it listens");
+        for id in 0..CALLS {
+            let call = r#""method": "greet.Greeter.Greet", "params": {"name": "json"}"#;
+            writeln!(socket, r#"{{"jsonrpc": "2.0", "id": {id}, {call}}}"#).expect("it reads");
+        }
+        BufReader::new(socket).lines().map_while(Result::ok).filter(|line| line.contains(r#""text":"json""#)).count()
+    });
+    for _ in 0..2 * CALLS {
+        begins.recv().await.expect("all calls begin");
+    }
+    gateway.terminate();
+    gate.add_permits(2 * CALLS);
+    for (n, call) in native.into_iter().enumerate() {
+        assert_eq!(call.await.expect("no panic").expect("it is answered").into_inner().text, n.to_string());
+    }
+    assert_eq!(lines.await.expect("no panic"), CALLS);
+    assert!(gateway.child.wait().expect("it is a child").success());
+}
+
+#[test]
+fn gateway_that_cannot_start_says_why() {
+    let failure = |options: &[&str]| -> (Option<i32>, String) {
+        let Output { status, stderr, .. } = run("127.0.0.1:1", &[&["gateway"], options].concat());
+        (status.code(), String::from_utf8_lossy(&stderr).into_owned())
+    };
+    let unnamed = run("", &["gateway", GREET[0], GREET[1]]);
+    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--to ADDRESS"), "{unnamed:?}");
+    let (code, text) = failure(&["--listen", "127.0.0.1:0", "--connect-timeout", "5s"]);
+    assert!(code == Some(64 + 14) && text.contains("127.0.0.1:1"), "{text}");
+    let (code, text) = failure(&["-p", "no.proto"]);
+    assert!(code == Some(1) && text.contains("no.proto"), "{text}");
+    let (code, text) = failure(&[&GREET[..], &["--allow", "greet.Greeter/Sing"]].concat());
+    assert!(code == Some(1) && text.contains("greet.Greeter/Greet"), "{text}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let (code, text) = failure(&[&GREET[..], &["--listen", &address]].concat());
+    assert!(code == Some(64 + 14) && text.contains(&address), "{text}");
+}

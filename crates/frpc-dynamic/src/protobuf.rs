@@ -1,0 +1,198 @@
+//! The protobuf encoding of messages by descriptors, for gateways between encodings.
+//!
+//! prost-reflect allocates as the bytes demand: a packed list has one byte for each value, and takes 32 and more in memory. The
+//! memory of a message is therefore estimated in a walk over its bytes, before it is decoded.
+
+use crate::decode::NODE;
+use crate::{Codec, DecodeError};
+use prost_reflect::prost::Message as _;
+use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
+use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+
+/// How deep prost decodes messages.
+const NESTING: u32 = 100;
+
+/// The memory of a value in a list that grows, and thus has its elements twice for a while.
+const ELEMENT: usize = 2 * size_of::<Value>();
+
+/// The memory of the entry of a map that grows.
+const ENTRY: usize = 3 * size_of::<(MapKey, Value)>();
+
+/// The least memory of a block on the heap, such as a short text.
+const BLOCK: usize = 32;
+
+/// Writes a message in protobuf's encoding.
+///
+/// ```
+/// use frpc_dynamic::{DescriptorPool, from_json, to_protobuf};
+///
+/// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+/// assert_eq!(to_protobuf(&from_json(&context, br#"{"fileName": "a"}"#)?), b"\x0a\x01a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
+    message.encode_to_vec()
+}
+
+impl Codec {
+    /// Reads a message in protobuf's encoding, within the [memory](Self::with_memory_max) of this codec. Messages nest 100
+    /// levels deep, a constant of prost. Groups are refused.
+    ///
+    /// # Errors
+    ///
+    /// If the input is not such a message, or the message takes too much memory.
+    ///
+    /// ```
+    /// use frpc_dynamic::{Codec, DescriptorPool, to_json};
+    ///
+    /// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+    /// let message = Codec::new().decode_protobuf(&context, b"\x0a\x01a")?;
+    /// assert_eq!(to_json(&message)?, r#"{"fileName":"a"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decode_protobuf(&self, descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<DynamicMessage, DecodeError> {
+        let named = |error: DecodeError| error.of_message(descriptor.full_name());
+        let mut walk = Walk { input: bytes.len(), left: self.memory_max, max: self.memory_max };
+        walk.message(descriptor, bytes, NESTING).map_err(named)?;
+        DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| named(DecodeError::new(error.to_string(), 0)))
+    }
+}
+
+/// The estimate of a message's memory.
+struct Walk {
+    /// The length of the whole input.
+    input: usize,
+    /// The memory that is left of `max`.
+    left: usize,
+    max: usize,
+}
+
+impl Walk {
+    fn message(&mut self, descriptor: &MessageDescriptor, mut from: &[u8], levels: u32) -> Result<(), DecodeError> {
+        // Decoding finds as well that messages nest too deep.
+        let Some(levels) = levels.checked_sub(1) else { return Ok(()) };
+        while !from.is_empty() {
+            let malformed = |_| DecodeError::new("malformed field", self.input);
+            let (number, wire_type) = decode_key(&mut from).map_err(malformed)?;
+            let length = match wire_type {
+                WireType::Varint => from.iter().position(|byte| *byte < 0x80).map(|last| last.saturating_add(1)),
+                WireType::SixtyFourBit => Some(8),
+                WireType::ThirtyTwoBit => Some(4),
+                WireType::LengthDelimited => usize::try_from(decode_varint(&mut from).map_err(malformed)?).ok(),
+                WireType::StartGroup | WireType::EndGroup => {
+                    return Err(DecodeError::new("groups are not supported", self.offset(from)));
+                }
+            };
+            let Some((content, rest)) = length.and_then(|length| from.split_at_checked(length)) else {
+                return Err(DecodeError::new("field ends beyond the message", self.offset(from)));
+            };
+            let is_delimited = wire_type == WireType::LengthDelimited;
+            self.field(descriptor.get_field(number).as_ref(), content, is_delimited, levels)?;
+            from = rest;
+        }
+        Ok(())
+    }
+
+    /// Counts a field, or one occurrence of its elements.
+    fn field(
+        &mut self,
+        field: Option<&FieldDescriptor>,
+        content: &[u8],
+        is_delimited: bool,
+        levels: u32,
+    ) -> Result<(), DecodeError> {
+        // Unknown fields are kept.
+        let Some(field) = field else { return self.charge(ELEMENT + BLOCK, content) };
+        let is_list = field.cardinality() == Cardinality::Repeated;
+        match field.kind() {
+            Kind::Message(within) if is_delimited => {
+                self.charge(if field.is_map() { ENTRY } else { ELEMENT }, content)?;
+                // The nodes of its fields.
+                self.charge(if content.is_empty() { 0 } else { NODE }, content)?;
+                self.message(&within, content, levels)
+            }
+            Kind::String | Kind::Bytes | Kind::Message(_) => self.charge(ELEMENT + BLOCK, content),
+            kind if is_list && is_delimited => {
+                let count = match kind {
+                    Kind::Double | Kind::Fixed64 | Kind::Sfixed64 => content.len() / 8,
+                    Kind::Float | Kind::Fixed32 | Kind::Sfixed32 => content.len() / 4,
+                    // The last byte of each.
+                    _ => content.iter().filter(|byte| **byte < 0x80).count(),
+                };
+                self.charge(count.saturating_mul(ELEMENT), content)
+            }
+            _ => self.charge(ELEMENT, content),
+        }
+    }
+
+    fn charge(&mut self, bytes: usize, at: &[u8]) -> Result<(), DecodeError> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                let text = format!("the message takes more than {} bytes of memory", self.max);
+                Err(DecodeError::new(text, self.offset(at)))
+            }
+        }
+    }
+
+    /// An upper bound of the place: only the rest of the innermost message is known.
+    fn offset(&self, rest: &[u8]) -> usize {
+        self.input.saturating_sub(rest.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DescriptorPool, from_json, to_json};
+    use prost_reflect::prost_types::FileDescriptorSet;
+
+    const SCHEMA: &str = "syntax = \"proto3\"; message All { repeated bool flags = 1; repeated All within = 2; \
+        map<string, sint64> map = 3; optional string text = 4; repeated double reals = 5; }";
+
+    fn all() -> MessageDescriptor {
+        let file = protox::file::File::from_source("all.proto", SCHEMA).unwrap();
+        let pool = DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file.into()] }).unwrap();
+        pool.get_message_by_name("All").unwrap()
+    }
+
+    #[test]
+    fn protobuf_message_round_trips() {
+        let json = r#"{"flags":[true,false],"within":[{},{"text":""}],"map":{"a":"-1"},"reals":[0.5]}"#;
+        let bytes = to_protobuf(&from_json(&all(), json.as_bytes()).unwrap());
+        let read = Codec::new().decode_protobuf(&all(), &bytes).unwrap();
+        assert_eq!(to_json(&read).unwrap(), json);
+    }
+
+    #[test]
+    fn protobuf_message_beyond_its_memory_is_refused() {
+        let codec = Codec::new().with_memory_max(1 << 20);
+        let flags = [&[0x0a, 0xa0, 0x8d, 0x06][..], &[1; 100_000]].concat();
+        let within = [0x12, 0].repeat(50_000);
+        let unknown = [0x78, 0].repeat(50_000);
+        for bytes in [flags, within, unknown] {
+            let error = codec.decode_protobuf(&all(), &bytes).unwrap_err().to_string();
+            assert!(error.ends_with("the message takes more than 1048576 bytes of memory"), "{error}");
+            assert!(Codec::new().decode_protobuf(&all(), &bytes).is_ok());
+        }
+    }
+
+    #[test]
+    fn malformed_protobuf_is_an_error() {
+        let deep = (0..40_usize).fold(Vec::new(), |within, _| {
+            let length = u8::try_from(within.len()).unwrap();
+            [&[0x12, length][..], &within].concat()
+        });
+        assert!(Codec::new().decode_protobuf(&all(), &deep).is_ok());
+        let group = [0x0b, 0x0c];
+        let cut = [0x22, 5, b'a'];
+        let text = [0x22, 1, 0xff];
+        for bytes in [&group[..], &cut, &text, &[0xff; 12], &[0x80]] {
+            assert!(Codec::new().decode_protobuf(&all(), bytes).is_err(), "{bytes:x?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Services whose calls are forwarded to another server, so that it can be called by every protocol of a gateway.
+//!
+//! Owns the services and their methods. `forward/message.rs` converts messages between encodings, `forward/requests.rs` has
+//! the streams of a call, and each kind of backend a file: `forward/native.rs`, `forward/grpc.rs`.
+//!
+//! # Decisions
+//!
+//! Messages are not decoded if both sides have the same encoding: a native body passes to a native backend as it is. Only
+//! other combinations, and services whose lock has compatible earlier layouts, pay for a conversion by descriptors.
+
+#[cfg(feature = "grpc-backend")]
+mod grpc;
+mod message;
+mod native;
+mod requests;
+
+use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
+use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
+use frpc_dynamic::Codec;
+use frpc_dynamic::prost_reflect::MethodDescriptor;
+use message::{Encoding, MessageType, RawMessage};
+use std::fmt;
+use std::sync::Arc;
+
+/// A backend for forwarded calls. [`service`](Self::service) makes its services, for the server of a gateway.
+///
+/// Deadlines, metadata, traces and cancellation of a call reach the backend, and its metadata, status and details the
+/// caller. Streams have the back pressure of their slower side. A backend that cannot be reached is the status
+/// [`Unavailable`](frpc::Code::Unavailable), whose text names its address.
+///
+/// ```
+/// # use frpc::codegen::{Layout, Method};
+/// # use frpc::{Channel, Server};
+/// # use frpc_dynamic::DescriptorPool;
+/// # use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
+/// # fn example(pool: &DescriptorPool) -> Result<(), Box<dyn std::error::Error>> {
+/// // As the schema lock states it. frpc-build computes layouts, and the command `frpc gateway` does all of this.
+/// static LAYOUT: Layout = Layout::new("greet.Greeter", &[10], 0x0f12_8a4c_53d6_90be, &[]);
+/// static GREET: Method = Method::new(&LAYOUT, "Greet", 10);
+///
+/// let forward = Forward::to([Channel::builder().connect_lazy("10.0.0.7:8192")?]);
+/// let methods = pool.services().flat_map(|service| service.methods()).map(|method| (method, &GREET));
+/// let server = Server::builder()
+///     .add_service(forward.service(&LAYOUT, None, methods))
+///     .gateway(Gateway::new().json_rpc().http(Http::new().connect().grpc()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Forward(Arc<Backend>);
+
+/// A server that calls are forwarded to.
+#[derive(Debug)]
+enum Backend {
+    Native(native::Native),
+    #[cfg(feature = "grpc-backend")]
+    Grpc(grpc::Grpc),
+}
+
+impl Backend {
+    fn is_ready(&self) -> bool {
+        match self {
+            Self::Native(native) => native.is_ready(),
+            #[cfg(feature = "grpc-backend")]
+            Self::Grpc(_) => true,
+        }
+    }
+}
+
+/// The server should get calls while the backend can be called.
+impl Lifecycle for Backend {
+    fn is_ready(&self) -> bool {
+        self.is_ready()
+    }
+}
+
+impl Forward {
+    /// Forwards to a native server, or one in Go, by these channels in turn.
+    ///
+    /// # Panics
+    /// If there is no channel.
+    pub fn to(channels: impl IntoIterator<Item = Channel>) -> Self {
+        Self(Arc::new(Backend::Native(native::Native::new(channels.into_iter().collect()))))
+    }
+
+    /// Forwards to a gRPC server. Its `address` is named in the text of errors, and a message of it has at most
+    /// `message_max` bytes.
+    #[cfg(feature = "grpc-backend")]
+    pub fn to_grpc(channel: tonic::transport::Channel, address: impl Into<String>, message_max: usize) -> Self {
+        Self(Arc::new(Backend::Grpc(grpc::Grpc::new(channel, address.into(), message_max))))
+    }
+
+    /// Whether a call would find a connection to a native backend. Those to gRPC are made for each call as needed.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.is_ready()
+    }
+
+    /// The service with this layout. Callers get its `schema` by reflection. Methods that are not named cannot be called.
+    pub fn service(
+        &self,
+        layout: &'static Layout,
+        schema: Option<&'static Schema>,
+        methods: impl IntoIterator<Item = (MethodDescriptor, &'static Method)>,
+    ) -> ForwardService {
+        // A memory limit for one message while it is converted; bodies have the limits of the server.
+        let codec = Arc::new(Codec::new().with_memory_max(CONVERSION_MEMORY_MAX));
+        let methods = methods.into_iter().map(|(descriptor, method)| {
+            let (request_added, reply_added) = method.added();
+            let request = MessageType::new(descriptor.input(), request_added, &codec);
+            let reply = MessageType::new(descriptor.output(), reply_added, &codec);
+            Arc::new(ForwardedMethod { backend: self.0.clone(), method, descriptor, request, reply })
+        });
+        ForwardService { backend: self.0.clone(), layout, schema, methods: methods.collect() }
+    }
+}
+
+/// The memory of a message that is converted. Several workers may convert at the same time.
+const CONVERSION_MEMORY_MAX: usize = 64 << 20;
+
+/// A service of a [`Forward`].
+#[derive(Clone)]
+pub struct ForwardService {
+    backend: Arc<Backend>,
+    layout: &'static Layout,
+    schema: Option<&'static Schema>,
+    methods: Vec<Arc<ForwardedMethod>>,
+}
+
+/// A method of the backend.
+struct ForwardedMethod {
+    backend: Arc<Backend>,
+    method: &'static Method,
+    descriptor: MethodDescriptor,
+    request: Arc<MessageType>,
+    reply: Arc<MessageType>,
+}
+
+impl Service for ForwardService {
+    const NAME: &'static str = "forwarded";
+
+    fn methods(&self) -> Methods {
+        let mut all = Methods::new(&Arc::new(()), self.layout);
+        for forwarded in &self.methods {
+            let (method, descriptor) = (*forwarded.method, &forwarded.descriptor);
+            let forwarded = forwarded.clone();
+            all =
+                match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
+                    (false, false) => all.unary(method, move |_, request| call_unary(forwarded.clone(), request)),
+                    (false, true) => all
+                        .server_streaming(method, move |_, request| call_server_streaming(forwarded.clone(), request)),
+                    (true, false) => all
+                        .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
+                    (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
+                };
+            // Formats are constants of generated code. The names live as long as the process, as layouts do.
+            let request = descriptor.input();
+            let names: Vec<_> = request.fields().map(|field| &*field.json_name().to_owned().leak()).collect();
+            all = all.format(json_format().fields(names.leak())).format(protobuf_format());
+        }
+        let all = if let Some(schema) = self.schema { all.schema(schema) } else { all };
+        all.done().lifecycle(self.backend.clone())
+    }
+}
+
+fn json_format() -> Format<RawMessage, RawMessage> {
+    let encode = |message: &RawMessage, _: &_| message.to_json();
+    Format::new("json", |bytes, _| Ok(RawMessage::received(Encoding::Json, bytes)), encode)
+        .positional("json-positional", |bytes, _| Ok(RawMessage::received(Encoding::Positional, bytes)))
+}
+
+fn protobuf_format() -> Format<RawMessage, RawMessage> {
+    let decode = |bytes: &_, _: &_| Ok(RawMessage::received(Encoding::Protobuf, bytes));
+    Format::new("proto", decode, |message: &RawMessage, _| message.to_protobuf())
+}
+
+type Reply = Result<Response<RawMessage>, Status>;
+type Replies = Result<Response<ResponseStream<RawMessage>>, Status>;
+
+async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
+    match &*method.backend {
+        Backend::Native(native) => native.unary(&method, request).await,
+        #[cfg(feature = "grpc-backend")]
+        Backend::Grpc(grpc) => grpc.unary(&method, request).await,
+    }
+}
+
+async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Replies {
+    match &*method.backend {
+        Backend::Native(native) => native.server_streaming(&method, request).await,
+        #[cfg(feature = "grpc-backend")]
+        Backend::Grpc(grpc) => grpc.server_streaming(&method, request).await,
+    }
+}
+
+async fn call_client_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Reply {
+    match &*method.backend {
+        Backend::Native(native) => native.client_streaming(&method, request).await,
+        #[cfg(feature = "grpc-backend")]
+        Backend::Grpc(grpc) => grpc.client_streaming(&method, request).await,
+    }
+}
+
+async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Replies {
+    match &*method.backend {
+        Backend::Native(native) => native.streaming(&method, request).await,
+        #[cfg(feature = "grpc-backend")]
+        Backend::Grpc(grpc) => grpc.streaming(&method, request).await,
+    }
+}
+
+impl fmt::Debug for ForwardService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.methods.iter().map(|forwarded| forwarded.method)).finish()
+    }
+}

@@ -1,0 +1,238 @@
+//! Calls of a gRPC server, by the channel of tonic. Messages pass as bytes.
+//!
+//! The deadline of a call is that of its handler here, which drops the call; the server learns it as well. Metadata after
+//! the messages reaches callers by HTTP: native ones have no place for it, unless the call fails.
+
+use super::message::{Encoding, MessageType, RawMessage};
+use super::requests::{Failure, Replies, Requests};
+use super::{ForwardedMethod, Reply};
+use crate::trailers::{LateTrailers, Trailers};
+use bytes::{Buf as _, BufMut as _, Bytes};
+use frpc::{Metadata, Request, Response, ResponseStream, Status, Streaming};
+use futures_core::Stream;
+use std::future::ready;
+use std::sync::Arc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::metadata::{KeyAndValueRef, MetadataMap};
+use tonic::transport::Channel;
+
+/// A gRPC server.
+#[derive(Debug)]
+pub(super) struct Grpc {
+    channel: Channel,
+    address: String,
+    message_max: usize,
+}
+
+type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers);
+
+type GrpcReplies = tonic::Response<tonic::Streaming<Bytes>>;
+
+impl Grpc {
+    pub(super) fn new(channel: Channel, address: String, message_max: usize) -> Self {
+        Self { channel, address, message_max }
+    }
+
+    pub(super) async fn unary(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Reply {
+        let replies = self.call_one(method, request).await?;
+        single(replies, method).await
+    }
+
+    pub(super) async fn server_streaming(
+        &self,
+        method: &ForwardedMethod,
+        request: Request<RawMessage>,
+    ) -> super::Replies {
+        Ok(stream(self.call_one(method, request).await?, method, None))
+    }
+
+    pub(super) async fn client_streaming(
+        &self,
+        method: &ForwardedMethod,
+        request: Request<Streaming<RawMessage>>,
+    ) -> Reply {
+        let (request, mut failure) = bodies(request, method);
+        let call = async { single(self.call(method, request).await?, method).await };
+        failure.unless(call).await
+    }
+
+    pub(super) async fn streaming(
+        &self,
+        method: &ForwardedMethod,
+        request: Request<Streaming<RawMessage>>,
+    ) -> super::Replies {
+        let (request, mut failure) = bodies(request, method);
+        let replies = failure.unless(self.call(method, request)).await?;
+        Ok(stream(replies, method, Some(failure)))
+    }
+
+    async fn call_one(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<GrpcReplies, Status> {
+        let mut message = Ok(Bytes::new());
+        let request = request.map(|request| message = request.into_protobuf(&method.request));
+        let message = message?;
+        self.call(method, request.map(|()| futures_util::stream::once(ready(message)))).await
+    }
+
+    /// Makes a call of any kind.
+    async fn call(
+        &self,
+        method: &ForwardedMethod,
+        request: Request<impl Stream<Item = Bytes> + Send + 'static>,
+    ) -> Result<GrpcReplies, Status> {
+        let mut client = tonic::client::Grpc::new(self.channel.clone()).max_decoding_message_size(self.message_max);
+        client.ready().await.map_err(|error| self.unreachable(&error.to_string()))?;
+        let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
+        let path = path.parse().map_err(|error| Status::internal(format!("invalid name of a method: {error}")))?;
+        let metadata = MetadataMap::from(request.metadata());
+        let timeout = request.timeout();
+        let mut outgoing = tonic::Request::new(request.into_inner());
+        *outgoing.metadata_mut() = metadata;
+        if let Some(timeout) = timeout {
+            outgoing.set_timeout(timeout);
+        }
+        client.streaming(outgoing, path, BytesCodec).await.map_err(|status| self.failed(status))
+    }
+
+    /// The status of a call that has failed, with the address if there is no response of the server.
+    fn failed(&self, status: tonic::Status) -> Status {
+        if status.code() == tonic::Code::Unavailable && status.metadata().is_empty() {
+            return self.unreachable(status.message());
+        }
+        status.into()
+    }
+
+    fn unreachable(&self, why: &str) -> Status {
+        Status::unavailable(format!("no connection to {}: {why}", self.address))
+    }
+}
+
+/// The requests, with everything else that belongs to the call.
+fn bodies(
+    request: Request<Streaming<RawMessage>>,
+    method: &ForwardedMethod,
+) -> (Request<impl Stream<Item = Bytes> + Send + use<>>, Failure) {
+    let convert = |message: RawMessage, of: &MessageType| message.into_protobuf(of);
+    let mut failure = None;
+    let request = request.map(|requests| {
+        let (requests, failed) = Requests::new(requests, &method.request, convert);
+        failure = Some(failed);
+        requests
+    });
+    (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
+}
+
+/// The only message of a response.
+async fn single(replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
+    let (head, mut messages, _) = replies.into_parts();
+    let message = messages.message().await?.ok_or_else(|| Status::internal("the server sent no message"))?;
+    let trailers = messages.trailers().await?;
+    let mut response = Response::new(RawMessage::reply(Encoding::Protobuf, message, &method.reply));
+    set_metadata(&mut response, &head);
+    let trailers = trailers.as_ref().map(metadata).unwrap_or_default();
+    if !trailers.is_empty() {
+        response.extensions_mut().insert(Trailers(trailers));
+    }
+    Ok(response)
+}
+
+fn stream(
+    replies: GrpcReplies,
+    method: &ForwardedMethod,
+    failure: Option<Failure>,
+) -> Response<ResponseStream<RawMessage>> {
+    let (head, messages, _) = replies.into_parts();
+    let of = method.reply.clone();
+    let late = LateTrailers::default();
+    let rest = Box::pin(futures_util::stream::unfold((messages, of, late.clone()), next));
+    let mut response = Response::new(ResponseStream::new(Replies { first: None, rest, failure }));
+    response.extensions_mut().insert(late);
+    set_metadata(&mut response, &head);
+    response
+}
+
+/// The next message of a stream. At the end, its trailers are there.
+async fn next((mut messages, of, late): ReplyState) -> Option<(Result<RawMessage, Status>, ReplyState)> {
+    let next = match messages.message().await {
+        Ok(Some(message)) => Ok(RawMessage::reply(Encoding::Protobuf, message, &of)),
+        Ok(None) => {
+            if let Ok(Some(trailers)) = messages.trailers().await {
+                // It ends once.
+                let _ = late.0.set(metadata(&trailers));
+            }
+            return None;
+        }
+        Err(status) => Err(Status::from(status)),
+    };
+    Some((next, (messages, of, late)))
+}
+
+fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {
+    let metadata = metadata(head);
+    if !metadata.is_empty() {
+        *response.metadata_mut() = metadata;
+    }
+}
+
+/// The metadata without the fields of the protocol. Entries that [`Metadata`] cannot hold are left out.
+fn metadata(map: &MetadataMap) -> Metadata {
+    let mut metadata = Metadata::new();
+    for entry in map.iter() {
+        let inserted = match &entry {
+            KeyAndValueRef::Ascii(key, _) if is_of_protocol(key.as_str()) => Ok(()),
+            KeyAndValueRef::Ascii(key, value) => match value.to_str() {
+                Ok(text) => metadata.insert(key.as_str(), text),
+                Err(_) => Ok(()),
+            },
+            KeyAndValueRef::Binary(key, _) if is_of_protocol(key.as_str()) => Ok(()),
+            KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
+                Ok(bytes) => metadata.insert_bin(key.as_str(), bytes),
+                Err(_) => Ok(()),
+            },
+        };
+        if let Err(error) = inserted {
+            tracing::debug!(%error, "metadata entry of a gRPC server dropped");
+        }
+    }
+    metadata
+}
+
+fn is_of_protocol(key: &str) -> bool {
+    key.starts_with("grpc-") || matches!(key, "content-type" | "content-length" | "date" | "server")
+}
+
+/// Messages as bytes.
+struct BytesCodec;
+
+impl Codec for BytesCodec {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for BytesCodec {
+    type Item = Bytes;
+    type Error = tonic::Status;
+
+    fn encode(&mut self, message: Bytes, to: &mut EncodeBuf<'_>) -> Result<(), tonic::Status> {
+        to.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for BytesCodec {
+    type Item = Bytes;
+    type Error = tonic::Status;
+
+    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, tonic::Status> {
+        Ok(Some(from.copy_to_bytes(from.remaining())))
+    }
+}

@@ -1,0 +1,158 @@
+//! Messages of forwarded calls: bytes in the encoding of their sender, converted by descriptors if the receiver has another.
+
+use bytes::Bytes;
+use frpc::Status;
+use frpc_dynamic::{
+    Body, Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf,
+};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Root};
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// The encoding of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Encoding {
+    /// Polyglot, of either form. Without bytes it is the default message.
+    #[default]
+    Native,
+    Json,
+    /// A JSON array of the fields.
+    Positional,
+    Protobuf,
+}
+
+/// The type of a message.
+pub(super) struct MessageType {
+    descriptor: MessageDescriptor,
+    /// How many fields at the end peers with earlier layouts leave out.
+    added: u32,
+    codec: Arc<Codec>,
+}
+
+impl MessageType {
+    pub(super) fn new(descriptor: MessageDescriptor, added: u32, codec: &Arc<Codec>) -> Arc<Self> {
+        Arc::new(Self { descriptor, added, codec: codec.clone() })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.descriptor.full_name()
+    }
+}
+
+/// A message in the encoding of its sender.
+#[derive(Default)]
+pub(super) struct RawMessage {
+    encoding: Encoding,
+    bytes: Bytes,
+    /// Unknown until the method is.
+    of: Option<Arc<MessageType>>,
+}
+
+impl RawMessage {
+    /// A request, unchecked.
+    pub(super) fn received(encoding: Encoding, bytes: &Bytes) -> Self {
+        Self { encoding, bytes: bytes.clone(), of: None }
+    }
+
+    /// A reply of the backend, unchecked.
+    pub(super) fn reply(encoding: Encoding, bytes: Bytes, of: &Arc<MessageType>) -> Self {
+        Self { encoding, bytes, of: Some(of.clone()) }
+    }
+
+    /// The request for a native backend, or for one in Go.
+    pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
+        // An earlier layout has fewer fields than the backend expects.
+        if self.encoding == Encoding::Native && is_native && of.added == 0 {
+            return Ok(Body::native(self.bytes));
+        }
+        self.decode(of)
+            .and_then(|message| of.codec.body(&message).map_err(Into::into))
+            .map_err(|error| invalid(of, &error))
+    }
+
+    /// The request for a backend that takes protobuf.
+    #[cfg(feature = "grpc-backend")]
+    pub(super) fn into_protobuf(self, of: &MessageType) -> Result<Bytes, Status> {
+        if self.encoding == Encoding::Protobuf {
+            return Ok(self.bytes);
+        }
+        self.decode(of).map(|message| to_protobuf(&message).into()).map_err(|error| invalid(of, &error))
+    }
+
+    /// The reply as JSON.
+    pub(super) fn to_json(&self) -> Result<Bytes, Status> {
+        self.convert(self.encoding == Encoding::Json, |_, message| Ok(to_json(message)?.into()))
+    }
+
+    /// The reply as protobuf.
+    pub(super) fn to_protobuf(&self) -> Result<Bytes, Status> {
+        self.convert(self.encoding == Encoding::Protobuf, |_, message| Ok(to_protobuf(message).into()))
+    }
+
+    /// The reply for a caller with frames.
+    fn to_native(&self, form: Form) -> Result<Bytes, Status> {
+        let is_whole = self.of.as_ref().is_none_or(|of| of.added == 0);
+        // A caller in Go has no form for absent fields.
+        let is_same = self.encoding == Encoding::Native && is_whole && form == Form::Extended;
+        self.convert(is_same, |of, message| {
+            let mut body = Vec::new();
+            of.codec.encode(message, &mut Encoder::new(&mut body).with_form(form))?;
+            Ok(body.into())
+        })
+    }
+
+    /// The bytes as they are, or those that `encode` makes of the message.
+    fn convert(
+        &self,
+        is_same: bool,
+        encode: impl FnOnce(&MessageType, &DynamicMessage) -> Result<Bytes, Error>,
+    ) -> Result<Bytes, Status> {
+        if is_same {
+            return Ok(self.bytes.clone());
+        }
+        let Some(of) = &self.of else { return Err(Status::internal("a message without a type cannot be converted")) };
+        let converted = self.decode(of).and_then(|message| encode(of, &message));
+        converted.map_err(|error| Status::internal(format!("the reply is not a valid {}: {error}", of.name())))
+    }
+
+    fn decode(&self, of: &MessageType) -> Result<DynamicMessage, Error> {
+        let MessageType { descriptor, added, codec } = of;
+        Ok(match self.encoding {
+            Encoding::Native if self.bytes.is_empty() => DynamicMessage::new(descriptor.clone()),
+            Encoding::Native => match codec.decode_appended(descriptor, &mut Decoder::shared(&self.bytes), *added)? {
+                Root::Message(message) => message,
+                Root::Error(text) => return Err(text.into()),
+            },
+            Encoding::Json => from_json(descriptor, &self.bytes)?,
+            Encoding::Positional => from_json_positional(descriptor, &self.bytes)?,
+            Encoding::Protobuf => codec.decode_protobuf(descriptor, &self.bytes)?,
+        })
+    }
+}
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+fn invalid(of: &MessageType, error: &dyn Display) -> Status {
+    Status::invalid_argument(format!("the request is not a valid {}: {error}", of.name()))
+}
+
+impl Message for RawMessage {
+    const NAME: &'static str = "the message";
+
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match self.to_native(to.form()) {
+            Ok(body) if body.is_empty() => to.nil(),
+            Ok(body) => to.encoded(&body),
+            // The caller gets the error of the call.
+            Err(status) => to.error(status.message())?,
+        }
+        Ok(())
+    }
+
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        if from.peek() == Some(Kind::Error) {
+            return from.error_text().map(|text| Root::Error(text.to_owned()));
+        }
+        Ok(Root::Message(Self { encoding: Encoding::Native, bytes: from.take_rest(), of: None }))
+    }
+}

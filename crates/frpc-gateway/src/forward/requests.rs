@@ -1,0 +1,105 @@
+//! The streams of a forwarded call.
+
+use super::message::{MessageType, RawMessage};
+use frpc::{Status, Streaming};
+use futures_core::Stream;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::sync::oneshot;
+
+/// The requests of a call, as the backend takes them. They are read as fast as the backend takes them.
+///
+/// A request that fails must not look like the end of the requests: the stream then stays pending, and the call is
+/// cancelled by its [`Failure`].
+pub(super) struct Requests<F> {
+    requests: Streaming<RawMessage>,
+    of: Arc<MessageType>,
+    convert: F,
+    failed: Option<oneshot::Sender<Status>>,
+}
+
+/// The failure of a request. Without one it stays pending.
+pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
+
+/// No part of it is pinned.
+impl<F> Unpin for Requests<F> {}
+
+impl<F> Requests<F> {
+    pub(super) fn new(requests: Streaming<RawMessage>, of: &Arc<MessageType>, convert: F) -> (Self, Failure) {
+        let (failed, failure) = oneshot::channel();
+        (Self { requests, of: of.clone(), convert, failed: Some(failed) }, Failure(Some(failure)))
+    }
+}
+
+impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requests<F> {
+    type Item = M;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
+        let Self { requests, of, convert, failed } = &mut *self;
+        if failed.is_none() {
+            return Poll::Pending;
+        }
+        let next = ready!(Pin::new(requests).poll_next(context));
+        match next.map(|next| next.and_then(|request| convert(request, of))) {
+            Some(Ok(request)) => Poll::Ready(Some(request)),
+            Some(Err(status)) => {
+                if let Some(failed) = failed.take() {
+                    // A receiver that is gone has ended the call.
+                    let _ = failed.send(status);
+                }
+                Poll::Pending
+            }
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+impl Failure {
+    /// The failure of a request, if one has failed.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        let Some(receiver) = &mut self.0 else { return Poll::Pending };
+        let failed = ready!(Pin::new(receiver).poll(context));
+        self.0 = None;
+        // The stream of requests may have ended without one.
+        failed.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// The outcome of a part of the call, or the failure of a request, which drops it.
+    pub(super) async fn unless<T>(&mut self, part: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+        let mut part = pin!(part);
+        std::future::poll_fn(|context| match self.poll(context) {
+            Poll::Ready(status) => Poll::Ready(Err(status)),
+            Poll::Pending => part.as_mut().poll(context),
+        })
+        .await
+    }
+}
+
+/// The replies of a call: the first, which is there already, and the others of the backend.
+pub(super) struct Replies<S> {
+    pub(super) first: Option<RawMessage>,
+    pub(super) rest: S,
+    /// Of a call without a stream of requests, none.
+    pub(super) failure: Option<Failure>,
+}
+
+impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for Replies<S> {
+    type Item = Result<RawMessage, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        if let Some(failure) = &mut self.failure
+            && let Poll::Ready(status) = failure.poll(context)
+        {
+            self.failure = None;
+            return Poll::Ready(Some(Err(status)));
+        }
+        Pin::new(&mut self.rest).poll_next(context)
+    }
+}
+
+/// No part of it is pinned.
+impl<S> Unpin for Replies<S> {}

@@ -1,0 +1,76 @@
+//! What belongs to a call reaches the other side.
+
+use crate::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
+use frpc::error_details::ErrorInfo;
+use frpc::{Channel, Server, Status};
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// The address of a gateway, and the events of the greeter that it forwards to.
+async fn gateway() -> (String, UnboundedReceiver<()>, UnboundedReceiver<()>) {
+    let (host, begins, drops) = Host::new();
+    let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
+    (front(greeter(&to_native(&backend))).await, begins, drops)
+}
+
+#[tokio::test]
+async fn metadata_and_details_pass_in_both_directions() {
+    let (address, ..) = gateway().await;
+    let response = exchange(&address, greet("tenant: blue\r\n", "Ada")).await;
+    assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with(r#"{"text":"Hello, Ada!"}"#), "{response}");
+    assert!(response.contains("tenant: blue\r\n"), "{response}");
+    let failed = exchange(&address, greet("", "")).await;
+    assert!(failed.contains(r#""code":"invalid_argument","message":"the name is empty","details":["#), "{failed}");
+    let client = GreeterClient::new(Channel::connect(address).await.expect("it listens"));
+    let status: Status = client.greet(Name::default()).await.expect_err("the name is empty");
+    assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
+}
+
+#[tokio::test]
+async fn deadline_of_caller_reaches_backend() {
+    let (address, ..) = gateway().await;
+    assert!(exchange(&address, greet("", "timeout")).await.ends_with(r#"{"text":"none"}"#));
+    assert!(
+        exchange(&address, greet("connect-timeout-ms: 30000\r\n", "timeout")).await.ends_with(r#"{"text":"some"}"#)
+    );
+    let late = exchange(&address, greet("connect-timeout-ms: 20\r\n", "wait")).await;
+    assert!(late.contains("deadline_exceeded"), "{late}");
+}
+
+#[tokio::test]
+async fn caller_that_goes_away_cancels_call_at_backend() {
+    let (address, mut begins, mut drops) = gateway().await;
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all(&greet("", "wait")).await.expect("it is read");
+    soon(&mut begins).await;
+    drop(socket);
+    soon(&mut drops).await;
+}
+
+#[tokio::test]
+async fn invalid_request_is_refused_by_gateway() {
+    let (address, mut begins, _) = gateway().await;
+    for (content_type, body) in
+        [("application/json", &br#"{"nmae": "Ada"}"#[..]), ("application/proto", b"\x0a\x05Ada")]
+    {
+        let refused = exchange(&address, post("/greet.Greeter/Greet", content_type, "", body)).await;
+        assert!(refused.contains("invalid_argument") && refused.contains("greet.Name"), "{refused}");
+    }
+    assert!(begins.try_recv().is_err(), "the backend was called");
+    let answered = exchange(&address, post("/greet.Greeter/Greet", "application/proto", "", b"\x0a\x03Ada")).await;
+    assert!(answered.ends_with("\n\x0bHello, Ada!"), "{answered:?}");
+}
+
+#[tokio::test]
+async fn unreachable_backend_is_unavailable() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let backend = free.local_addr().expect("it is bound").to_string();
+    drop(free);
+    let address = front(greeter(&to_native(&backend))).await;
+    let failed = exchange(&address, greet("", "Ada")).await;
+    assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
+    let ready = exchange(&address, "GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
+    assert!(ready.starts_with("HTTP/1.1 503 "), "{ready}");
+}

@@ -1,0 +1,210 @@
+//! Calls that are forwarded to a gRPC server: one of tonic, which knows no other protocol.
+
+use crate::streams::{call_every_kind, recite, stream_json};
+use crate::support::{calculator, exchange, front, greet, greeter, post};
+use frpc::error_details::ErrorInfo;
+use frpc_gateway::Forward;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use prost::Message;
+use samples::greet::{Greeting, Name};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tonic::body::Body;
+use tonic::server::{Grpc, NamedService};
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Endpoint, Server};
+use tonic::{Request, Response, Status, Streaming};
+use tonic_prost::ProstCodec;
+use tower::{Service, service_fn};
+
+/// The longest message that the gateway accepts.
+const MESSAGE_MAX: usize = 1 << 20;
+
+#[derive(Clone, PartialEq, Message)]
+struct Terms {
+    #[prost(int64, tag = "1")]
+    a: i64,
+    #[prost(int64, tag = "2")]
+    b: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Number {
+    #[prost(int64, tag = "1")]
+    value: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Range {
+    #[prost(int64, tag = "1")]
+    from: i64,
+    #[prost(uint32, tag = "2")]
+    count: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sum {
+    #[prost(int64, tag = "1")]
+    total: i64,
+    #[prost(uint32, tag = "2")]
+    count: u32,
+}
+
+type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+fn codec<A: Message + Default + 'static, B: Message + Default + 'static>() -> ProstCodec<B, A> {
+    ProstCodec::default()
+}
+
+/// The handlers of both services.
+async fn answer(request: http::Request<Body>) -> http::Response<Body> {
+    match request.uri().path() {
+        "/quickstart.Calculator/Add" => {
+            let handler = |request: Request<Terms>| async move {
+                let Terms { a, b } = request.into_inner();
+                Ok(Response::new(Number { value: a + b }))
+            };
+            Grpc::new(codec()).unary(service_fn(handler), request).await
+        }
+        "/quickstart.Calculator/CountUp" => {
+            let handler = |request: Request<Range>| async move {
+                let Range { from, count } = request.into_inner();
+                let numbers = (0..i64::from(count)).map(move |n| Ok(Number { value: from + n }));
+                Ok(Response::new(stream::iter(numbers).boxed()))
+            };
+            Grpc::new(codec()).server_streaming(service_fn(handler), request).await
+        }
+        "/quickstart.Calculator/SumUp" => {
+            let handler = |request: Request<Streaming<Number>>| async move {
+                let add = |sum: Sum, number: Number| async move {
+                    Ok(Sum { total: sum.total + number.value, count: sum.count + 1 })
+                };
+                request.into_inner().try_fold(Sum::default(), add).await.map(Response::new)
+            };
+            Grpc::new(codec()).client_streaming(service_fn(handler), request).await
+        }
+        "/quickstart.Calculator/RunningSum" => {
+            let handler = |request: Request<Streaming<Number>>| async move {
+                let mut total = 0;
+                let sums = request.into_inner().map_ok(move |Number { value }| {
+                    total += value;
+                    Number { value: total }
+                });
+                Ok(Response::new(sums.boxed()))
+            };
+            Grpc::new(codec()).streaming(service_fn(handler), request).await
+        }
+        "/greet.Greeter/Greet" => {
+            let handler = |request: Request<Name>| async move {
+                let tenant = request.metadata().get("tenant").cloned();
+                let timeout = request.metadata().contains_key("grpc-timeout");
+                let text = match &*request.into_inner().name {
+                    "" => {
+                        let status = frpc::Status::invalid_argument("the name is empty");
+                        return Err(status.with_detail(&ErrorInfo::new("EMPTY", "tests")).into());
+                    }
+                    "timeout" => format!("timeout {timeout}"),
+                    "long" => "x".repeat(MESSAGE_MAX),
+                    name => format!("Hello, {name}!"),
+                };
+                let mut response = Response::new(Greeting { text });
+                if let Some(tenant) = tenant {
+                    response.metadata_mut().insert("tenant", tenant);
+                }
+                Ok(response)
+            };
+            Grpc::new(codec()).unary(service_fn(handler), request).await
+        }
+        _ => {
+            let handler = |request: Request<Name>| async move {
+                let tenant = request.metadata().get("tenant").cloned();
+                let name = request.into_inner().name;
+                let verses: Replies<Greeting> =
+                    stream::iter([Ok(Greeting { text: format!("1 {name}") }), Err(Status::data_loss("forgotten"))])
+                        .boxed();
+                let mut response = Response::new(verses);
+                if let Some(tenant) = tenant {
+                    response.metadata_mut().insert("tenant", tenant);
+                }
+                Ok(response)
+            };
+            Grpc::new(codec()).server_streaming(service_fn(handler), request).await
+        }
+    }
+}
+
+macro_rules! named {
+    ($($service:ident: $name:literal),*) => {$(
+        #[derive(Clone)]
+        struct $service;
+
+        impl NamedService for $service {
+            const NAME: &'static str = $name;
+        }
+
+        impl Service<http::Request<Body>> for $service {
+            type Response = http::Response<Body>;
+            type Error = Infallible;
+            type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+                Box::pin(async move { Ok(answer(request).await) })
+            }
+        }
+    )*};
+}
+
+named!(Calculator: "quickstart.Calculator", Greeter: "greet.Greeter");
+
+/// A gRPC server with both services.
+async fn backend() -> Forward {
+    let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("it is an address")).expect("there is a free port");
+    let address = incoming.local_addr().expect("it is bound").to_string();
+    let server = Server::builder().add_service(Calculator).add_service(Greeter).serve_with_incoming(incoming);
+    tokio::spawn(server);
+    forward_to(&address)
+}
+
+fn forward_to(address: &str) -> Forward {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("it is an address");
+    Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
+}
+
+#[tokio::test]
+async fn grpc_server_is_called_by_every_door() {
+    let address = front(calculator(&backend().await)).await;
+    call_every_kind(&address).await;
+    stream_json(&address).await;
+}
+
+#[tokio::test]
+async fn metadata_details_and_deadlines_pass_to_grpc() {
+    let address = front(greeter(&backend().await)).await;
+    let response = exchange(&address, greet("tenant: blue\r\n", "Ada")).await;
+    assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with(r#"{"text":"Hello, Ada!"}"#), "{response}");
+    assert!(response.contains("tenant: blue\r\n") && !response.contains("grpc"), "{response}");
+    assert!(exchange(&address, greet("", "timeout")).await.contains("timeout false"));
+    assert!(exchange(&address, greet("connect-timeout-ms: 9999\r\n", "timeout")).await.contains("timeout true"));
+    let failed = exchange(&address, greet("", "")).await;
+    assert!(failed.contains(r#""code":"invalid_argument","message":"the name is empty","details":["#), "{failed}");
+    recite(&address).await;
+    // Protobuf passes without being looked at.
+    let invalid = exchange(&address, post("/greet.Greeter/Greet", "application/proto", "", b"\x0a\x05Ada")).await;
+    assert!(!invalid.starts_with("HTTP/1.1 200 "), "{invalid}");
+    let long = exchange(&address, greet("", "long")).await;
+    assert!(!long.starts_with("HTTP/1.1 200 "), "{}", long.len());
+}
+
+#[tokio::test]
+async fn unreachable_grpc_server_is_unavailable() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let backend = free.local_addr().expect("it is bound").to_string();
+    drop(free);
+    let failed = exchange(&front(greeter(&forward_to(&backend))).await, greet("", "Ada")).await;
+    assert!(failed.contains("unavailable") && failed.contains(&backend), "{failed}");
+}

@@ -1,0 +1,7 @@
+//! Calls by every door of a gateway that forwards them to a server without one.
+
+mod calls;
+#[cfg(feature = "grpc-backend")]
+mod grpc;
+mod streams;
+mod support;

@@ -1,0 +1,150 @@
+//! Streams in both directions.
+
+use crate::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
+use frpc::{Channel, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
+use frpc_gateway::Forward;
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Makes a call of every kind.
+pub(crate) async fn call_every_kind(address: &str) {
+    let client = CalculatorClient::connect(address).await.expect("it listens");
+    assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("it answers").into_inner().value, -42);
+    let mut numbers = client.count_up(Range { from: 5, count: 3 }).await.expect("it begins").into_inner();
+    for value in 5..8 {
+        assert_eq!(numbers.message().await.expect("no failure"), Some(Number { value }));
+    }
+    assert_eq!(numbers.message().await.expect("no failure"), None);
+    let sum = client.sum_up(frpc::iter((1..=100).map(|value| Number { value }))).await.expect("it answers");
+    assert_eq!(sum.into_inner(), Sum { total: 5050, count: 100 });
+    let (sender, numbers) = frpc::RequestStream::channel(1);
+    let mut sums = client.running_sum(numbers).await.expect("it begins").into_inner();
+    for (value, sum) in [(1, 1), (2, 3), (39, 42)] {
+        sender.send(Number { value }).await.expect("it is open");
+        assert_eq!(sums.message().await.expect("no failure"), Some(Number { value: sum }));
+    }
+    drop(sender);
+    assert_eq!(sums.message().await.expect("no failure"), None);
+}
+
+/// Makes calls with streams in JSON, over HTTP/1.1: the requests come first.
+pub(crate) async fn stream_json(address: &str) {
+    let call = |method: &str, messages: &[&str]| {
+        let body: Vec<u8> = messages.iter().flat_map(|message| envelope(message)).collect();
+        post(&format!("/quickstart.Calculator/{method}"), "application/connect+json", "", &body)
+    };
+    let sums = exchange(address, call("RunningSum", &[r#"{"value": 40}"#, r#"{"value": "2"}"#])).await;
+    assert!(sums.contains(r#"{"value":"40"}"#) && sums.contains(r#"{"value":"42"}"#), "{sums}");
+    let sum = exchange(address, call("SumUp", &[r#"{"value": 40}"#, r#"{"value": "2"}"#])).await;
+    assert!(sum.contains(r#"{"total":"42","count":2}"#), "{sum}");
+    // A request that fails ends the call, and is not the end of the requests.
+    for method in ["SumUp", "RunningSum"] {
+        let refused = exchange(address, call(method, &[r#"{"value": 40}"#, r#"{"valeu": 2}"#])).await;
+        assert!(refused.contains("invalid_argument") && refused.contains("valeu"), "{refused}");
+    }
+}
+
+/// A message in its envelope.
+fn envelope(message: &str) -> Vec<u8> {
+    let length = u8::try_from(message.len()).expect("it is short");
+    [&[0, 0, 0, 0, length], message.as_bytes()].concat()
+}
+
+#[tokio::test]
+async fn call_of_every_kind_is_forwarded() {
+    let backend = serve(Server::builder().add_service(CalculatorServer::new(Sums))).await;
+    let address = front(calculator(&to_native(&backend))).await;
+    call_every_kind(&address).await;
+    stream_json(&address).await;
+}
+
+/// Metadata precedes the messages of a stream, and its failure follows them.
+pub(crate) async fn recite(address: &str) {
+    let client = GreeterClient::connect(address).await.expect("it listens");
+    let mut request = Request::new(Name { name: "fail".to_owned() });
+    request.metadata_mut().insert("tenant", "blue").expect("it fits");
+    let mut verses = client.recite(request).await.expect("it begins").into_inner();
+    assert_eq!(verses.message().await.expect("one").expect("one").text, "1 fail");
+    assert_eq!(verses.metadata().get("tenant"), Some("blue"));
+    assert_eq!(verses.message().await.expect_err("it fails").code(), Code::DataLoss);
+}
+
+#[tokio::test]
+async fn failure_of_a_stream_follows_its_messages() {
+    let backend = serve(Server::builder().add_service(GreeterServer::new(Host::new().0))).await;
+    recite(&front(greeter(&to_native(&backend))).await).await;
+}
+
+/// Counts without end, and takes one number of a stream.
+struct Endless {
+    sent: Arc<AtomicU64>,
+    taken: mpsc::UnboundedSender<i64>,
+}
+
+impl Calculator for Endless {
+    async fn add(&self, _: Request<Terms>) -> Result<Response<Number>, Status> {
+        Err(Status::unimplemented("no sums"))
+    }
+
+    async fn count_up(&self, _: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
+        let sent = self.sent.clone();
+        let numbers = (0..).map(move |value| {
+            sent.fetch_add(1, Ordering::Relaxed);
+            Ok(Number { value })
+        });
+        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
+        let mut numbers = request.into_inner();
+        let first = numbers.message().await?.unwrap_or_default();
+        let _ = self.taken.send(first.value);
+        std::future::pending().await
+    }
+
+    async fn running_sum(&self, _: Request<Streaming<Number>>) -> Result<Response<ResponseStream<Number>>, Status> {
+        Err(Status::unimplemented("no sums"))
+    }
+}
+
+/// A channel to a server in memory.
+async fn in_memory(builder: ServerBuilder) -> Channel {
+    let acceptor = builder.build().expect("the settings are right");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    Channel::connect_io(here).await.expect("it is open")
+}
+
+/// Virtual time passes when nothing else can happen.
+const IDLE: Duration = Duration::from_millis(1);
+
+#[tokio::test(start_paused = true)]
+async fn stream_waits_for_the_slower_side() {
+    // Two windows and the transports. A number takes four bytes at least.
+    const AHEAD_MAX: u64 = 500_000;
+    let (taken, mut takes) = mpsc::unbounded_channel();
+    let sent = Arc::new(AtomicU64::new(0));
+    let service = CalculatorServer::new(Endless { sent: sent.clone(), taken });
+    let forward = Forward::to([in_memory(Server::builder().add_service(service)).await]);
+    let client = CalculatorClient::new(in_memory(Server::builder().add_service(calculator(&forward))).await);
+    let mut numbers = client.count_up(Range::default()).await.expect("it begins").into_inner();
+    assert!(numbers.message().await.expect("no failure").is_some());
+    // The backend stops when nothing is read.
+    tokio::time::sleep(IDLE).await;
+    let ahead = sent.load(Ordering::Relaxed);
+    assert!(ahead < AHEAD_MAX, "{ahead} numbers were sent and one was read");
+    // Requests wait as well: the client can send no more.
+    let (sender, requests) = frpc::RequestStream::channel(1);
+    let call = tokio::spawn(async move { client.sum_up(requests).await });
+    let mut count = 0;
+    while tokio::time::timeout(IDLE, sender.send(Number { value: count })).await.is_ok() {
+        count += 1;
+        assert!(count < AHEAD_MAX.cast_signed(), "requests that are not read have no end");
+    }
+    assert_eq!(takes.try_recv(), Ok(0));
+    call.abort();
+}

@@ -1,0 +1,194 @@
+//! Gateways in front of servers, the services of these, and requests of HTTP as bytes.
+
+use frpc::codegen::{Client, Layout, Method};
+use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, error_details};
+use frpc_dynamic::DescriptorPool;
+use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _, Trailers};
+use samples::greet::{Greeter, GreeterClient, Greeting, Name};
+use samples::quickstart::{Calculator, CalculatorClient, Number, Range, Sum, Terms};
+use std::path::Path;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+/// The longest wait for an event that is due soon.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A service of a schema below `examples`, whose operations are counted from 10.
+fn service(forward: &Forward, layout: &'static Layout, proto: &str) -> ForwardService {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(proto);
+    let files = protox::compile([&path], path.parent()).expect("it is a schema");
+    let pool = DescriptorPool::from_file_descriptor_set(files).expect("it is whole");
+    let service = pool.get_service_by_name(layout.service()).expect("it has the service");
+    let methods = service.methods().zip(10..).map(|(method, operation)| {
+        let name = method.name().to_owned().leak();
+        (method, &*Box::leak(Box::new(Method::new(layout, name, operation))))
+    });
+    forward.service(layout, None, methods.collect::<Vec<_>>())
+}
+
+pub(crate) fn greeter(forward: &Forward) -> ForwardService {
+    service(forward, GreeterClient::LAYOUT, "proto/greet.proto")
+}
+
+pub(crate) fn calculator(forward: &Forward) -> ForwardService {
+    service(forward, CalculatorClient::LAYOUT, "quickstart/proto/quickstart.proto")
+}
+
+/// Serves until the test ends. Returns the address.
+pub(crate) async fn serve(builder: ServerBuilder) -> String {
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    address
+}
+
+/// Serves every protocol for a service of a backend.
+pub(crate) async fn front(service: ForwardService) -> String {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health()).web_socket();
+    serve(Server::builder().add_service(service).gateway(gateway)).await
+}
+
+/// Forwards to a native server.
+pub(crate) fn to_native(address: &str) -> Forward {
+    Forward::to([Channel::builder().connect_lazy(address).expect("it is an address")])
+}
+
+/// The whole response to a request of HTTP/1.1 that ends the connection.
+pub(crate) async fn exchange(address: &str, request: impl AsRef<[u8]>) -> String {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all(request.as_ref()).await.expect("it is read");
+    let mut response = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response)).await.expect("it ends");
+    read.expect("the connection ends in good order");
+    String::from_utf8_lossy(&response).into_owned()
+}
+
+/// A request by POST, after which the client wants no more.
+pub(crate) fn post(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {content_type}\r\n{fields}\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// A call of `Greet` by Connect.
+pub(crate) fn greet(fields: &str, name: &str) -> Vec<u8> {
+    let body = format!("{{\"name\":\"{name}\"}}");
+    post("/greet.Greeter/Greet", "application/json", fields, body.as_bytes())
+}
+
+/// The next item, which comes soon.
+pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
+    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+}
+
+/// A greeter that does as the name says: `wait` waits for ever, `timeout` says whether there is one, `fail` fails in the
+/// middle, and an empty name fails.
+pub(crate) struct Host {
+    begun: mpsc::UnboundedSender<()>,
+    dropped: mpsc::UnboundedSender<()>,
+}
+
+impl Host {
+    /// The greeter, and its events: a handler has begun, and one was dropped.
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<()>, mpsc::UnboundedReceiver<()>) {
+        let ((begun, begins), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        (Self { begun, dropped }, begins, drops)
+    }
+}
+
+/// Reports when a handler is dropped.
+struct Guard(mpsc::UnboundedSender<()>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let _guard = Guard(self.dropped.clone());
+        let _ = self.begun.send(());
+        let (timeout, tenant) = (request.timeout(), request.metadata().get("tenant").map(str::to_owned));
+        let text = match &*request.into_inner().name {
+            "" => {
+                let detail = error_details::ErrorInfo::new("EMPTY", "tests");
+                return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
+            }
+            "wait" => std::future::pending().await,
+            "timeout" => if timeout.is_some() { "some" } else { "none" }.to_owned(),
+            name => format!("Hello, {name}!"),
+        };
+        let mut response = Response::new(Greeting { text });
+        if let Some(tenant) = tenant {
+            response.metadata_mut().insert("tenant", &tenant)?;
+            let mut trailers = frpc::Metadata::new();
+            trailers.insert("after", &tenant)?;
+            response.extensions_mut().insert(Trailers(trailers));
+        }
+        Ok(response)
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let tenant = request.metadata().get("tenant").map(str::to_owned);
+        let name = request.into_inner().name;
+        let verses = (1..=2).map(move |n| match &*name {
+            "fail" if n == 2 => Err(Status::data_loss("forgotten")),
+            name => Ok(Greeting { text: format!("{n} {name}") }),
+        });
+        let mut response = Response::new(ResponseStream::new(frpc::iter(verses)));
+        if let Some(tenant) = tenant {
+            response.metadata_mut().insert("tenant", tenant)?;
+        }
+        Ok(response)
+    }
+}
+
+/// Every kind of method.
+pub(crate) struct Sums;
+
+impl Calculator for Sums {
+    async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
+        let Terms { a, b } = request.into_inner();
+        Ok(Response::new(Number { value: a.wrapping_add(b) }))
+    }
+
+    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
+        let Range { from, count } = request.into_inner();
+        let numbers = (0..i64::from(count)).map(move |n| Ok(Number { value: from + n }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
+        let mut numbers = request.into_inner();
+        let mut sum = Sum::default();
+        while let Some(Number { value }) = numbers.message().await? {
+            sum.total += value;
+            sum.count += 1;
+        }
+        Ok(Response::new(sum))
+    }
+
+    async fn running_sum(
+        &self,
+        request: Request<Streaming<Number>>,
+    ) -> Result<Response<ResponseStream<Number>>, Status> {
+        let mut numbers = request.into_inner();
+        let (sender, sums) = ResponseStream::channel(1);
+        tokio::spawn(async move {
+            let mut total = 0;
+            while let Ok(Some(Number { value })) = numbers.message().await {
+                total += value;
+                if sender.send(Ok(Number { value: total })).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(sums))
+    }
+}
