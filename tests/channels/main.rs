@@ -1,5 +1,6 @@
 //! Channels: the connections that they make, keep, leave and close, and their servers.
 
+mod ages;
 mod closing;
 mod pickers;
 mod reconnecting;

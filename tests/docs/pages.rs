@@ -150,6 +150,13 @@ pub(crate) mod limits {
         statements!("limits-1");
         Ok(())
     }
+
+    fn ages() {
+        use frpc::Server;
+        use std::time::Duration;
+
+        statements!("limits-2");
+    }
 }
 
 mod operate {
@@ -163,6 +170,18 @@ mod operate {
 
     async fn serve(settings: frpc::ServerSettings) -> Outcome {
         statements!("operate-1");
+        Ok(())
+    }
+}
+
+mod udp {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::Server;
+
+    async fn server() -> Outcome {
+        statements!("udp-1");
         Ok(())
     }
 }

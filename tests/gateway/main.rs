@@ -2,6 +2,7 @@
 
 #[path = "../access/main.rs"]
 mod access;
+mod ages;
 mod any;
 mod connect;
 mod discovery;

@@ -211,7 +211,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
 }
 
 /// The number of frames of the type GOAWAY.
-fn goodbyes(mut frames: &[u8]) -> usize {
+pub(crate) fn goodbyes(mut frames: &[u8]) -> usize {
     let mut goodbyes = 0;
     while let [a, b, c, kind, rest @ ..] = frames {
         goodbyes += usize::from(*kind == 7);
@@ -223,12 +223,12 @@ fn goodbyes(mut frames: &[u8]) -> usize {
 }
 
 /// A transport that keeps all bytes read from it.
-struct Overheard {
-    io: TcpStream,
-    heard: Arc<Mutex<Vec<u8>>>,
+pub(crate) struct Overheard<T> {
+    pub(crate) io: T,
+    pub(crate) heard: Arc<Mutex<Vec<u8>>>,
 }
 
-impl AsyncRead for Overheard {
+impl<T: AsyncRead + Unpin> AsyncRead for Overheard<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -241,7 +241,7 @@ impl AsyncRead for Overheard {
     }
 }
 
-impl AsyncWrite for Overheard {
+impl<T: AsyncWrite + Unpin> AsyncWrite for Overheard<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(context, bytes)
     }

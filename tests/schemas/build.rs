@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything in `proto/` that is compiled with default options, in one crate.
-const SCHEMAS: [&str; 12] = [
+const SCHEMAS: [&str; 13] = [
     "again",
     "enums",
     "imports",
@@ -14,6 +14,7 @@ const SCHEMAS: [&str; 12] = [
     "names",
     "nested",
     "recursive",
+    "redacted",
     "reports",
     "scalars",
     "services",

@@ -171,6 +171,8 @@ def test_golden_modules_are_imported_and_mypy_finds_nothing_in_them() -> None:
     for name in names:
         package = importlib.import_module(f"golden.{name}")._PACKAGE
         package.bound()
+    account = importlib.import_module("golden.redacted").Account("Ada", "secret", keys=[b"secret"], email="secret")
+    assert "Ada" in repr(account) and "secret" not in repr(account)
     ran = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", GOLDEN], capture_output=True, text=True, timeout=10 * LIMIT
     )

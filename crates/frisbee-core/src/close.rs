@@ -51,6 +51,8 @@ pub enum CloseReason {
     Local,
     /// This end shuts down.
     Shutdown,
+    /// This end is a server, and the connection has reached its maximum age.
+    MaxAge,
     /// A router closed it, for a reason of its own.
     Router(Arc<str>),
 }
@@ -87,6 +89,7 @@ impl CloseReason {
             Self::Foreign => CloseKind::Foreign,
             Self::Local => CloseKind::Local,
             Self::Shutdown => CloseKind::Shutdown,
+            Self::MaxAge => CloseKind::MaxAge,
             Self::Router(_) => CloseKind::Router,
         }
     }
@@ -156,13 +159,15 @@ pub enum CloseKind {
     Local,
     /// [`CloseReason::Shutdown`].
     Shutdown,
+    /// [`CloseReason::MaxAge`].
+    MaxAge,
     /// [`CloseReason::Router`].
     Router,
 }
 
 impl CloseKind {
     /// All of them, each at the index that it has as a number.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::ClosedByPeer,
         Self::Truncated,
         Self::BadMagic,
@@ -185,6 +190,7 @@ impl CloseKind {
         Self::Foreign,
         Self::Local,
         Self::Shutdown,
+        Self::MaxAge,
         Self::Router,
     ];
 
@@ -217,6 +223,7 @@ impl CloseKind {
             Self::Foreign => "foreign",
             Self::Local => "local",
             Self::Shutdown => "shutdown",
+            Self::MaxAge => "max_age",
             Self::Router => "router",
         }
     }
@@ -260,6 +267,7 @@ impl fmt::Display for CloseReason {
             Self::Foreign => f.write_str("served as a foreign connection"),
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end is shutting down"),
+            Self::MaxAge => f.write_str("the connection has reached its maximum age"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),
         }
     }
@@ -287,6 +295,7 @@ mod tests {
             CloseReason::HandedOff,
             CloseReason::Local,
             CloseReason::Shutdown,
+            CloseReason::MaxAge,
             CloseReason::Router("full".into()),
             CloseReason::Protocol(ProtocolError::SpeaksTls),
             CloseReason::NotTls,

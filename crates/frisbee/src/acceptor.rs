@@ -14,7 +14,8 @@ mod arrivals;
 
 use self::arrivals::Arrivals;
 use crate::budget::{Budget, Stats};
-use crate::connection::{Connection, EndpointInfo};
+use crate::connection::{AgeLimit, Connection, EndpointInfo};
+use crate::foreign::peers::{ForeignListener, ForeignPeers};
 use crate::foreign::{ForeignServer, Inner, Layers, Phase};
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
@@ -29,12 +30,14 @@ use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::task::JoinSet;
 
 #[cfg(feature = "tls")]
 use crate::tls::TlsStream;
@@ -156,8 +159,11 @@ pub(crate) struct ServerShared<R> {
     pub(crate) open: Arc<OpenConnections>,
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
+    pub(crate) age_limit: AgeLimit,
     /// Connections begin with a header of the PROXY protocol.
     pub(crate) is_proxied: bool,
+    /// The listeners without connections, which end with the server.
+    pub(crate) listeners: OnceLock<JoinSet<()>>,
     /// The runtime of the caller, where pending handlers continue.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
@@ -165,6 +171,25 @@ pub(crate) struct ServerShared<R> {
     /// Connections that begin with something else than TLS are plain.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
+}
+
+impl<R: Protocol> ServerShared<R> {
+    /// Starts the listeners without connections, on the current runtime.
+    pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<ForeignListener>) {
+        let server: Weak<dyn ForeignServer> = Arc::<Self>::downgrade(self);
+        let config = Arc::new(self.config.clone());
+        let mut tasks = JoinSet::new();
+        for listener in listeners {
+            // A shutdown waits for it as for a connection.
+            let Some(entry) = OpenConnections::admit(&self.open) else { return };
+            let peers = ForeignPeers { phase: self.open.phase(), config: config.clone(), server: server.clone() };
+            tasks.spawn(async move {
+                let _entry = entry;
+                listener.run(peers).await;
+            });
+        }
+        let _ = self.listeners.set(tasks);
+    }
 }
 
 impl<R> ServerShared<R> {
@@ -187,7 +212,8 @@ impl<R: Protocol> ServerShared<R> {
 
     fn greet(&self, ends: EndpointInfo) -> Connection {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
-        Connection::server(&self.config, &self.budget, self.runtime.clone(), ends)
+        let lifetime = self.age_limit.lifetime(now());
+        Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, lifetime)
     }
 
     fn enter(
@@ -331,6 +357,19 @@ impl<R: Protocol> ServerShared<R> {
 impl<R: Protocol> ForeignServer for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
+    }
+
+    fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
+        let handle = Connection::without_transport(&self.config, &self.budget, self.runtime.clone(), ends);
+        let core = frisbee_core::Connection::server(&self.config, now());
+        let _entered = self.runtime.enter();
+        let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
+        // A router that panicked has been reported where it did.
+        let mut engine = made.ok()?;
+        let is_refused = handle.0.mailbox.lock().order.is_some();
+        // As of a foreign connection: the router has no more to do with it.
+        engine.end(&CloseReason::Foreign);
+        (!is_refused).then_some(handle)
     }
 
     #[cfg(feature = "tls")]

@@ -1,17 +1,15 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
-use crate::budget::{Account, Budget, MemoryBudget, MemoryCharge};
+use crate::budget::{MemoryBudget, MemoryCharge};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
 use crate::work::{AssignedJob, Call, CarrierHandle, ConnectionTasks, Executor, HomeWorker, Job, JobStart, TakenSlot};
-use crate::{
-    Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
-};
+use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
-use frisbee_core::{ClientConfig, Role, ServerConfig};
+use frisbee_core::Role;
 use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -22,8 +20,11 @@ use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 mod closing;
+pub(crate) mod lifetime;
+mod making;
 mod task;
 
+pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
 pub(crate) use task::TaskLimitReached;
 pub use task::{AbortHandle, Task};
 
@@ -94,6 +95,8 @@ pub(crate) struct ConnectionShared {
     pub(crate) runtime: Handle,
     /// The worker that drives it, unless the caller's runtime does.
     pub(crate) home: OnceLock<HomeWorker>,
+    /// When a server drains and closes it, if it limits ages.
+    pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
 }
 
@@ -117,20 +120,6 @@ impl ConnectionShared {
 }
 
 impl Connection {
-    /// The handle of a dialling end.
-    pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
-        let account = Arc::new(Account::alone(budget));
-        let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends);
-        connection.0.mailbox.lock().outbox.set_form(config.header_form);
-        connection
-    }
-
-    /// The handle of an accepting end.
-    pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
-        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
-        Self::new((Role::Server, false), &config.common, account, runtime, ends)
-    }
-
     /// Identifies the connection as long as it has handles.
     pub(crate) fn address_of_shared(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
@@ -138,40 +127,6 @@ impl Connection {
 
     pub(crate) fn ends(&self) -> &EndpointInfo {
         &self.0.ends
-    }
-
-    /// The handle of an accepting end within this connection, which is foreign: of the same account.
-    pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
-        let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
-        Self::new((Role::Server, true), &config.common, account, runtime, ends)
-    }
-
-    fn new(
-        (role, is_within): (Role, bool),
-        config: &Config,
-        account: Arc<Account>,
-        runtime: Handle,
-        ends: EndpointInfo,
-    ) -> Self {
-        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account);
-        Self(Arc::new(ConnectionShared {
-            mailbox,
-            work: ConnectionTasks::default(),
-            deferred: Deferred::default(),
-            attachments: Attachments::new(),
-            role,
-            is_within,
-            routed: AtomicU16::new(0),
-            guests: AtomicU32::new(0),
-            calls_max: config.calls_max,
-            body_max: config.body_limit(),
-            streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
-            turn_max: u32::try_from(config.turn_max.as_micros()).unwrap_or(u32::MAX),
-            stream_credit: config.stream_credit.max(1),
-            runtime,
-            home: OnceLock::new(),
-            ends,
-        }))
     }
 
     /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written.
@@ -481,12 +436,14 @@ impl Connection {
         self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.mailbox.account)
     }
 
-    /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
+    /// How many calls the peer may have in flight: [`calls_max`](crate::Config::calls_max). It is for routers to hold it to
+    /// that.
     pub fn calls_max(&self) -> usize {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
     }
 
-    /// The longest body that this end accepts, in bytes: [`Config::body_max`]. For routers that decompress bodies.
+    /// The longest body that this end accepts, in bytes: [`body_max`](crate::Config::body_max). For routers that decompress
+    /// bodies.
     pub fn body_max(&self) -> u32 {
         self.0.body_max
     }
@@ -588,7 +545,7 @@ impl Connection {
     ///
     /// Only the end that dialled can ask, only a native peer, and only while no stream is open and no work runs;
     /// [`hand_off_if`](Self::hand_off_if) covers other work in progress. The answer may take 30 s
-    /// ([`Config::hand_off_timeout`]); then the connection is closed.
+    /// ([`hand_off_timeout`](crate::Config::hand_off_timeout)); then the connection is closed.
     ///
     /// # Errors
     /// If the peer does not agree or does not support it, or the connection has ended.

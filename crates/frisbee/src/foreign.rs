@@ -1,12 +1,14 @@
 //! Foreign connections: those whose first bytes are no frame, served by a handler of another protocol on the same port.
 
+pub(crate) mod peers;
 mod read_pauses;
 
 pub(crate) use read_pauses::ReadPauses;
 use read_pauses::WasteAccount;
 
 use crate::MemoryCharge;
-use crate::connection::Connection;
+use crate::budget::Traffic;
+use crate::connection::{Connection, EndpointInfo};
 use crate::hand_off::HandOffTarget;
 use crate::runtime::timer::now;
 use crate::{CloseReason, Config, RawTransport, Stats};
@@ -19,7 +21,7 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -107,6 +109,9 @@ pub(crate) trait ForeignServer: Send + Sync {
     /// Serves a transport as a connection within one that is foreign, in the same task.
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 
+    /// A handle for a peer without a connection, unless the router refuses it.
+    fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
+
     /// As [`serve_within`](Self::serve_within), after the handshake of TLS.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
@@ -187,15 +192,18 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
         transport.charged_to(&context.connection.0.mailbox.account)
     };
     let transport = transport.paused(ReadPauses::new(&context.waste));
+    let abort_at = context.connection.0.lifetime.as_ref().and_then(|lifetime| lifetime.abort_at);
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, Phase::Closing));
+    let mut too_old = pin!(past(abort_at));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {
-        Poll::Ready(served) => Poll::Ready(Some(served)),
-        Poll::Pending => closing.as_mut().poll(task).map(|()| None),
+        Poll::Ready(served) => Poll::Ready(Some(served.map_err(CloseReason::from))),
+        Poll::Pending if closing.as_mut().poll(task).is_ready() => Poll::Ready(None),
+        Poll::Pending => too_old.as_mut().poll(task).map(|()| Some(Err(CloseReason::MaxAge))),
     });
     match served.await {
         Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::Foreign),
-        Some(Err(error)) => closed.reason = error.into(),
+        Some(Err(reason)) => closed.reason = reason,
         None => {}
     }
     closed.reason.clone()
@@ -221,6 +229,15 @@ async fn reached(phase: &mut watch::Receiver<Phase>, least: Phase) {
     // A server that is gone closes nothing any more: its tasks end with its runtime.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+/// Waits until a time, for ever if there is none.
+async fn past(due: Option<Instant>) {
+    match due {
+        // In a box: most servers limit no age, and the future is memory of an idle connection.
+        Some(due) => Box::pin(tokio::time::sleep_until(due.into())).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -282,20 +299,35 @@ impl ForeignContext {
         self.connection.runtime_handle()
     }
 
-    /// Whether the server is shutting down: the handler should then finish its work in progress and return.
+    /// Whether the server is shutting down, or the connection has reached its [maximum
+    /// age](crate::ServerBuilder::max_connection_age): the handler should then finish its work in progress and return.
     pub fn is_stopping(&self) -> bool {
+        self.is_shutting_down()
+            || self.connection.0.lifetime.as_ref().is_some_and(|lifetime| lifetime.drain_at <= now())
+    }
+
+    /// Whether the server is shutting down.
+    pub fn is_shutting_down(&self) -> bool {
         // Checked once for each request. Phases only follow one another, and this receiver has seen none but the first:
         // it reads no lock as long as that lasts.
         self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= Phase::Stopping
     }
 
-    /// Waits until the server shuts down. It drops the handlers that are left after its
-    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout).
+    /// Waits until the server shuts down or the connection has reached its [maximum
+    /// age](crate::ServerBuilder::max_connection_age). The server drops the handlers that are left after its
+    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout), or after the grace for that age.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
-        reached(&mut self.phase.clone(), Phase::Stopping).await;
+        let mut phase = self.phase.clone();
+        let mut reached = pin!(reached(&mut phase, Phase::Stopping));
+        let mut aged = pin!(past(self.connection.0.lifetime.as_ref().map(|lifetime| lifetime.drain_at)));
+        poll_fn(|task| match reached.as_mut().poll(task) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => aged.as_mut().poll(task),
+        })
+        .await;
     }
 
     /// Whether the server's memory limit is reached, so that nothing more should be begun; see
@@ -324,6 +356,19 @@ impl ForeignContext {
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);
+    }
+
+    /// Whether the peer has sent so many [useless](Self::waste) requests that it should be read later. Transports of
+    /// connections pause by themselves.
+    pub fn is_throttled(&self) -> bool {
+        self.waste.paused_until().is_some()
+    }
+
+    /// Counts bytes of a peer without a transport in the traffic of the server.
+    pub fn count_bytes(&self, read: usize, written: usize) {
+        let account = &self.connection.0.mailbox.account;
+        account.count(Traffic::Read, read as u64);
+        account.count(Traffic::Written, written as u64);
     }
 
     /// Serves the bytes of `io` as a connection of the same server, to its end, and returns the reason. If they begin

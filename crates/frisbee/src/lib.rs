@@ -90,6 +90,7 @@ pub use connection::{AbortHandle, Connection};
 pub use context::Attachments;
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
+pub use foreign::peers::ForeignPeers;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
     Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,

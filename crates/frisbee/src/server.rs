@@ -1,24 +1,26 @@
 //! Servers: their settings, and their life. Accepting: `server/accepting.rs`. Sockets that listen already:
-//! `server/passed.rs`.
+//! `server/inherited.rs`. Other protocols: `server/foreign.rs`.
 
 mod accepting;
+mod foreign;
 mod inherited;
 
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, OpenConnections, ServerShared};
 use crate::budget::{Budget, Stats};
-use crate::connection::EndpointInfo;
-use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
+use crate::connection::{AgeLimit, EndpointInfo};
+use crate::foreign::peers::ForeignListener;
+use crate::foreign::{ForeignHandler, ForeignHandlers};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::transport::{Socket, second};
 use crate::workers::{Pool, Workers};
-use crate::{Config, Error, IoBackend, Protocol, RawTransport};
+use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
@@ -130,11 +132,13 @@ pub struct ServerBuilder {
     pub(crate) memory_max: usize,
     pub(crate) silent_max: usize,
     pub(crate) shutdown_timeout: Duration,
+    pub(crate) age_limit: AgeLimit,
     pub(crate) log_settings: bool,
     is_proxied: bool,
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
     alpn_protocols: Vec<Vec<u8>>,
     foreign: Vec<ForeignHandler>,
+    listeners: Vec<ForeignListener>,
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::ListenerBuilder>,
     #[cfg(feature = "tls")]
@@ -164,10 +168,12 @@ impl Server<()> {
             memory_max: MEMORY_MAX,
             silent_max: SILENT_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
+            age_limit: AgeLimit::default(),
             log_settings: false,
             is_proxied: false,
             alpn_protocols: Vec::new(),
             foreign: Vec::new(),
+            listeners: Vec::new(),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
             #[cfg(feature = "tls")]
@@ -292,6 +298,32 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
+    ///
+    /// A native client gets GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown): it makes new calls on a new
+    /// connection, and this one is closed when nothing is in progress. New connections pass the load balancer, which
+    /// may choose another server, and present their current certificate. [Foreign](Self::foreign) connections are
+    /// [stopping](ForeignContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
+    /// ```
+    pub fn max_connection_age(mut self, age: Duration) -> Self {
+        self.age_limit.max = Some(age);
+        self
+    }
+
+    /// Sets how long work in progress may take after the [maximum age](Self::max_connection_age), until the connection
+    /// is closed with [`CloseReason::MaxAge`](crate::CloseReason). Default: any time, so that no call is lost.
+    pub fn max_connection_age_grace(mut self, grace: Duration) -> Self {
+        self.age_limit.grace = Some(grace);
+        self
+    }
+
     /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
     /// balancer's client. Default: none is expected, and none is understood.
     ///
@@ -305,62 +337,6 @@ impl ServerBuilder {
     /// Such connections are driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     pub fn proxy_protocol(mut self) -> Self {
         self.is_proxied = true;
-        self
-    }
-
-    /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
-    /// such a connection is closed, with a reason that names the protocol if it is known.
-    ///
-    /// `accepts` decides by the first bytes, possibly a single one, and is called once for a connection; with several
-    /// handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the task of the connection
-    /// on its worker, and on the runtime of the caller if io_uring drives connections.
-    ///
-    /// A foreign connection is counted in [`Stats`], as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
-    /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
-    /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
-    /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
-    /// With TLS the handshake comes first.
-    ///
-    /// Frames begin with a zero byte, so nothing that does is foreign. The first id of a client with the old form of
-    /// headers, which has no magic, may be above 255 and look foreign; clients count from 0.
-    ///
-    /// ```
-    /// use frisbee::{Handlers, Server};
-    /// use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = Server::builder()
-    ///     .foreign(
-    ///         |beginning| beginning[0].is_ascii_uppercase(),
-    ///         async |transport, context| {
-    ///             let mut line = String::new();
-    ///             let mut transport = BufReader::new(transport.take(1024));
-    ///             transport.read_line(&mut line).await?;
-    ///             let peer = context.peer_addr();
-    ///             let mut transport = transport.into_inner().into_inner();
-    ///             transport.write_all(format!("{} from {peer:?}\n", line.trim()).as_bytes()).await
-    ///         },
-    ///     )
-    ///     .bind("127.0.0.1:0", Handlers::new())
-    ///     .await?;
-    /// # let address = server.local_addr();
-    /// # tokio::spawn(server.serve());
-    /// # let mut client = tokio::net::TcpStream::connect(address).await?;
-    /// # client.write_all(b"HELLO\n").await?;
-    /// # let mut answer = String::new();
-    /// # client.read_to_string(&mut answer).await?;
-    /// # assert!(answer.starts_with("HELLO from Some(127.0.0.1:"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
-    where
-        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
-        F: Future<Output = io::Result<()>> + Send + 'static,
-    {
-        self.foreign.push(ForeignHandler::new(accepts, serve));
         self
     }
 
@@ -608,13 +584,16 @@ impl<L, R: Protocol> BoundListener<L, R> {
                 config: settings.config,
                 busy_poll: settings.busy_poll,
                 shutdown_timeout: settings.shutdown_timeout,
+                age_limit: settings.age_limit,
                 is_proxied: settings.is_proxied,
+                listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
                 tls: settings.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, settings.alpn_protocols)),
                 #[cfg(feature = "tls")]
                 takes_plain: settings.takes_plain,
             }
         });
+        host.listen(settings.listeners);
         (listener, host)
     }
 }

@@ -1,5 +1,6 @@
 //! Settings of servers and clients as plain structs, for configuration files.
 
+use crate::connection::AgeLimit;
 use crate::{ClientBuilder, Config, HeaderForm, IoBackend, Server, ServerBuilder, Workers};
 use std::fmt;
 use std::time::Duration;
@@ -41,6 +42,12 @@ pub struct ServerSettings {
     /// See [`ServerBuilder::shutdown_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub shutdown_timeout: Duration,
+    /// See [`ServerBuilder::max_connection_age`]; `None` is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub max_connection_age: Option<Duration>,
+    /// See [`ServerBuilder::max_connection_age_grace`]; `None` is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub max_connection_age_grace: Option<Duration>,
     /// See [`ServerBuilder::busy_poll`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub busy_poll: Duration,
@@ -172,6 +179,9 @@ impl ServerBuilder {
         check_workers(settings.workers)?;
         self.config.common = settings.connection.clone();
         self.config.first_header_timeout = settings.first_header_timeout;
+        let (max, grace) = (settings.max_connection_age, settings.max_connection_age_grace);
+        check_positive(&[("max_connection_age", max.unwrap_or(Duration::MAX))])?;
+        self.age_limit = AgeLimit { max, grace };
         Ok(self
             .memory_max(settings.memory_max)
             .silent_max(settings.silent_max)
@@ -189,6 +199,8 @@ impl ServerBuilder {
             memory_max: self.memory_max,
             silent_max: self.silent_max,
             shutdown_timeout: self.shutdown_timeout,
+            max_connection_age: self.age_limit.max,
+            max_connection_age_grace: self.age_limit.grace,
             busy_poll: self.busy_poll,
             workers: self.workers,
             io_backend: self.io_backend,
@@ -261,6 +273,7 @@ mod tests {
             (|s| s.connection.body_max = 1000, "body_max = 1000: must be at least 1024 bytes"),
             (|s| s.connection.calls_max = 0, "calls_max = 0: must be greater than zero"),
             (|s| s.connection.idle_timeout = Duration::ZERO, "idle_timeout = 0ns: must be greater than zero"),
+            (|s| s.max_connection_age = Some(Duration::ZERO), "max_connection_age = 0ns: must be greater than zero"),
             (|s| s.memory_max = 0, "memory_max = 0: must be greater than zero"),
             (|s| s.workers = Workers::Threads(0), "workers = 0: must be 1 to 1024 threads"),
             (
@@ -282,6 +295,7 @@ mod tests {
         let config = Config::default().ping_interval(second).body_max(70_000).hello(false).turn_max(Duration::ZERO);
         let server =
             Server::builder().config(config.clone()).silent_max(7).busy_poll(second).workers(Workers::Threads(3));
+        let server = server.max_connection_age(second * 60).max_connection_age_grace(second);
         let restored = Server::builder().settings(&server.describe()).expect("valid");
         assert_eq!(restored.describe(), server.describe());
         let client = Client::builder().config(config).header_form(HeaderForm::Old).connect_timeout(second);

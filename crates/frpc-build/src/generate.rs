@@ -12,6 +12,7 @@ mod messages;
 pub(crate) mod modules;
 mod prost_code;
 pub(crate) mod python;
+mod redact;
 mod reflection;
 pub(crate) mod rpc;
 mod services;
@@ -27,7 +28,7 @@ use std::rc::Rc;
 
 use prost_build::{Module, Service, ServiceGenerator};
 use prost_types::{DescriptorProto, FileDescriptorProto};
-use syn::{Item, ItemStruct};
+use syn::{Generics, Item, ItemEnum, ItemStruct};
 
 use crate::checked::{Backend, Checked, Files};
 use crate::codec::Codec;
@@ -35,7 +36,7 @@ use crate::error::{Error, ErrorKind};
 use crate::generate::json::{json_enumeration_impl, json_impl};
 use crate::generate::json_schema::JsonSchemas;
 use crate::generate::memory::memory_impl;
-use crate::generate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
+use crate::generate::messages::{Message, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
 use crate::output;
@@ -289,7 +290,7 @@ impl Codecs<'_> {
                 }
                 Item::Enum(item) => {
                     if let Some(name) = prost_code::take_marker(&mut item.attrs) {
-                        codecs.extend(self.of_enum(&name, &item.ident)?);
+                        codecs.extend(self.of_enum(&name, item)?);
                     }
                 }
                 _ => {}
@@ -317,22 +318,22 @@ impl Codecs<'_> {
         if externs.json {
             codecs.push(json_impl(&message)?);
         }
-        if (fields.has_btree_map || shares_strings(&item.attrs)) && prost_code::skip_debug(item) {
-            codecs.push(debug_impl(item));
+        let redacted = redact::redacted(&message);
+        let has_own_debug = fields.has_btree_map || shares_strings(&item.attrs) || !redacted.is_empty();
+        if has_own_debug && prost_code::skip_debug(&mut item.attrs) {
+            codecs.push(redact::debug_impl(item, &redacted));
         }
         Ok(codecs)
     }
 
     /// The codec of an enum in prost's output, which is a protobuf enum or a oneof.
-    fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Vec<Item>, Error> {
+    fn of_enum(&self, name: &str, item: &mut ItemEnum) -> Result<Vec<Item>, Error> {
+        let ident = &item.ident;
         let is_polyglot = self.externs.codec == Codec::Polyglot;
         if let Some(found) = self.index.enums.get(name) {
             let binary = is_polyglot.then(|| enumeration_impl(name, found.proto, ident));
             let json = self.externs.json.then(|| json_enumeration_impl(name, found.proto, ident));
             return Ok(binary.into_iter().chain(json).collect());
-        }
-        if !is_polyglot {
-            return Ok(Vec::new());
         }
         let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
         let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {
@@ -341,7 +342,14 @@ impl Codecs<'_> {
         let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
             return Ok(Vec::new());
         };
-        let mut items = vec![oneof_impl(message.proto, at, ident, written, self.externs)?];
+        let mut items = Vec::new();
+        if redact::redacts_member(message.proto, at) && prost_code::skip_debug(&mut item.attrs) {
+            items.push(redact::oneof_debug(ident, &Generics::default(), message.proto, at, written));
+        }
+        if !is_polyglot {
+            return Ok(items);
+        }
+        items.push(oneof_impl(message.proto, at, ident, written, self.externs)?);
         if self.externs.views {
             items.extend(self.views.of_oneof(name, message.proto, at, written)?);
         }

@@ -165,6 +165,15 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
     configure().compile_fds(fds)
 }
 
+/// Restores the option `debug_redact` of fields, which decoding by prost-types drops, from the same schema as an encoded
+/// `FileDescriptorSet`. Nothing happens if that is not valid.
+#[doc(hidden)]
+pub fn keep_redactions(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
+    if let Ok(pool) = protox::prost_reflect::DescriptorPool::decode(encoded) {
+        schema::redactions::keep(&mut fds.file, &pool);
+    }
+}
+
 /// Returns a [`Builder`] with default options.
 ///
 /// # Examples

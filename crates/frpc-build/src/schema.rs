@@ -5,6 +5,7 @@ pub(crate) mod comments;
 pub(crate) mod externs;
 pub(crate) mod parse;
 pub(crate) mod patterns;
+pub(crate) mod redactions;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

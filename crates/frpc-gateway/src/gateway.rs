@@ -5,6 +5,7 @@ use crate::Mcp;
 use crate::json_rpc;
 #[cfg(feature = "http")]
 use crate::{Http, http};
+use crate::{Udp, udp};
 use frisbee::RawTransport;
 use frpc::{ForeignContext, ServerBuilder};
 use std::io;
@@ -21,6 +22,7 @@ pub struct Gateway {
     pub(crate) web_socket: bool,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<Arc<Mcp>>,
+    udp: Vec<Udp>,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
 }
@@ -43,6 +45,7 @@ impl Default for Gateway {
             web_socket: false,
             #[cfg(feature = "mcp")]
             mcp: None,
+            udp: Vec::new(),
             batch_max: BATCH_MAX,
             idle_timeout: IDLE_TIMEOUT,
         }
@@ -60,6 +63,17 @@ impl Gateway {
     #[must_use]
     pub fn json_rpc(mut self) -> Self {
         self.json_rpc = true;
+        self
+    }
+
+    /// Serves JSON-RPC 2.0 by datagrams, besides the protocols of the port. A datagram is a request or a batch, and a
+    /// reply is a datagram. Methods do not stream. See [`Udp`] for its limits.
+    ///
+    /// Datagrams are not encrypted, and their sources may be forged: this is for closed networks, and for calls that may
+    /// be lost.
+    #[must_use]
+    pub fn udp(mut self, udp: Udp) -> Self {
+        self.udp.push(udp);
         self
     }
 
@@ -168,6 +182,10 @@ impl ServeGateway for ServerBuilder {
         #[cfg(not(feature = "http"))]
         let builder = self;
         let gateway = Arc::new(gateway);
+        let builder = gateway.udp.iter().fold(builder, |builder, socket| {
+            let (gateway, socket) = (gateway.clone(), socket.clone());
+            builder.foreign_listener(move |peers| udp::serve(gateway.clone(), socket.clone(), peers))
+        });
         let doors = gateway.clone();
         builder.foreign(
             move |beginning| doors.door(beginning).is_some(),

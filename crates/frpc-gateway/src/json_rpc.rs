@@ -19,9 +19,9 @@ mod session;
 pub(crate) use body::answer;
 #[cfg(feature = "mcp")]
 pub(crate) use mail::Canceller;
+pub(crate) use reply::fitting;
 #[cfg(feature = "mcp")]
 pub(crate) use session::NAMED;
-#[cfg(feature = "http")]
 pub(crate) use session::Session;
 
 use crate::Gateway;

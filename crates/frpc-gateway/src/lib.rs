@@ -40,6 +40,7 @@ mod scratch;
 #[cfg(feature = "http")]
 mod streams;
 mod trailers;
+mod udp;
 #[cfg(feature = "http")]
 pub mod web_socket;
 
@@ -53,3 +54,4 @@ pub use http::settings::Http;
 #[cfg(feature = "mcp")]
 pub use mcp::settings::Mcp;
 pub use trailers::Trailers;
+pub use udp::Udp;

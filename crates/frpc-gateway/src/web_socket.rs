@@ -85,7 +85,7 @@ where
 /// The close code and reason sent to a client.
 fn ending(reason: &CloseReason) -> Ending {
     let code = match reason {
-        CloseReason::Shutdown => CloseCode::GOING_AWAY,
+        CloseReason::Shutdown | CloseReason::MaxAge => CloseCode::GOING_AWAY,
         CloseReason::Protocol(ProtocolError::TooLong { .. }) => CloseCode::TOO_LONG,
         CloseReason::Protocol(_) | CloseReason::Truncated => CloseCode::PROTOCOL_ERROR,
         CloseReason::IdleTimeout

@@ -108,6 +108,7 @@ pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
 #[doc(hidden)]
 pub use server::foreign::batch::{ForeignBatch, ForeignCalled, ForeignSlot, ForeignTask};
+pub use server::foreign::peers::ForeignPeers;
 pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};

@@ -8,5 +8,6 @@ mod golden;
 mod json;
 mod options;
 mod random;
+mod redacted;
 mod round_trips;
 mod views;

@@ -48,6 +48,17 @@ impl Connection {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
+    /// As [`close_when_idle`](Self::close_when_idle), at the connection's maximum age.
+    pub(crate) fn drain_for_age(&self) {
+        self.0.mailbox.order(Order::WhenIdle(CloseReason::MaxAge));
+    }
+
+    /// Closes the connection at once, after its maximum age and the grace.
+    pub(crate) fn abort_for_age(&self) {
+        tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
+        self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
+    }
+
     /// Closes the connection at once; packets that wait are lost.
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));

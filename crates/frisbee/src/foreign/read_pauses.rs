@@ -42,7 +42,7 @@ impl WasteAccount {
     }
 
     /// The end of the current pause.
-    fn paused_until(&self) -> Option<Instant> {
+    pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;
         }

@@ -10,7 +10,7 @@ mod streams;
 use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
 use crate::budget::{LineLimit, Output, Traffic};
-use crate::connection::Connection;
+use crate::connection::{Age, Connection};
 use crate::hand_off::HandOffWaiter;
 use crate::mailbox::{MailReader, Order, TakeOutcome};
 use crate::pending_handshakes::PendingHandshake;
@@ -58,6 +58,7 @@ pub(crate) struct Engine<R: Protocol> {
     streams: PeerStreams,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
+    age: Age,
     /// The handle that waits for the answer to a hand-off.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
@@ -177,6 +178,7 @@ impl<R: Protocol> Engine<R> {
             streams: PeerStreams { last: None, openings: PeerStreamIds::new(role.peer()) },
             order: None,
             goodbye: GoingAway::Unsaid,
+            age: Age::Young,
             asking: None,
             departure: OutgoingHandOff::None,
         }
@@ -444,7 +446,11 @@ impl<R: Protocol> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        earlier(self.core.next_timeout(), self.requested.at)
+        let due = earlier(self.core.next_timeout(), self.requested.at);
+        match &self.handle.0.lifetime {
+            None => due,
+            Some(lifetime) => earlier(due, lifetime.next(self.age)),
+        }
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -452,7 +458,20 @@ impl<R: Protocol> Engine<R> {
             self.notify_listening(now);
         }
         POOL.sweep(now);
+        self.grow_older(now);
         self.core.handle_timeout(now)
+    }
+
+    /// Drains or closes a connection that has reached its maximum age.
+    #[cold]
+    fn grow_older(&mut self, now: Instant) {
+        let lifetime = self.handle.0.lifetime.as_ref();
+        let Some(age) = lifetime.and_then(|lifetime| lifetime.advance(self.age, now)) else { return };
+        self.age = age;
+        match age {
+            Age::Over => self.handle.abort_for_age(),
+            _ => self.handle.drain_for_age(),
+        }
     }
 
     /// Gives back the memory that an unused connection does not need. To be called now and then.

@@ -9,8 +9,7 @@ use proc_macro2::{Literal, TokenStream};
 use prost_types::field_descriptor_proto::{Label, Type as FieldType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
-use syn::ext::IdentExt as _;
-use syn::{Ident, Item, ItemStruct, Path};
+use syn::{Ident, Item, Path};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
@@ -236,26 +235,6 @@ impl Message<'_> {
         let text =
             format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
         Error::new(ErrorKind::Unsupported, text)
-    }
-}
-
-/// `impl Debug for …`, for messages with `Utf8Bytes`, a type that prost-derive does not know, and for those with a
-/// `BTreeMap`: prost-derive 0.14 ignores `prost_path` there and uses a path that is only valid in crates that depend on
-/// prost. Remove the latter when prost-derive no longer does so.
-pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
-    let ident = &item.ident;
-    let (name, fields) = (ident.to_string(), item.fields.iter().filter_map(|field| field.ident.as_ref()));
-    let lines = fields.map(|field| {
-        let name = field.unraw().to_string();
-        quote! { .field(#name, &self.#field) }
-    });
-    syn::parse_quote! {
-        #[allow(deprecated)]
-        impl ::core::fmt::Debug for #ident {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(#name) #(#lines)* .finish()
-            }
-        }
     }
 }
 

@@ -214,16 +214,16 @@ fn derives_copy(attributes: &[Attribute]) -> bool {
     derives.filter_map(|derive| paths(derive).ok()).flatten().any(|path| path.is_ident("Copy"))
 }
 
-/// Adds `#[prost(skip_debug)]` to a struct. Returns false if it is there already.
-pub(crate) fn skip_debug(item: &mut ItemStruct) -> bool {
+/// Adds `#[prost(skip_debug)]` to the attributes of a type. Returns false if it is there already.
+pub(crate) fn skip_debug(attributes: &mut Vec<Attribute>) -> bool {
     let is_skip = |attribute: &Attribute| {
         attribute.path().is_ident("prost")
             && attribute.parse_args::<Path>().is_ok_and(|argument| argument.is_ident("skip_debug"))
     };
-    if item.attrs.iter().any(is_skip) {
+    if attributes.iter().any(is_skip) {
         return false;
     }
-    item.attrs.push(syn::parse_quote! { #[prost(skip_debug)] });
+    attributes.push(syn::parse_quote! { #[prost(skip_debug)] });
     true
 }
 

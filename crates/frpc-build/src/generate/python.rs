@@ -19,12 +19,16 @@ use crate::generate::reflection::service_files;
 use crate::lock::Layout;
 use crate::output::OutputFile;
 use crate::schema::comments::clean;
+use crate::schema::redactions::is_redacted;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Schema, full_name, is_map_entry, tag, within};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
 const TENSOR: &str = ".frpc.Tensor";
+
+/// The beginning of the definition of a field with options.
+const FIELD: &str = "_dataclasses.field(";
 
 /// The back end for Python.
 pub(crate) struct Python;
@@ -157,7 +161,13 @@ impl Generator<'_> {
         let _ = writeln!(module.text, "\n\n@_dataclasses.dataclass(slots=True)\nclass {ident}:");
         self.docs(&mut module.text, found.file, &found.path, "    ", name.trim_start_matches('.'));
         for (at, field) in proto.field.iter().enumerate() {
-            let (declared, default) = self.declared(module, &names, field);
+            let (declared, mut default) = self.declared(module, &names, field);
+            if is_redacted(field) {
+                default = match default.strip_suffix(')') {
+                    Some(factory) if default.starts_with(FIELD) => format!("{factory}, repr=False)"),
+                    _ => format!("{FIELD}default={default}, repr=False)"),
+                };
+            }
             self.remarks(&mut module.text, found.file, &within(&found.path, tag::MESSAGE_FIELD, at));
             let _ = writeln!(module.text, "    {}: {declared} = {default}", names.field(field));
         }

@@ -15,6 +15,7 @@ use super::free_names::free_name;
 use crate::error::{Error, ErrorKind};
 use crate::generate::messages::{Message, map_value, sibling};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
+use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debug};
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 
@@ -89,6 +90,12 @@ impl Views<'_> {
             }
         }
         let Lines { declared, decode, mut result, .. } = lines;
+        let redacted = redacted(message);
+        let debug = (!redacted.is_empty()).then(|| {
+            let shown = fields.order.iter().filter(|rust| declared.contains_key(rust));
+            struct_debug(view, &syn::parse_quote! { <'a> }, shown, &redacted)
+        });
+        let derived = debug.is_none().then(|| quote! { Debug, });
         let declared = fields.order.iter().filter_map(|rust| declared.get(rust).map(|ty| quote! { pub #rust: #ty }));
         let mut declared: Vec<TokenStream> = declared.collect();
         if !declared.iter().any(|field| field.to_string().contains("'a")) {
@@ -106,8 +113,10 @@ impl Views<'_> {
         let wire_name = full_name.trim_start_matches('.');
         let file: syn::File = syn::parse_quote! {
             #[doc = #doc]
-            #[derive(Clone, Copy, Debug, Default)]
+            #[derive(Clone, Copy, #derived Default)]
             pub struct #view<'a> { #(#declared),* }
+
+            #debug
 
             impl<'a> ::frpc::polyglot::MessageView<'a> for #view<'a> {
                 const NAME: &'static str = #wire_name;
@@ -228,10 +237,15 @@ impl Views<'_> {
             });
         }
         variants.extend(ordered.into_values());
+        let debug = redacts_member(proto, oneof)
+            .then(|| oneof_debug(view, &syn::parse_quote! { #lifetime }, proto, oneof, written));
+        let derived = debug.is_none().then(|| quote! { , Debug });
         let file: syn::File = syn::parse_quote! {
             /// A view of the oneof.
-            #[derive(Clone, Copy, Debug)]
+            #[derive(Clone, Copy #derived)]
             pub enum #view #lifetime { #(#variants),* }
+
+            #debug
 
             impl<'a> ::frpc::polyglot::OneofView<'a> for #view #lifetime {
                 fn decode_member(member: u32, from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<::core::option::Option<Self>, ::frpc::polyglot::DecodeError> {

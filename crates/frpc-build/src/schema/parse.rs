@@ -11,8 +11,8 @@ use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, In
 use protox::prost_reflect::DescriptorPool;
 
 use crate::error::{Error, ErrorKind, SourcePosition};
-use crate::schema::Schema;
 use crate::schema::externs::{OWN_FILE, OWN_TEXT};
+use crate::schema::{Schema, redactions};
 
 /// Some editors write it at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -34,7 +34,9 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     let paths: HashMap<String, PathBuf> =
         compiler.files().filter_map(|file| Some((file.name().to_owned(), path(file.name())?))).collect();
     let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
-    let schema = Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set());
+    let mut files = compiler.file_descriptor_set().file;
+    redactions::keep(&mut files, &compiler.descriptor_pool());
+    let schema = Schema::new(files, paths, compiler.encode_file_descriptor_set());
     Ok(schema.with_imports(imports))
 }
 
@@ -97,7 +99,8 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     }
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
-    let files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
+    let mut files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
+    redactions::keep(&mut files, &pool);
     let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
     Ok(Schema::new(files, HashMap::new(), pool.encode_to_vec()).with_imports(imports))
 }

@@ -101,6 +101,11 @@ fn views() {
 }
 
 #[test]
+fn redacted_fields_are_hidden_in_debug_of_messages_and_views() {
+    check_with(&["redacted.proto"], &["redacted.rs"], "", |builder| builder.views(true));
+}
+
+#[test]
 fn the_json_mapping() {
     check_with(&["presence.proto"], &["presence.rs"], "json", |builder| builder.json(true));
 }
@@ -169,6 +174,7 @@ fn python() {
         "shop/orders.proto",
         "keywords.proto",
         "hostile.proto",
+        "redacted.proto",
     ];
     let expected = [
         "_.py",
@@ -182,6 +188,7 @@ fn python() {
         "interop.py",
         "money.py",
         "presence.py",
+        "redacted.py",
         "shapes.py",
         "shop.py",
         "shop_orders_v1.py",

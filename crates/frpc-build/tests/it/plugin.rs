@@ -384,3 +384,34 @@ fn a_lock_is_read_from_its_folder_and_written_there() {
     );
     assert!(text.contains("safe: method `money.Bank.Get` is new, with operation 11"), "{text}");
 }
+
+/// The files of a set, undecoded: prost-types drops options that it does not know.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawSet {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    file: Vec<Vec<u8>>,
+}
+
+/// The same as part of a request.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawFiles {
+    #[prost(bytes = "vec", repeated, tag = "15")]
+    proto_file: Vec<Vec<u8>>,
+}
+
+#[test]
+fn plugin_hides_fields_with_debug_redact() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "syntax = \"proto3\";\nmessage Login {\n  string word = 1 [debug_redact = true];\n}\n";
+    fs::write(folder.path().join("login.proto"), source).unwrap();
+    let mut compiler = protox::Compiler::new([folder.path()]).unwrap();
+    compiler.open_files(["login.proto"]).unwrap();
+    let set = RawSet::decode(&compiler.encode_file_descriptor_set()[..]).unwrap();
+    let request =
+        CodeGeneratorRequest { file_to_generate: vec!["login.proto".to_owned()], ..CodeGeneratorRequest::default() };
+    let input = [request.encode_to_vec(), RawFiles { proto_file: set.file }.encode_to_vec()].concat();
+    let output = start(&input, &[]);
+    assert!(output.status.success(), "{output:?}");
+    let files = files(CodeGeneratorResponse::decode(&output.stdout[..]).unwrap());
+    assert!(files.values().any(|text| text.contains("[redacted]")), "{files:?}");
+}

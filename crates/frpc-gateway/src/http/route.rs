@@ -93,7 +93,7 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
     }
     match path {
         "/healthz" => Some(Answer::text(200, "ok\n")),
-        "/readyz" if context.is_stopping() => Some(Answer::text(503, "stopping\n")),
+        "/readyz" if context.is_shutting_down() => Some(Answer::text(503, "stopping\n")),
         "/readyz" if context.is_overloaded() => Some(Answer::text(503, "short of memory\n")),
         "/readyz" if !context.methods().is_ready() => Some(Answer::text(503, "not serving\n")),
         "/readyz" => Some(Answer::text(200, "ok\n")),

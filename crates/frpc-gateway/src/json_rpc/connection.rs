@@ -185,7 +185,8 @@ impl Connection<'_> {
     fn end_reading(&mut self) {
         let reason = match self.reading {
             Reading::Open => Status::cancelled("the client sends no more, and has not ended the stream"),
-            Reading::Last | Reading::Ended => Status::unavailable("the server is shutting down"),
+            _ if self.context.is_shutting_down() => Status::unavailable("the server is shutting down"),
+            Reading::Last | Reading::Ended => Status::unavailable("the connection has reached its maximum age"),
         };
         self.reading = Reading::Ended;
         self.session.cut_off(&reason);

@@ -2,6 +2,7 @@
 
 use frpc::json::to_json;
 use frpc::{Code, Metadata, Status};
+use std::borrow::Cow;
 
 /// Not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -26,13 +27,16 @@ fn error_code(code: Code) -> i32 {
     }
 }
 
+/// The beginning of every reply, up to its id.
+const REPLY_BEGINS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
+
 /// The id of a reply to a message that has none.
 pub(crate) const NO_ID: &[u8] = b"null";
 
 /// Appends the beginning of a reply with a result, which has to follow, and then [`end`].
 #[inline(always)]
 pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(REPLY_BEGINS);
     out.extend_from_slice(id);
     out.extend_from_slice(b",\"result\":");
 }
@@ -105,7 +109,7 @@ pub(super) fn end_notice(out: &mut Vec<u8>) {
 }
 
 fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(REPLY_BEGINS);
     out.extend_from_slice(id);
     out.extend_from_slice(b",\"error\":{\"code\":");
     put(out, &code);
@@ -128,6 +132,33 @@ fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
         }
     }
     out.push(b'}');
+}
+
+/// A reply of at most `max` bytes: `reply` itself, or an error in its place with the same id. `None` if neither fits.
+pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
+    if reply.len() <= max {
+        return Some(Cow::Borrowed(reply));
+    }
+    let mut out = Vec::new();
+    let text = format!("a reply of {} bytes exceeds the limit of {max}", reply.len());
+    error(&mut out, id_of(reply), SERVER_ERROR - Code::ResourceExhausted as i32, &text);
+    (out.len() <= max).then_some(Cow::Owned(out))
+}
+
+/// The id of a reply of ours.
+fn id_of(reply: &[u8]) -> &[u8] {
+    let Some(rest) = reply.strip_prefix(REPLY_BEGINS) else { return NO_ID };
+    let mut is_escaped = false;
+    let is_text = rest.first() == Some(&b'"');
+    let end = rest.iter().enumerate().skip(1).position(|(_, byte)| match byte {
+        b'"' if is_text && !is_escaped => true,
+        b',' if !is_text => true,
+        byte => {
+            is_escaped = *byte == b'\\' && !is_escaped;
+            false
+        }
+    });
+    end.and_then(|end| rest.get(..end + 1 + usize::from(is_text))).unwrap_or(NO_ID)
 }
 
 /// Appends items with commas between them.
@@ -169,6 +200,23 @@ mod tests {
             r#""details":"AQ==","metadata":{"a":"b","c-bin":"/w=="}}}}"#
         );
         assert_eq!(String::from_utf8_lossy(&out), expected);
+    }
+
+    #[test]
+    fn overlong_reply_becomes_an_error_with_its_id() {
+        for id in [&br#""a\",\\""#[..], b"12", b"null", b"\"\"", b"-1.5e3"] {
+            let mut out = Vec::new();
+            begin_result(&mut out, id);
+            out.extend_from_slice(&[b' '; 300]);
+            assert_eq!(fitting(&out, out.len()).as_deref(), Some(&out[..]));
+            let shorter = fitting(&out, 200).expect("there is room for an error");
+            let id = String::from_utf8_lossy(id);
+            let begins = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32008,");
+            assert!(shorter.starts_with(begins.as_bytes()), "{}", String::from_utf8_lossy(&shorter));
+            assert_eq!(fitting(&out, 50), None);
+        }
+        let batch = [b'['; 300];
+        assert!(fitting(&batch, 200).expect("there is room").starts_with(br#"{"jsonrpc":"2.0","id":null,"error""#));
     }
 
     #[test]

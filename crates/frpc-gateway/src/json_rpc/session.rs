@@ -14,7 +14,6 @@ use super::mail::{CallNumber, Letter, Mail};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use crate::charge::check_room;
-#[cfg(feature = "http")]
 use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
@@ -59,6 +58,8 @@ struct Inner {
     reply_max: usize,
     /// Whether notifications reach the peer, so that methods may stream.
     has_notices: bool,
+    /// Whether messages that are no requests get an error.
+    answers_invalid: bool,
     metadata: Metadata,
     output: Vec<u8>,
     /// The methods that have been called, by the names that they were called by.
@@ -137,6 +138,7 @@ impl Session {
             levels,
             reply_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
             has_notices: true,
+            answers_invalid: true,
             metadata,
             output: Vec::new(),
             called: Vec::new(),
@@ -158,8 +160,23 @@ impl Session {
         Self { context: context.clone(), inner }
     }
 
+    /// The client that calls.
+    pub(crate) fn context(&self) -> &ForeignContext {
+        &self.context
+    }
+
+    /// Limits the replies to calls that begin from now on, in bytes.
+    pub(crate) fn set_reply_max(&mut self, bytes: usize) {
+        self.inner.reply_max = bytes;
+    }
+
+    /// A session that answers nothing but requests: two servers would answer each other's errors without end.
+    pub(crate) fn for_datagrams(mut self) -> Self {
+        self.inner.answers_invalid = false;
+        self
+    }
+
     /// A session whose peer gets nothing but replies.
-    #[cfg(feature = "http")]
     pub(crate) fn without_notices(mut self) -> Self {
         self.inner.has_notices = false;
         self
@@ -172,7 +189,6 @@ impl Session {
     }
 
     /// Handles a whole message of the peer. Calls that end at once have their replies in the output.
-    #[cfg(feature = "http")]
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);
@@ -329,6 +345,9 @@ impl Turn<'_> {
             Item::Invalid(Invalid { id, reason }) => {
                 // Of a batch, each element costs.
                 self.context.waste(if batch.is_none() { message.len() } else { 0 });
+                if !self.inner.answers_invalid {
+                    return;
+                }
                 let id = id.map_or(reply::NO_ID, str::as_bytes);
                 return reply::error(out, id, reply::INVALID_REQUEST, reason);
             }
@@ -630,12 +649,18 @@ impl Inner {
 
     /// Appends an error that belongs to no request.
     fn refuse(&mut self, refusal: Refusal) {
+        if !self.answers_invalid {
+            return;
+        }
         let code = if refusal == Refusal::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
         reply::error(&mut self.output, reply::NO_ID, code, &refusal.to_string());
         self.output.push(b'\n');
     }
 
     fn refuse_text(&mut self, error: &DecodeError) {
+        if !self.answers_invalid {
+            return;
+        }
         reply::error(&mut self.output, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
         self.output.push(b'\n');
     }

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 use super::UnixServer;
+use super::foreign::peers::{ForeignListener, ForeignPeers};
 use super::foreign::{ForeignContext, ForeignHandler};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
@@ -29,6 +30,7 @@ impl Server {
             offering: OfferBuilder::default(),
             log_settings: false,
             foreign: Vec::new(),
+            listeners: Vec::new(),
         }
     }
 }
@@ -64,6 +66,7 @@ pub struct ServerBuilder {
     pub(crate) offering: OfferBuilder,
     pub(crate) log_settings: bool,
     foreign: Vec<ForeignHandler>,
+    listeners: Vec<ForeignListener>,
 }
 
 offering_setters!(ServerBuilder);
@@ -295,6 +298,17 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a listener for foreign peers without connections; see [`frisbee::ServerBuilder::foreign_listener`]. Peers
+    /// that it [enters](ForeignPeers::enter) call the services of this server by [`ForeignContext::methods`].
+    pub fn foreign_listener<L, F>(mut self, listen: L) -> Self
+    where
+        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.listeners.push(ForeignListener::new(listen));
+        self
+    }
+
     /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
     ///
     /// ```
@@ -305,6 +319,38 @@ impl ServerBuilder {
     /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.shutdown_timeout(timeout);
+        self
+    }
+
+    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
+    ///
+    /// A client makes new calls on a new connection, and the old one is closed when its calls have ended: no call is
+    /// lost. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001 on
+    /// WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().max_connection_age(Duration::from_secs(3600));
+    /// ```
+    pub fn max_connection_age(mut self, age: Duration) -> Self {
+        self.inner = self.inner.max_connection_age(age);
+        self
+    }
+
+    /// Sets how long calls in progress may take after the [maximum age](Self::max_connection_age), until their
+    /// connection is closed. Default: any time.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
+    /// ```
+    pub fn max_connection_age_grace(mut self, grace: Duration) -> Self {
+        self.inner = self.inner.max_connection_age_grace(grace);
         self
     }
 
@@ -457,6 +503,7 @@ impl ServerBuilder {
         }
         let offer = Arc::new(self.offering.done()?);
         let inner = self.foreign.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
+        let inner = self.listeners.into_iter().fold(inner, |inner, listener| listener.add_to(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
 }

@@ -2,6 +2,7 @@
 //! native calls do, in `foreign/turn.rs`; streaming ones begin here.
 
 pub(crate) mod batch;
+pub(crate) mod peers;
 
 use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
@@ -67,19 +68,7 @@ impl ForeignHandler {
     /// Adds the handler to a server that offers these services.
     pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<ServiceOffer>) -> frisbee::ServerBuilder {
         let Self { accepts, serve } = self;
-        server.foreign(accepts, move |transport, context| {
-            let connection = context.connection().clone();
-            let caller = ForeignCaller {
-                context: context.clone(),
-                rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
-                connection,
-                permits: Mutex::default(),
-                calls: AtomicUsize::new(0),
-                in_place: Mutex::new(InPlace::new()),
-            };
-            let methods = ForeignMethods { offer: offer.clone(), caller: Arc::new(caller) };
-            serve(transport, ForeignContext { inner: context, methods })
-        })
+        server.foreign(accepts, move |transport, context| serve(transport, ForeignContext::new(context, &offer)))
     }
 }
 
@@ -98,6 +87,19 @@ pub struct ForeignContext {
 }
 
 impl ForeignContext {
+    pub(super) fn new(context: frisbee::ForeignContext, offer: &Arc<ServiceOffer>) -> Self {
+        let connection = context.connection().clone();
+        let caller = ForeignCaller {
+            context: context.clone(),
+            rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
+            connection,
+            permits: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            in_place: Mutex::new(InPlace::new()),
+        };
+        Self { inner: context, methods: ForeignMethods { offer: offer.clone(), caller: Arc::new(caller) } }
+    }
+
     /// The methods of the server's services, to be called for the client of this connection.
     pub fn methods(&self) -> &ForeignMethods {
         &self.methods

@@ -111,7 +111,7 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     let response = CodeGeneratorResponse {
         supported_features: Some(Feature::Proto3Optional as u64),
-        ..match files(request) {
+        ..match files(request, &input) {
             Ok(file) => CodeGeneratorResponse { file, ..CodeGeneratorResponse::default() },
             Err(error) => CodeGeneratorResponse { error: Some(error), ..CodeGeneratorResponse::default() },
         }
@@ -120,10 +120,27 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// The files of a request, with options that prost-types does not know.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawRequest {
+    #[prost(bytes = "vec", repeated, tag = "15")]
+    proto_file: Vec<Vec<u8>>,
+}
+
+/// The same files as a set.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawSet {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    file: Vec<Vec<u8>>,
+}
+
 /// The generated files, or the error in the schema or the parameters.
-fn files(request: CodeGeneratorRequest) -> Result<Vec<File>, String> {
+fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, String> {
     let builder = parameters::apply(frpc_build::configure(), request.parameter())?;
-    let set = FileDescriptorSet { file: request.proto_file };
+    let mut set = FileDescriptorSet { file: request.proto_file };
+    if let Ok(RawRequest { proto_file: file }) = RawRequest::decode(input) {
+        frpc_build::keep_redactions(&mut set, &RawSet { file }.encode_to_vec());
+    }
     let output = builder.generate(set, &request.file_to_generate).map_err(|error| error.to_string())?;
     let mut warnings = output.warnings;
     for lock in &output.locks {

@@ -31,6 +31,9 @@ impl Turn<'_> {
     pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
         if items.is_empty() {
             self.context.waste(message.len());
+            if !self.inner.answers_invalid {
+                return;
+            }
             reply::error(&mut self.inner.output, reply::NO_ID, reply::INVALID_REQUEST, "the batch is empty");
             return self.inner.output.push(b'\n');
         }

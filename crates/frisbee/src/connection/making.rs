@@ -1,0 +1,88 @@
+//! The handles of new connections.
+
+use super::{Connection, ConnectionShared, EndpointInfo, Lifetime};
+use crate::Config;
+use crate::budget::{Account, Budget};
+use crate::context::Attachments;
+use crate::deferred::Deferred;
+use crate::mailbox::Mailbox;
+use crate::work::ConnectionTasks;
+use frisbee_core::{ClientConfig, Role, ServerConfig};
+use std::sync::atomic::{AtomicU16, AtomicU32};
+use std::sync::{Arc, OnceLock};
+use tokio::runtime::Handle;
+
+impl Connection {
+    /// The handle of a dialling end.
+    pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
+        let account = Arc::new(Account::alone(budget));
+        let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends, None);
+        connection.0.mailbox.lock().outbox.set_form(config.header_form);
+        connection
+    }
+
+    /// The handle of an accepting end.
+    pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
+        Self::accepted(config, budget, runtime, ends, None)
+    }
+
+    /// As [`server`](Self::server), with a limited lifetime.
+    pub(crate) fn accepted(
+        config: &ServerConfig,
+        budget: &Arc<Budget>,
+        runtime: Handle,
+        ends: EndpointInfo,
+        lifetime: Option<Lifetime>,
+    ) -> Self {
+        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
+        let lifetime = lifetime.map(Box::new);
+        Self::new((Role::Server, false), &config.common, account, runtime, ends, lifetime)
+    }
+
+    /// The handle of a peer without a connection, which is not counted as one.
+    pub(crate) fn without_transport(
+        config: &ServerConfig,
+        budget: &Arc<Budget>,
+        runtime: Handle,
+        ends: EndpointInfo,
+    ) -> Self {
+        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
+        Self::new((Role::Server, true), &config.common, account, runtime, ends, None)
+    }
+
+    /// The handle of an accepting end within this connection, which is foreign: of the same account.
+    pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
+        let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
+        Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())
+    }
+
+    fn new(
+        (role, is_within): (Role, bool),
+        config: &Config,
+        account: Arc<Account>,
+        runtime: Handle,
+        ends: EndpointInfo,
+        lifetime: Option<Box<Lifetime>>,
+    ) -> Self {
+        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account);
+        Self(Arc::new(ConnectionShared {
+            mailbox,
+            work: ConnectionTasks::default(),
+            deferred: Deferred::default(),
+            attachments: Attachments::new(),
+            role,
+            is_within,
+            routed: AtomicU16::new(0),
+            guests: AtomicU32::new(0),
+            calls_max: config.calls_max,
+            body_max: config.body_limit(),
+            streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
+            turn_max: u32::try_from(config.turn_max.as_micros()).unwrap_or(u32::MAX),
+            stream_credit: config.stream_credit.max(1),
+            runtime,
+            home: OnceLock::new(),
+            lifetime,
+            ends,
+        }))
+    }
+}

@@ -1,0 +1,89 @@
+//! Foreign peers without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
+
+use super::{ForeignContext, ForeignServer, Layers, Phase, WasteAccount, reached};
+use crate::connection::EndpointInfo;
+use frisbee_core::ServerConfig;
+use std::fmt;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Weak};
+use std::task::Poll;
+use tokio::sync::watch;
+
+type Run = dyn Fn(ForeignPeers) -> Listening + Send + Sync;
+type Listening = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A listener that runs while its server does.
+#[derive(Clone)]
+pub(crate) struct ForeignListener(Arc<Run>);
+
+impl ForeignListener {
+    pub(crate) fn new<L, F>(listen: L) -> Self
+    where
+        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self(Arc::new(move |peers| Box::pin(listen(peers))))
+    }
+
+    /// Listens until the listener has finished, or the server has no more time for it.
+    pub(crate) async fn run(self, peers: ForeignPeers) {
+        let mut phase = peers.phase.clone();
+        let mut listening = (self.0)(peers);
+        let mut closing = pin!(reached(&mut phase, Phase::Closing));
+        poll_fn(|task| match listening.as_mut().poll(task) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => closing.as_mut().poll(task),
+        })
+        .await;
+    }
+}
+
+impl fmt::Debug for ForeignListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignListener").finish_non_exhaustive()
+    }
+}
+
+/// The peers of a listener; see [`ServerBuilder::foreign_listener`](crate::ServerBuilder::foreign_listener).
+#[derive(Clone)]
+pub struct ForeignPeers {
+    pub(crate) phase: watch::Receiver<Phase>,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) server: Weak<dyn ForeignServer>,
+}
+
+impl ForeignPeers {
+    /// Enters a peer as the server enters a client that connects: the router may refuse it, and its memory is charged to
+    /// its address. `None` if the router closes its connection at once, or the server is gone.
+    ///
+    /// [`Stats`](crate::Stats) do not count it as a connection.
+    pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<ForeignContext> {
+        let ends = EndpointInfo { peer: Some(peer), local, ..EndpointInfo::default() };
+        let connection = self.server.upgrade()?.enter_peer(ends)?;
+        Some(ForeignContext {
+            connection,
+            layers: Layers::default().innermost(),
+            phase: self.phase.clone(),
+            config: self.config.clone(),
+            server: self.server.clone(),
+            inner: Arc::default(),
+            waste: WasteAccount::new(self.config.common.waste_rate),
+        })
+    }
+
+    /// Waits until the server shuts down: the listener should then finish its work in progress and return.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn stopping(&self) {
+        reached(&mut self.phase.clone(), Phase::Stopping).await;
+    }
+}
+
+impl fmt::Debug for ForeignPeers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignPeers").finish_non_exhaustive()
+    }
+}

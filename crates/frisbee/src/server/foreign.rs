@@ -1,0 +1,108 @@
+//! The settings of a server for other protocols.
+
+use crate::foreign::peers::{ForeignListener, ForeignPeers};
+use crate::foreign::{ForeignContext, ForeignHandler};
+use crate::{RawTransport, ServerBuilder};
+use std::io;
+
+impl ServerBuilder {
+    /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
+    /// such a connection is closed, with a reason that names the protocol if it is known.
+    ///
+    /// `accepts` decides by the first bytes, possibly a single one, and is called once for a connection; with several
+    /// handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the task of the connection
+    /// on its worker, and on the runtime of the caller if io_uring drives connections.
+    ///
+    /// A foreign connection is counted in [`Stats`](crate::Stats), as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
+    /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
+    /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
+    /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
+    /// With TLS the handshake comes first.
+    ///
+    /// Frames begin with a zero byte, so nothing that does is foreign. The first id of a client with the old form of
+    /// headers, which has no magic, may be above 255 and look foreign; clients count from 0.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Server};
+    /// use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder()
+    ///     .foreign(
+    ///         |beginning| beginning[0].is_ascii_uppercase(),
+    ///         async |transport, context| {
+    ///             let mut line = String::new();
+    ///             let mut transport = BufReader::new(transport.take(1024));
+    ///             transport.read_line(&mut line).await?;
+    ///             let peer = context.peer_addr();
+    ///             let mut transport = transport.into_inner().into_inner();
+    ///             transport.write_all(format!("{} from {peer:?}\n", line.trim()).as_bytes()).await
+    ///         },
+    ///     )
+    ///     .bind("127.0.0.1:0", Handlers::new())
+    ///     .await?;
+    /// # let address = server.local_addr();
+    /// # tokio::spawn(server.serve());
+    /// # let mut client = tokio::net::TcpStream::connect(address).await?;
+    /// # client.write_all(b"HELLO\n").await?;
+    /// # let mut answer = String::new();
+    /// # client.read_to_string(&mut answer).await?;
+    /// # assert!(answer.starts_with("HELLO from Some(127.0.0.1:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
+    where
+        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
+        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<()>> + Send + 'static,
+    {
+        self.foreign.push(ForeignHandler::new(accepts, serve));
+        self
+    }
+
+    /// Adds a listener for foreign peers without connections, such as a socket for datagrams. Default: none.
+    ///
+    /// `listen` makes a future that runs in the caller's runtime while the server serves. It [enters](ForeignPeers::enter)
+    /// each peer before it serves it, and returns after [`stopping`](ForeignPeers::stopping) when its work in progress
+    /// has ended; a shutdown waits for that, up to the [`shutdown_timeout`](Self::shutdown_timeout).
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Server};
+    /// use std::sync::Arc;
+    /// use tokio::net::UdpSocket;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").await?);
+    /// let address = socket.local_addr()?;
+    /// let server = Server::builder().foreign_listener(move |peers| {
+    ///     let socket = socket.clone();
+    ///     async move {
+    ///         let mut datagram = [0; 1500];
+    ///         while let Ok((length, peer)) = socket.recv_from(&mut datagram).await {
+    ///             let Some(context) = peers.enter(peer, Some(address)) else { continue };
+    ///             if !context.is_overloaded() {
+    ///                 let _ = socket.send_to(&datagram[..length], peer).await;
+    ///             }
+    ///         }
+    ///     }
+    /// });
+    /// let server = server.bind("127.0.0.1:0", Handlers::new()).await?;
+    /// # tokio::spawn(server.serve());
+    /// # let client = UdpSocket::bind("127.0.0.1:0").await?;
+    /// # client.send_to(b"hello", address).await?;
+    /// # assert_eq!(client.recv(&mut [0; 100]).await?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn foreign_listener<L, F>(mut self, listen: L) -> Self
+    where
+        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.listeners.push(ForeignListener::new(listen));
+        self
+    }
+}

@@ -1,0 +1,193 @@
+//! The socket: one task receives, calls and sends. Calls that wait are futures of the same task.
+
+use super::Udp;
+use super::rates::Rates;
+use super::sources::{Source, Sources};
+use crate::Gateway;
+use crate::clock::now;
+use crate::json_rpc::{Session, fitting};
+use bytes::Bytes;
+use frpc::{ForeignContext, ForeignPeers, Metadata};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::ReadBuf;
+use tokio::net::UdpSocket;
+use tokio::time::Sleep;
+
+/// The longest content of a datagram.
+const DATAGRAM_MAX: usize = 64 * 1024;
+
+/// Datagrams that are handled before other tasks of the thread have their turn.
+const TURN: usize = 64;
+
+/// The pause after the system has failed to receive.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Serves a socket until the server stops, and the calls that have come until they end.
+pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: ForeignPeers) {
+    let opened = udp.socket.try_clone().and_then(UdpSocket::from_std);
+    let socket = match opened {
+        Ok(socket) => socket,
+        Err(error) => return tracing::error!(address = %udp.local, %error, "datagrams cannot be received"),
+    };
+    let mut listener = Listener {
+        rates: Rates::new(udp.rate, now()),
+        sources: Sources::default(),
+        pending: FuturesUnordered::new(),
+        buffer: vec![0; DATAGRAM_MAX].into(),
+        pause: None,
+        is_stopping: false,
+        gateway,
+        socket,
+        udp,
+        peers: peers.clone(),
+    };
+    let mut stopping = pin!(peers.stopping());
+    poll_fn(|task| {
+        if !listener.is_stopping && stopping.as_mut().poll(task).is_ready() {
+            listener.is_stopping = true;
+        }
+        listener.poll(task)
+    })
+    .await;
+}
+
+struct Listener {
+    gateway: Arc<Gateway>,
+    udp: Udp,
+    peers: ForeignPeers,
+    socket: UdpSocket,
+    rates: Rates,
+    sources: Sources,
+    pending: FuturesUnordered<Pending>,
+    buffer: Box<[u8]>,
+    pause: Option<Pin<Box<Sleep>>>,
+    is_stopping: bool,
+}
+
+impl Listener {
+    /// Ready when the server stops and no call is in progress.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..TURN {
+            let received = !self.is_stopping && self.poll_receive(task).is_ready();
+            let mut has_ended = false;
+            while let Poll::Ready(Some(ended)) = self.pending.poll_next_unpin(task) {
+                has_ended = true;
+                if let Some((peer, mut session, limit)) = ended {
+                    self.reply(peer, &mut session, limit);
+                    self.sources.put_back(peer, session);
+                }
+            }
+            if !received && !has_ended {
+                return if self.is_stopping && self.pending.is_empty() { Poll::Ready(()) } else { Poll::Pending };
+            }
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Receives and handles a datagram.
+    fn poll_receive(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(task));
+            self.pause = None;
+        }
+        let mut buffer = ReadBuf::new(&mut self.buffer);
+        match ready!(self.socket.poll_recv_from(task, &mut buffer)) {
+            Ok(peer) => {
+                let length = buffer.filled().len();
+                self.handle(peer, length);
+            }
+            // Some systems report here that an earlier reply has not reached its peer.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+            Err(error) => {
+                tracing::debug!(%error, "receiving a datagram failed");
+                self.pause = Some(Box::pin(tokio::time::sleep(PAUSE)));
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// Handles the datagram of so many bytes in the buffer.
+    fn handle(&mut self, peer: SocketAddr, length: usize) {
+        let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
+        // Nobody can receive a reply at port 0.
+        if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now()) {
+            return;
+        }
+        let Some(datagram) = buffer.get(..length) else { return };
+        let make = || Source { context: peers.enter(peer, Some(udp.local)), session: None };
+        let source = sources.get(peer, make);
+        let Some(context) = &source.context else { return };
+        context.count_bytes(length, 0);
+        if context.is_throttled() {
+            return;
+        }
+        if context.is_overloaded() {
+            return context.connection().count_rejected();
+        }
+        let limit = udp.reply_limit(length);
+        let mut session = source.session.take().unwrap_or_else(|| session(gateway, context));
+        session.set_reply_max(limit);
+        session.handle(&Bytes::copy_from_slice(datagram));
+        if session.calls() == 0 {
+            self.reply(peer, &mut session, limit);
+            return self.sources.put_back(peer, session);
+        }
+        if pending.len() >= udp.calls_max {
+            // Its calls end with it.
+            return context.connection().count_rejected();
+        }
+        let deadline = Box::pin(tokio::time::sleep(udp.call_timeout));
+        pending.push(Pending { peer, limit, session: Some(session), deadline });
+    }
+
+    /// Sends the output of a session, a datagram for each message. What does not fit, or cannot be sent at once, is
+    /// lost, as it may be on the way.
+    fn reply(&self, peer: SocketAddr, session: &mut Session, limit: usize) {
+        let output = std::mem::take(session.output());
+        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let Some(reply) = fitting(line, limit) else { continue };
+            match self.socket.try_send_to(&reply, peer) {
+                Ok(sent) => session.context().count_bytes(0, sent),
+                Err(error) => tracing::debug!(%peer, %error, "a reply was not sent"),
+            }
+        }
+    }
+}
+
+fn session(gateway: &Gateway, context: &ForeignContext) -> Session {
+    Session::new(gateway, context, Metadata::new()).without_notices().for_datagrams()
+}
+
+/// The calls of one datagram, until the last of them has ended.
+struct Pending {
+    peer: SocketAddr,
+    limit: usize,
+    session: Option<Session>,
+    deadline: Pin<Box<Sleep>>,
+}
+
+impl Future for Pending {
+    /// `None` if they have taken too long.
+    type Output = Option<(SocketAddr, Session, usize)>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { peer, limit, session, deadline } = &mut *self;
+        while let Some(waiting) = session
+            && waiting.calls() > 0
+        {
+            if waiting.poll(task).is_pending() {
+                ready!(deadline.as_mut().poll(task));
+                return Poll::Ready(None);
+            }
+        }
+        Poll::Ready(session.take().map(|session| (*peer, session, *limit)))
+    }
+}

@@ -1,0 +1,103 @@
+//! The rates of addresses, in a table of fixed size: addresses whose hashes collide share a place, and no flood of
+//! forged addresses makes it grow or forget.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// The number of places, a power of two: 128 KiB.
+const PLACES: usize = 16 * 1024;
+
+/// A rate with a burst.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    /// The time between two datagrams.
+    interval: Duration,
+    /// How far a sender may be ahead of its rate.
+    tolerance: Duration,
+}
+
+impl Rate {
+    pub(super) fn new(per_second: u32, burst: u32) -> Self {
+        let interval = Duration::from_secs(1) / per_second.max(1);
+        Self { interval, tolerance: interval * burst.max(1) }
+    }
+}
+
+/// When each sender will have used up what it has sent, in nanoseconds since the start.
+pub(super) struct Rates {
+    rate: Rate,
+    start: Instant,
+    hash: RandomState,
+    places: Box<[u64]>,
+}
+
+impl Rates {
+    pub(super) fn new(rate: Rate, start: Instant) -> Self {
+        Self { rate, start, hash: RandomState::new(), places: vec![0; PLACES].into() }
+    }
+
+    /// Whether a datagram of this address is within its rate.
+    pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
+        let key = match address {
+            IpAddr::V4(address) => u64::from(address.to_bits()),
+            // Whoever has one address of a network of 64 bits has them all.
+            IpAddr::V6(address) => match address.to_ipv4_mapped() {
+                Some(address) => u64::from(address.to_bits()),
+                None => (address.to_bits() >> 64) as u64,
+            },
+        };
+        let now = nanos(now.saturating_duration_since(self.start));
+        let at = self.hash.hash_one(key) as usize % PLACES;
+        let Some(place) = self.places.get_mut(at) else { return false };
+        let ahead = (*place).max(now) + nanos(self.rate.interval);
+        if ahead - now > nanos(self.rate.tolerance) {
+            return false;
+        }
+        *place = ahead;
+        true
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4).min(u64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_has_its_burst_and_then_its_rate() {
+        let start = Instant::now();
+        let mut rates = Rates::new(Rate::new(10, 5), start);
+        let address = IpAddr::from([192, 0, 2, 1]);
+        let admitted = |rates: &mut Rates, now| (0..100).filter(|_| rates.admit(address, now)).count();
+        assert_eq!(admitted(&mut rates, start), 5);
+        assert_eq!(admitted(&mut rates, start + Duration::from_millis(250)), 2);
+        assert_eq!(admitted(&mut rates, start + Duration::from_secs(60)), 5, "no more than a burst is saved");
+    }
+
+    #[test]
+    fn network_of_64_bits_and_mapped_addresses_share_a_rate() {
+        let start = Instant::now();
+        let mut rates = Rates::new(Rate::new(1, 1), start);
+        for (first, second) in [("2001:db8::1", "2001:db8::ffff:2"), ("192.0.2.7", "::ffff:192.0.2.7")] {
+            assert!(rates.admit(first.parse().expect("valid"), start), "{first}");
+            assert!(!rates.admit(second.parse().expect("valid"), start), "{second}");
+        }
+    }
+
+    #[test]
+    fn flood_of_addresses_keeps_the_table_and_most_others() {
+        let start = Instant::now();
+        let mut rates = Rates::new(Rate::new(1, 10), start);
+        for flood in 0..1000_u32 {
+            rates.admit(IpAddr::from((0x0a00_0000 + flood).to_be_bytes()), start);
+        }
+        let others =
+            (0..1000_u32).filter(|other| rates.admit(IpAddr::from((0xc000_0000 + other).to_be_bytes()), start));
+        assert_eq!((others.count(), rates.places.len()), (1000, PLACES));
+    }
+}

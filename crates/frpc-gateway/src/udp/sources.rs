@@ -1,0 +1,66 @@
+//! The peers that have sent something lately, with the state that would cost too much for each datagram. The table is
+//! bounded: peers that it forgets are entered again at their next datagram, and their calls in progress continue.
+
+use crate::json_rpc::Session;
+use frpc::ForeignContext;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+/// The most peers of each of the two generations. A peer takes some kilobytes.
+const GENERATION_MAX: usize = 512;
+
+/// A peer.
+pub(super) struct Source {
+    /// `None` if the server's hook for connections has refused it.
+    pub(super) context: Option<ForeignContext>,
+    /// A session without calls in progress, which knows the methods that the peer has called.
+    pub(super) session: Option<Session>,
+}
+
+/// The peers by their addresses, in two generations: the older one is dropped when the younger one is full.
+#[derive(Default)]
+pub(super) struct Sources {
+    young: HashMap<SocketAddr, Source>,
+    old: HashMap<SocketAddr, Source>,
+}
+
+impl Sources {
+    /// The peer with this address, which `make` makes if it is not known.
+    pub(super) fn get(&mut self, peer: SocketAddr, make: impl FnOnce() -> Source) -> &mut Source {
+        if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&peer) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        let Self { young, old } = self;
+        young.entry(peer).or_insert_with(|| old.remove(&peer).unwrap_or_else(make))
+    }
+
+    /// Keeps a session whose calls have ended for the next datagram of its peer.
+    pub(super) fn put_back(&mut self, peer: SocketAddr, session: Session) {
+        if let Some(source) = self.young.get_mut(&peer) {
+            source.session.get_or_insert(session);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_bounded_and_keeps_peers_in_use() {
+        let mut sources = Sources::default();
+        let made = |sources: &mut Sources, port| {
+            let mut made = false;
+            sources.get(SocketAddr::from(([192, 0, 2, 1], port)), || {
+                made = true;
+                Source { context: None, session: None }
+            });
+            made
+        };
+        for port in 1..=60_000 {
+            assert!(made(&mut sources, port));
+            assert_eq!(made(&mut sources, 0), port == 1, "a peer that sends stays");
+            assert!(sources.young.len() <= GENERATION_MAX && sources.old.len() <= GENERATION_MAX);
+        }
+    }
+}

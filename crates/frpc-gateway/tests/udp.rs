@@ -1,0 +1,272 @@
+//! JSON-RPC by datagrams, on sockets of loopback.
+
+use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc_gateway::{Gateway, ServeGateway as _, Udp};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::UdpSocket;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
+
+/// How long a test waits for an event.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Greets; `wait` waits for a permit, and `long` gets a long greeting.
+#[derive(Clone)]
+struct Host(Arc<Events>);
+
+struct Events {
+    began: Semaphore,
+    released: Semaphore,
+    ended: Semaphore,
+}
+
+/// Counts the end of a handler.
+struct OnEnd(Arc<Events>);
+
+impl Drop for OnEnd {
+    fn drop(&mut self) {
+        self.0.ended.add_permits(1);
+    }
+}
+
+async fn take(events: &Semaphore) {
+    timeout(PATIENCE, events.acquire()).await.expect("the event occurs").expect("open").forget();
+}
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let _end = OnEnd(self.0.clone());
+        self.0.began.add_permits(1);
+        let text = match &*request.into_inner().name {
+            "wait" => {
+                self.0.released.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
+                "waited".to_owned()
+            }
+            "long" => "x".repeat(3000),
+            name => format!("Hello, {name}!"),
+        };
+        Ok(Response::new(Greeting { text }))
+    }
+
+    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("no verses"))
+    }
+}
+
+struct Running {
+    address: SocketAddr,
+    events: Arc<Events>,
+    stop: Option<oneshot::Sender<()>>,
+    served: tokio::task::JoinHandle<Result<(), frpc::Error>>,
+}
+
+async fn serve(
+    settings: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    limits: impl FnOnce(Udp) -> Udp,
+) -> (Running, Client) {
+    let [began, released, ended] = [(); 3].map(|()| Semaphore::new(0));
+    let events = Arc::new(Events { began, released, ended });
+    let udp = limits(Udp::bind("127.0.0.1:0").expect("there is a free port"));
+    let address = udp.local_addr();
+    let builder = Server::builder().add_service(GreeterServer::new(Host(events.clone())));
+    let server = settings(builder.gateway(Gateway::new().udp(udp))).bind("127.0.0.1:0").await.expect("a free port");
+    let (stop, stopped) = oneshot::channel();
+    let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
+    (Running { address, events, stop: Some(stop), served }, Client::new("127.0.0.1:0", address).await)
+}
+
+struct Client(UdpSocket);
+
+impl Client {
+    async fn new(local: &str, server: SocketAddr) -> Self {
+        let socket = UdpSocket::bind(local).await.expect("there is a free port");
+        socket.connect(server).await.expect("it is an address");
+        Self(socket)
+    }
+
+    async fn send(&self, datagram: impl AsRef<[u8]>) {
+        self.0.send(datagram.as_ref()).await.expect("it is on loopback");
+    }
+
+    async fn text(&self) -> String {
+        let mut datagram = vec![0; 65_536];
+        let length = timeout(PATIENCE, self.0.recv(&mut datagram)).await.expect("a reply comes").expect("it is open");
+        String::from_utf8(datagram[..length].to_vec()).expect("it is text")
+    }
+
+    async fn reply(&self) -> Value {
+        serde_json::from_str(&self.text().await).expect("it is JSON")
+    }
+
+    /// The number of datagrams that have arrived.
+    fn arrived(&self) -> usize {
+        std::iter::from_fn(|| self.0.try_recv(&mut [0; 4096]).ok()).count()
+    }
+}
+
+/// A request of so many bytes at least.
+fn greet(id: impl Into<Value>, name: &str, length: usize) -> String {
+    let request = json!({"jsonrpc": "2.0", "id": id.into(), "method": "greet.Greeter/Greet", "params": {"name": name}});
+    format!("{request:<length$}")
+}
+
+fn greeting(id: i32, text: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": {"text": text}})
+}
+
+#[tokio::test]
+async fn requests_and_batches_are_answered_by_datagrams() {
+    let (_server, client) = serve(|builder| builder, |udp| udp).await;
+    client.send(greet(1, "Ada", 0)).await;
+    assert_eq!(client.reply().await, greeting(1, "Hello, Ada!"));
+    client.send(format!("[{},{}]", greet(2, "Ada", 0), greet(3, "Bob", 0))).await;
+    assert_eq!(client.reply().await, json!([greeting(2, "Hello, Ada!"), greeting(3, "Hello, Bob!")]));
+    client.send(r#"{"jsonrpc":"2.0","id":4,"method":"greet.Greeter/Nothing"}"#.to_owned() + &" ".repeat(100)).await;
+    assert_eq!(client.reply().await["error"]["code"], -32601);
+    let recite = greet(5, "Ada", 200).replace("/Greet", "/Recite");
+    client.send(recite).await;
+    assert_eq!(client.reply().await["id"], 5, "streaming methods are errors");
+}
+
+#[tokio::test]
+async fn notification_runs_and_gets_no_reply() {
+    let (server, client) = serve(|builder| builder, |udp| udp).await;
+    client.send(r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":["Ada"]}"#).await;
+    take(&server.events.ended).await;
+    client.send(greet(1, "Bob", 0)).await;
+    assert_eq!(client.reply().await, greeting(1, "Hello, Bob!"));
+}
+
+#[tokio::test]
+async fn datagram_of_64_kib_is_a_request() {
+    let (_server, client) = serve(|builder| builder, |udp| udp).await;
+    client.send(greet(1, "Ada", 65_507)).await;
+    assert_eq!(client.reply().await, greeting(1, "Hello, Ada!"));
+}
+
+#[tokio::test]
+async fn reply_beyond_the_limits_becomes_an_error_that_fits() {
+    let (_server, client) = serve(|builder| builder, |udp| udp).await;
+    client.send(greet("a", "long", 4000)).await;
+    let text = client.text().await;
+    assert!(text.len() <= 1200 && text.contains("\"id\":\"a\"") && text.contains("-32008"), "{text}");
+    client.send(greet(1, "long", 100)).await;
+    let text = client.text().await;
+    assert!(text.len() <= 300 && text.contains("-32008"), "{text}");
+    let batch = format!("[{},{}]", greet(1, "long", 300), greet(2, "long", 300));
+    client.send(&batch).await;
+    assert!(client.text().await.len() <= 1200);
+
+    let (_server, client) = serve(|builder| builder, |udp| udp.reply_max(60_000).reply_factor(100)).await;
+    client.send(greet(1, "long", 100)).await;
+    assert_eq!(client.reply().await, greeting(1, &"x".repeat(3000)));
+}
+
+#[tokio::test]
+async fn no_reply_is_longer_than_its_request_allows() {
+    let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1)).await;
+    // Neither the result nor an error is as short as this request.
+    client.send(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#).await;
+    client.send(greet(2, "Ada", 200)).await;
+    assert_eq!(client.reply().await, greeting(2, "Hello, Ada!"));
+    assert_eq!(client.arrived(), 0);
+}
+
+#[tokio::test]
+async fn what_is_no_request_gets_no_reply() {
+    let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1000)).await;
+    let deep = "[".repeat(10_000);
+    let strays = [
+        "{",
+        "hello",
+        "[]",
+        "[1]",
+        "{}",
+        &deep,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"text":"Hello!"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32700,"message":"no"}}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"result":7}]"#,
+        "\0",
+    ];
+    for stray in strays {
+        client.send(stray).await;
+    }
+    client.send(greet(7, "Ada", 0)).await;
+    assert_eq!(client.reply().await, greeting(7, "Hello, Ada!"));
+    assert_eq!(client.arrived(), 0);
+}
+
+#[tokio::test]
+async fn datagrams_beyond_the_rate_of_an_address_are_dropped() {
+    let (server, client) = serve(|builder| builder, |udp| udp.rate(1, 3)).await;
+    for id in 0..10 {
+        client.send(greet(id, "Ada", 0)).await;
+    }
+    // Datagrams are handled in the order of their arrival.
+    let other = Client::new("127.0.0.2:0", server.address).await;
+    other.send(greet(11, "Bob", 0)).await;
+    assert_eq!(other.reply().await, greeting(11, "Hello, Bob!"));
+    assert_eq!(client.arrived(), 3);
+}
+
+#[tokio::test]
+async fn datagrams_pass_middleware_and_hooks_of_connections() {
+    let middleware = |call: Call, _next: Next| async move {
+        Err::<CallResponse, _>(Status::permission_denied(format!("{} is closed", call.method())))
+    };
+    let (_server, client) = serve(|builder| builder.middleware(middleware), |udp| udp).await;
+    client.send(greet(1, "Ada", 200)).await;
+    assert_eq!(client.reply().await["error"]["code"], -32007);
+
+    let refuses = |connection: &frpc::Connection| {
+        if connection.peer_addr().is_some_and(|peer| peer.ip() == std::net::Ipv4Addr::new(127, 0, 0, 2)) {
+            connection.close();
+        }
+    };
+    let (server, client) = serve(|builder| builder.on_connect(refuses), |udp| udp).await;
+    let refused = Client::new("127.0.0.2:0", server.address).await;
+    refused.send(greet(1, "Ada", 0)).await;
+    client.send(greet(2, "Bob", 0)).await;
+    assert_eq!(client.reply().await, greeting(2, "Hello, Bob!"));
+    assert_eq!(refused.arrived(), 0);
+}
+
+#[tokio::test]
+async fn stopping_server_answers_datagrams_in_progress() {
+    let (mut server, client) = serve(|builder| builder, |udp| udp).await;
+    client.send(greet(1, "wait", 0)).await;
+    take(&server.events.began).await;
+    client.send(greet(2, "Ada", 0)).await;
+    assert_eq!(client.reply().await["id"], 2, "other calls continue");
+    server.stop.take().expect("once").send(()).expect("it runs");
+    server.events.released.add_permits(1);
+    assert_eq!(client.reply().await, greeting(1, "waited"));
+    timeout(PATIENCE, server.served).await.expect("it stops").expect("no panic").expect("in order");
+}
+
+#[tokio::test]
+async fn calls_beyond_their_number_are_dropped() {
+    let (server, client) = serve(|builder| builder, |udp| udp.calls_max(2)).await;
+    for id in 1..=3 {
+        client.send(greet(id, "wait", 0)).await;
+        take(&server.events.began).await;
+    }
+    take(&server.events.ended).await;
+    server.events.released.add_permits(2);
+    let mut ids = [client.reply().await, client.reply().await].map(|reply| reply["id"].as_u64());
+    ids.sort_unstable();
+    assert_eq!(ids, [Some(1), Some(2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_beyond_its_time_is_cancelled_without_a_reply() {
+    let (server, client) = serve(|builder| builder, |udp| udp.call_timeout(Duration::from_secs(5))).await;
+    client.send(greet(1, "wait", 0)).await;
+    take(&server.events.began).await;
+    take(&server.events.ended).await;
+    assert_eq!(client.arrived(), 0);
+}
