@@ -1,7 +1,6 @@
 //! Every path to a handler or a mounted router: for a permitted caller, a denied caller and a stranger.
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
-use bytes::Bytes;
 use frisbee::{Handlers, Operation};
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
@@ -11,8 +10,6 @@ use frisbee_tests::service::Service;
 use frpc::{Channel, Code, Connection, Principal, Proof, Request, Response, ResponseStream, Server, Status};
 use frpc_access::{Access, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _, web_socket};
-use http_body_util::{BodyExt as _, Full};
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,8 +27,8 @@ const CLOSED: u16 = 3000;
 
 /// Counts its calls.
 #[derive(Clone, Default)]
-struct Host {
-    calls: Arc<AtomicUsize>,
+pub(super) struct Host {
+    pub(super) calls: Arc<AtomicUsize>,
 }
 
 impl Greeter for Host {
@@ -320,6 +317,33 @@ async fn a_method_that_no_rule_names_is_closed_to_everybody() {
 }
 
 #[tokio::test]
+async fn awaited_opening_of_a_stream_reports_its_refusal() {
+    let address = open("").await;
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    for (token, expected) in [("", Code::Unauthenticated), ("guest", Code::PermissionDenied)] {
+        let counts = client.count_up(by(token, Range { from: 0, count: 2 })).await.expect("calls do not wait");
+        let mut counts = counts.into_inner();
+        assert_eq!(code(counts.opened().await), expected);
+        assert_eq!(counts.message().await.expect("it has failed before"), None);
+    }
+    let mut counts = client.count_up(by("clerk", Range { from: 5, count: 3 })).await.expect("it begins").into_inner();
+    counts.opened().await.expect("it is let in");
+    counts.opened().await.expect("it is open");
+    let mut last = Count::default();
+    let first = counts.message().await.expect("it continues").expect("no message is lost");
+    assert!(counts.message_over(&mut last).await.expect("it continues"));
+    assert_eq!((first.value, last.value), (5, 6));
+    let mut over = client.count_up(by("clerk", Range { from: 5, count: 1 })).await.expect("it begins").into_inner();
+    over.opened().await.expect("it is let in");
+    assert!(over.message_over(&mut last).await.expect("it continues"));
+    assert_eq!(last.value, 5);
+    assert!(!over.message_over(&mut last).await.expect("it ends in order"));
+    let mut none = client.count_up(by("clerk", Range { from: 5, count: 0 })).await.expect("it begins").into_inner();
+    none.opened().await.expect("an empty stream is no failure");
+    assert_eq!(none.message().await.expect("it ends in order"), None);
+}
+
+#[tokio::test]
 async fn rule_for_unknown_method_fails_binding() {
     let access = Access::new().allow(["interop.Interop/Ad"], Who::anybody());
     let server = Server::builder().add_service(InteropServer::new(Service)).access(access);
@@ -349,180 +373,4 @@ async fn handlers_see_the_principal_of_a_call() {
     let address = open_to_grpc().await;
     let (_, body) = http(address, "/greet.Greeter/Greet", "clerk", "{}").await;
     assert!(body.contains("\"clerk\""), "{body}");
-}
-
-/// Fields of a request. The last one is `authorization` unless it is absent.
-type Fields = Vec<(String, Vec<u8>)>;
-
-fn authorization(values: &[&[u8]]) -> Fields {
-    values.iter().map(|value| ("authorization".to_owned(), value.to_vec())).collect()
-}
-
-/// Tokens that are not those of the clerk, although some programs would read them so.
-fn malformed_tokens() -> Vec<(&'static str, Fields)> {
-    let among_others = |count: usize| {
-        let others = (0..count).map(|number| (format!("x{number}"), Vec::new()));
-        others.chain(authorization(&[b"Bearer clerk"])).collect()
-    };
-    vec![
-        ("tab", authorization(&[b"Bearer\tclerk"])),
-        ("byte above ASCII before", authorization(&[b"Bearer \xe9clerk"])),
-        ("byte above ASCII at the end", authorization(&[b"Bearer clerk\xe9"])),
-        ("UTF-8", authorization(&["Bearer cl\u{e9}rk".as_bytes()])),
-        ("empty", authorization(&[b""])),
-        ("scheme alone", authorization(&[b"Bearer"])),
-        ("no scheme", authorization(&[b"clerk"])),
-        ("other scheme", authorization(&[b"Basic clerk"])),
-        ("two tokens", authorization(&[b"Bearer clerk clerk"])),
-        ("two fields", authorization(&[b"Bearer clerk", b"Bearer clerk"])),
-        ("two callers", authorization(&[b"Bearer guest", b"Bearer clerk"])),
-        ("empty field first", authorization(&[b"", b"Bearer clerk"])),
-        ("long", authorization(&[&[b"Bearer ", &b"a"[..].repeat(9000)[..]].concat()])),
-        ("longer than a head", authorization(&[&[b"Bearer ", &b"a"[..].repeat(20_000)[..]].concat()])),
-        ("after 99 fields", among_others(99)),
-        ("after 256 fields", among_others(256)),
-    ]
-}
-
-/// Sends a request of HTTP/1.1, and reads until the end or a reply of JSON-RPC.
-async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8]) {
-    let mut request = format!("{line} HTTP/1.1\r\nhost: localhost\r\n").into_bytes();
-    for (name, value) in fields {
-        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
-    }
-    request.extend_from_slice(rest);
-    let mut socket = TcpStream::connect(address).await.expect("it listens");
-    socket.write_all(&request).await.expect("it is read");
-    let mut answer = Vec::new();
-    let reading = async {
-        while !answer.windows(9).any(|part| part == b"\"jsonrpc\"")
-            && socket.read_buf(&mut answer).await.is_ok_and(|count| count > 0)
-        {}
-    };
-    tokio::time::timeout(PATIENCE, reading).await.expect("it answers");
-}
-
-/// Sends a request of HTTP/2, and reads its response if it is one that can be sent.
-async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_type: &str, body: &'static [u8]) {
-    let io = TokioIo::new(TcpStream::connect(address).await.expect("it listens"));
-    let (mut client, connection) =
-        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
-    let connection = tokio::spawn(connection);
-    let mut request = http::Request::post(format!("http://localhost{path}")).header("content-type", content_type);
-    for (name, value) in fields {
-        request = request.header(name, http::HeaderValue::from_bytes(value).expect("it is sent as it is"));
-    }
-    let request = request.body(Full::new(Bytes::from_static(body))).expect("it is a request");
-    let exchange = async {
-        if let Ok(response) = client.send_request(request).await {
-            let _ = response.into_body().collect().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, exchange).await.expect("it answers");
-    connection.abort();
-}
-
-/// Calls once by each door whose requests have fields.
-async fn call_by_doors_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
-    let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
-    let envelope = b"\0\0\0\0\x02{}";
-    for (door, path, content_type, body) in [
-        ("connect", "/greet.Greeter/Greet", "application/json", &b"{}"[..]),
-        ("connect stream", "/greet.Greeter/Recite", "application/connect+json", envelope),
-        ("grpc-web", "/greet.Greeter/Greet", "application/grpc-web+json", envelope),
-        ("json-rpc", "/", "application/json", json_rpc),
-    ] {
-        let length = body.len();
-        let rest = format!("connection: close\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n");
-        send_http1(address, &format!("POST {path}"), fields, &[rest.as_bytes(), body].concat()).await;
-        called(door);
-    }
-    let get = "GET /greet.Greeter/Greet?encoding=json&message=%7B%7D&connect=v1";
-    send_http1(address, get, fields, b"connection: close\r\n\r\n").await;
-    called("connect by get");
-    let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
-                   sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: jsonrpc\r\n\r\n";
-    // The mask is zero.
-    let frame = [&[0x81, 0x80 | json_rpc.len() as u8, 0, 0, 0, 0], &json_rpc[..]].concat();
-    send_http1(address, "GET /", fields, &[upgrade.as_bytes(), &frame].concat()).await;
-    called("web socket");
-    send_http2(address, "/greet.Greeter/Greet", fields, "application/json", b"{}").await;
-    called("connect by http/2");
-    send_http2(address, "/", fields, "application/json", json_rpc).await;
-    called("json-rpc by http/2");
-    for method in ["/greet.Greeter/Greet", "/greet.Greeter/Recite"] {
-        send_http2(address, method, fields, "application/grpc+json", envelope).await;
-        called("grpc");
-    }
-}
-
-/// A server with all doors and a rule, and the count of its calls.
-async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
-    let host = Host::default();
-    let calls = host.calls.clone();
-    let access = access().0.allow(["greet.Greeter/Greet", "greet.Greeter/Recite"], who);
-    let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
-    let server = Server::builder().add_service(GreeterServer::new(host)).gateway(gateway).access(access);
-    (serve(server).await, calls)
-}
-
-#[tokio::test]
-async fn malformed_token_is_refused_at_every_door() {
-    // A rule for every caller shows that the token is refused, and not dropped.
-    for who in [Who::anybody(), Who::role("clerk")] {
-        let (address, calls) = open_to(who).await;
-        for (way, fields) in malformed_tokens() {
-            let is_long = fields.len() > 256;
-            call_by_doors_with_fields(address, &fields, |door| {
-                // The other fields are few enough for HTTP/2.
-                let is_valid = way == "after 99 fields" && (door.contains("http/2") || door == "grpc");
-                let expected = usize::from(is_valid && !is_long);
-                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
-            })
-            .await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn absent_token_is_refused_unless_the_rule_allows_anybody() {
-    for (who, token, expected) in [
-        (Who::anybody(), &b""[..], 1),
-        (Who::role("clerk"), b"", 0),
-        (Who::role("clerk"), b"Bearer clerk", 1),
-        (Who::role("clerk"), b"bearer  clerk", 1),
-        (Who::role("clerk"), b"Bearer guest", 0),
-    ] {
-        let (address, calls) = open_to(who).await;
-        let fields = if token.is_empty() { Fields::new() } else { authorization(&[token]) };
-        call_by_doors_with_fields(address, &fields, |door| {
-            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {}", String::from_utf8_lossy(token));
-        })
-        .await;
-    }
-}
-
-#[tokio::test]
-async fn malformed_token_in_json_is_refused() {
-    let (address, calls) = open_to(Who::anybody()).await;
-    for metadata in [
-        r#"{"authorization":"Bearer\tclerk"}"#,
-        r#"{"authorization":"Bearer clerk\u00e9"}"#,
-        r#"{"authorization":"Bearer clerk","authorization":"Bearer clerk"}"#,
-        r#"{"authorization":"Bearer guest","authorization":"Bearer clerk"}"#,
-        r#"{"authorization":["Bearer clerk"]}"#,
-        r#"{"authorization":""}"#,
-        r#"{"Authorization":"Bearer clerk"}"#,
-        r#"["authorization","Bearer clerk"]"#,
-    ] {
-        let request =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{{}},"metadata":{metadata}}}"#);
-        let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
-        socket.write_all(request.as_bytes()).await.expect("it is read");
-        let mut reply = String::new();
-        let reading = socket.read_line(&mut reply);
-        tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
-        assert!(reply.contains("\"error\""), "{metadata}: {reply}");
-        assert_eq!(calls.swap(0, Ordering::SeqCst), 0, "{metadata}");
-    }
 }

@@ -2,6 +2,7 @@
 
 mod connections;
 mod doors;
+mod malformed;
 mod support;
 mod tokens;
 mod topics;

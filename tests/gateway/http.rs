@@ -1,8 +1,10 @@
 //! Requests of HTTP/1.1: where they end, which are refused, and what becomes of them when a server stops.
 
 use crate::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
-use frpc::Config;
-use samples::greet::GreeterServer;
+use crate::web_socket;
+use frpc::{Channel, Config, Request};
+use frpc_gateway::Gateway;
+use samples::greet::{GreeterClient, GreeterServer, Name};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -453,4 +455,68 @@ async fn responses_are_readable_with_credentials_only_if_set() {
             assert_eq!(response.contains("access-control-expose-headers: *"), !allowed, "{response}");
         }
     }
+}
+
+/// A server whose times are longer than the clock can state.
+async fn timeless_server() -> Open {
+    let config = Config::default()
+        .ping_interval(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .write_timeout(Duration::MAX)
+        .least_rate_window(Duration::MAX)
+        .hand_off_timeout(Duration::MAX);
+    let gateway = Gateway::new().json_rpc().web_socket().http(all()).idle_timeout(Duration::MAX);
+    Open::behind(gateway, |builder| builder.config(config).first_header_timeout(Duration::MAX)).await
+}
+
+#[tokio::test]
+async fn times_beyond_the_clock_end_no_connection() {
+    let mut server = timeless_server().await;
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
+    for fields in ["", "expect: 100-continue\r\n", "connect-timeout-ms: 9999999999\r\n"] {
+        // In pieces, so that the head and the body have a deadline each.
+        let mut socket = server.connect().await;
+        let (first, rest_of_it) = (post("/greet.Greeter/Greet", fields, "{\"name\":\"Ada\"}"), greet(fields, "Bob"));
+        for piece in [&first[..20], &first[20..first.len() - 5], &first[first.len() - 5..], &rest_of_it] {
+            socket.write_all(piece.as_bytes()).await.expect("it is read");
+            tokio::task::yield_now().await;
+        }
+        let response = rest(&mut socket).await;
+        assert!(response.contains("Hello, Ada!") && response.contains("Hello, Bob!"), "{fields}: {response}");
+        while server.began.try_recv().is_ok() {}
+        // Half-closed while the handler waits.
+        let mut socket = server.connect().await;
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
+        socket.shutdown().await.expect("it is open");
+        soon(&mut server.began).await;
+        server.gate.add_permits(1);
+        assert!(rest(&mut socket).await.ends_with("{\"text\":\"waited\"}"), "{fields}");
+    }
+    let mut socket = server.connect().await;
+    socket.write_all(&call.as_bytes()[..9]).await.expect("it is read");
+    tokio::task::yield_now().await;
+    socket.write_all(&call.as_bytes()[9..]).await.expect("it is read");
+    socket.shutdown().await.expect("it is open");
+    assert!(rest(&mut socket).await.contains("Hello, Ada!"));
+    let (mut web_socket, _) = web_socket::Client::ask_over(server.connect().await, web_socket::JSON_RPC).await;
+    web_socket.send(&web_socket::frame(true, web_socket::TEXT, call.as_bytes())).await;
+    assert!(String::from_utf8(web_socket.frame().await.2).expect("it is text").contains("Hello, Ada!"));
+    let mut grpc = tonic::client::Grpc::new(
+        tonic::transport::Channel::from_shared(format!("http://{}", server.address))
+            .expect("it is an address")
+            .connect()
+            .await
+            .expect("it listens"),
+    );
+    grpc.ready().await.expect("it is open");
+    let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
+    request.metadata_mut().insert("grpc-timeout", "99999999H".parse().expect("it is text"));
+    let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
+    let codec = tonic_prost::ProstCodec::<Name, samples::greet::Greeting>::default();
+    grpc.unary(request, path, codec).await.expect("it answers");
+    let channel = Channel::builder().timeout(Duration::MAX).reconnect_patience(Duration::MAX);
+    let client = GreeterClient::new(channel.connect(&*server.address).await.expect("it listens"));
+    let mut request = Request::new(Name { name: "Ada".to_owned() });
+    request.set_timeout(Duration::MAX);
+    assert_eq!(client.greet(request).await.expect("it answers").get_ref().text, "Hello, Ada!");
 }

@@ -6,10 +6,12 @@ import base64
 import dataclasses
 import datetime
 import enum
+import importlib
 import json
 import socket
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any, Iterator, Optional
 
 import numpy
@@ -280,3 +282,25 @@ def test_hostile_json_is_refused(address: str) -> None:
         with pytest.raises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(request, timeout=30)
         assert caught.value.code == 400
+
+
+def test_grpcio_over_a_unix_socket_needs_an_authority(tmp_path: Path) -> None:
+    grpc = importlib.import_module("grpc")
+    server = Server("test.Functions", doors=["grpc"])
+
+    @server
+    def sum(a: int, b: int = 1) -> int:
+        return a + b
+
+    def call(options: list[tuple[str, str]]) -> bytes:
+        with grpc.insecure_channel(f"unix:{tmp_path}/socket", options) as channel:
+            method = channel.unary_unary("/test.Functions/sum", lambda message: message, lambda message: message)
+            reply: bytes = method(b"\x08\x02\x10\x03", timeout=60)
+            return reply
+
+    with server.start(f"unix:{tmp_path}/socket"):
+        assert call([("grpc.default_authority", "localhost")]) == b"\x08\x05"
+        # The path of the socket with percent signs is no host: `h2` resets the stream before the server sees the request.
+        with pytest.raises(grpc.RpcError) as caught:
+            call([])
+        assert "RST_STREAM" in caught.value.details()

@@ -4,6 +4,7 @@
 use frisbee_shm::{Connector, Listener, Stream, connect};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -120,6 +121,72 @@ async fn many_rings_of_bytes_go_both_ways_by_split_tasks() {
 async fn many_rings_of_bytes_go_both_ways_with_and_without_spin() {
     both_ways(4096, Duration::ZERO).await;
     both_ways(65_536, Duration::from_micros(20)).await;
+}
+
+/// Bytes of which no two parts are the same, and none is zeros.
+fn unlike_bytes() -> Vec<u8> {
+    let words = (1_u64..100_000).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    words.flat_map(u64::to_be_bytes).collect()
+}
+
+/// Writes bytes that fill whole parts of a ring, each time followed by more than the ring has room for. A part is a quarter
+/// of a ring.
+async fn outgrow_rings(mut to: impl AsyncWrite + Unpin, mut bytes: &[u8], seed: u64) -> io::Result<()> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    for ring in [1 << 16, 1 << 17] {
+        let parts = ring / 4 * random.usize(1..4);
+        for length in [parts, ring - parts + random.usize(1..ring)] {
+            let (piece, rest) = bytes.split_at(length);
+            to.write_all(piece).await?;
+            bytes = rest;
+        }
+    }
+    to.shutdown().await
+}
+
+/// Reads to the end; the first byte that differs is an error.
+async fn receive_outgrown(mut from: impl AsyncRead + Unpin, bytes: &[u8]) -> Result<(), String> {
+    let (mut at, mut buffer) = (0, vec![0; 1 << 20]);
+    loop {
+        let count = from.read(&mut buffer).await.map_err(|error| format!("after {at} bytes: {error}"))?;
+        if buffer[..count] != bytes[at..at + count] {
+            return Err(format!("{count} bytes after {at} bytes: wrong content"));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        at += count;
+    }
+}
+
+/// A reader that is preempted between two parts of a ring finds it replaced. More threads than processors cause that.
+/// `FRISBEE_SHM_SECONDS` prolongs the search.
+#[tokio::test(flavor = "multi_thread", worker_threads = 16)]
+async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
+    let seconds = std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("a number of seconds"));
+    let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
+    let bytes: Arc<[u8]> = unlike_bytes().into();
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("the path is free");
+    let (mut connections, mut running) = (0, tokio::task::JoinSet::new());
+    while std::time::Instant::now() < until || !running.is_empty() {
+        while running.len() < 32 && std::time::Instant::now() < until {
+            let (client, server) = pair(&listener, connect(place.path())).await;
+            connections += 1;
+            for (mut to, mut from) in [client, server].map(tokio::io::split).map(|(reads, writes)| (writes, reads)) {
+                let bytes = bytes.clone();
+                running.spawn(async move {
+                    let writing = outgrow_rings(&mut to, &bytes, connections);
+                    let (received, sent) = tokio::join!(receive_outgrown(&mut from, &bytes), writing);
+                    received.and(sent.map_err(|error| error.to_string()))
+                });
+            }
+        }
+        if let Some(ended) = timeout(LONG, running.join_next()).await.expect("bytes arrive") {
+            ended.expect("it does not panic").unwrap_or_else(|error| panic!("connection {connections}: {error}"));
+        }
+    }
+    println!("{connections} connections");
 }
 
 #[test]

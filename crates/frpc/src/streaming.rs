@@ -4,6 +4,7 @@
 //! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
 
 mod detached;
+mod opened;
 mod sending;
 
 pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
@@ -63,6 +64,8 @@ pub struct Streaming<M> {
     /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
+    /// The body of the first message, if [`opened`](Self::opened) has received it and it is unread.
+    first: Option<Bytes>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
@@ -138,6 +141,7 @@ impl<M: Message> Streaming<M> {
             in_a_row: 0,
             answered: false,
             message: PhantomData,
+            first: None,
             elsewhere: None,
             observed_call: None,
         }
@@ -252,6 +256,9 @@ impl<M: Message> Streaming<M> {
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
+        }
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(self.read_first(first));
         }
         let reading = self.reading;
         loop {

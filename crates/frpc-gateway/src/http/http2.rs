@@ -4,7 +4,7 @@ use super::exchange::Deadline;
 use super::guard::Rewound;
 use super::head::HEAD_MAX;
 use super::service::Service;
-use crate::clock::now;
+use crate::clock::{FAR, now};
 use bytes::BytesMut;
 use frisbee::RawTransport;
 use frisbee::driver::{ForeignDriver, LINGER, LazyTimer};
@@ -50,8 +50,9 @@ pub(crate) async fn serve(
         .initial_stream_window_size(config.stream_credit)
         .initial_connection_window_size(CONNECTION_WINDOW.max(config.stream_credit))
         .max_send_buf_size(SEND_BUFFER)
-        .keep_alive_interval(config.idle_timeout)
-        .keep_alive_timeout(config.idle_timeout);
+        // hyper adds them to the time of the last frame.
+        .keep_alive_interval(config.idle_timeout.min(FAR))
+        .keep_alive_timeout(config.idle_timeout.min(FAR));
     let mut connection = pin!(builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {

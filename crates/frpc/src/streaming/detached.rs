@@ -40,6 +40,7 @@ impl<M: Message> Streaming<M> {
             message: PhantomData,
             in_a_row: 0,
             answered: false,
+            first: None,
             elsewhere: Some(DetachedSource(Mutex::new(Box::pin(messages)))),
             observed_call: None,
         }

@@ -1,0 +1,320 @@
+//! Tokens that are malformed, repeated, oversized or absent, at every door.
+
+use super::doors::Host;
+use super::support::{PATIENCE, access};
+use crate::web_socket::{BINARY, Client, FRAMES, TEXT, frame};
+use bytes::Bytes;
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::serve;
+use frpc::{Server, ServerBuilder};
+use frpc_access::Who;
+use frpc_gateway::{Console, Gateway, Http, Mcp, ServeGateway as _};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use samples::greet::{GreeterServer, Name};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+
+/// The operation of `greet.Greeter/Greet`.
+const GREET: u16 = 10;
+
+/// Fields of a request. The last one is `authorization` unless it is absent.
+type Fields = Vec<(String, Vec<u8>)>;
+
+fn authorization(values: &[&[u8]]) -> Fields {
+    values.iter().map(|value| ("authorization".to_owned(), value.to_vec())).collect()
+}
+
+/// Tokens that are not those of the clerk, although some programs would read them so.
+fn malformed_tokens() -> Vec<(&'static str, Fields)> {
+    let among_others = |count: usize| {
+        let others = (0..count).map(|number| (format!("x{number}"), Vec::new()));
+        others.chain(authorization(&[b"Bearer clerk"])).collect()
+    };
+    vec![
+        ("tab", authorization(&[b"Bearer\tclerk"])),
+        ("byte above ASCII before", authorization(&[b"Bearer \xe9clerk"])),
+        ("byte above ASCII at the end", authorization(&[b"Bearer clerk\xe9"])),
+        ("UTF-8", authorization(&["Bearer cl\u{e9}rk".as_bytes()])),
+        ("empty", authorization(&[b""])),
+        ("scheme alone", authorization(&[b"Bearer"])),
+        ("no scheme", authorization(&[b"clerk"])),
+        ("other scheme", authorization(&[b"Basic clerk"])),
+        ("two tokens", authorization(&[b"Bearer clerk clerk"])),
+        ("two fields", authorization(&[b"Bearer clerk", b"Bearer clerk"])),
+        ("two callers", authorization(&[b"Bearer guest", b"Bearer clerk"])),
+        ("empty field first", authorization(&[b"", b"Bearer clerk"])),
+        ("long", authorization(&[&[b"Bearer ", &b"a"[..].repeat(9000)[..]].concat()])),
+        ("longer than a head", authorization(&[&[b"Bearer ", &b"a"[..].repeat(20_000)[..]].concat()])),
+        ("after 99 fields", among_others(99)),
+        ("after 256 fields", among_others(256)),
+    ]
+}
+
+/// Sends a request of HTTP/1.1, and reads until the end or a reply of JSON-RPC.
+async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8]) {
+    let mut request = format!("{line} HTTP/1.1\r\nhost: localhost\r\n").into_bytes();
+    for (name, value) in fields {
+        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    request.extend_from_slice(rest);
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all(&request).await.expect("it is read");
+    let mut answer = Vec::new();
+    let reading = async {
+        while !answer.windows(9).any(|part| part == b"\"jsonrpc\"")
+            && socket.read_buf(&mut answer).await.is_ok_and(|count| count > 0)
+        {}
+    };
+    tokio::time::timeout(PATIENCE, reading).await.expect("it answers");
+}
+
+/// Sends a request of HTTP/2, and reads its response if it is one that can be sent.
+async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_type: &str, body: &'static [u8]) {
+    let io = TokioIo::new(TcpStream::connect(address).await.expect("it listens"));
+    let (mut client, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+    let connection = tokio::spawn(connection);
+    let mut request = http::Request::post(format!("http://localhost{path}")).header("content-type", content_type);
+    for (name, value) in fields {
+        request = request.header(name, http::HeaderValue::from_bytes(value).expect("it is sent as it is"));
+    }
+    let request = request.body(Full::new(Bytes::from_static(body))).expect("it is a request");
+    let exchange = async {
+        if let Ok(response) = client.send_request(request).await {
+            let _ = response.into_body().collect().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, exchange).await.expect("it answers");
+    connection.abort();
+}
+
+/// Calls once by each door whose requests have fields.
+async fn call_by_doors_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
+    let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
+    let tool = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{}}}"#;
+    let envelope = b"\0\0\0\0\x02{}";
+    for (door, path, content_type, body) in [
+        ("connect", "/greet.Greeter/Greet", "application/json", &b"{}"[..]),
+        ("connect stream", "/greet.Greeter/Recite", "application/connect+json", envelope),
+        ("grpc-web", "/greet.Greeter/Greet", "application/grpc-web+json", envelope),
+        ("json-rpc", "/", "application/json", json_rpc),
+        ("mcp", "/mcp", "application/json", tool),
+    ] {
+        let length = body.len();
+        let rest = format!(
+            "connection: close\r\naccept: application/json, text/event-stream\r\ncontent-type: {content_type}\r\n\
+             content-length: {length}\r\n\r\n"
+        );
+        send_http1(address, &format!("POST {path}"), fields, &[rest.as_bytes(), body].concat()).await;
+        called(door);
+    }
+    let get = "GET /greet.Greeter/Greet?encoding=json&message=%7B%7D&connect=v1";
+    send_http1(address, get, fields, b"connection: close\r\n\r\n").await;
+    called("connect by get");
+    let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+                   sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: jsonrpc\r\n\r\n";
+    // The mask is zero.
+    let frame = [&[0x81, 0x80 | json_rpc.len() as u8, 0, 0, 0, 0], &json_rpc[..]].concat();
+    send_http1(address, "GET /", fields, &[upgrade.as_bytes(), &frame].concat()).await;
+    called("web socket");
+    send_http2(address, "/greet.Greeter/Greet", fields, "application/json", b"{}").await;
+    called("connect by http/2");
+    send_http2(address, "/", fields, "application/json", json_rpc).await;
+    called("json-rpc by http/2");
+    for method in ["/greet.Greeter/Greet", "/greet.Greeter/Recite"] {
+        send_http2(address, method, fields, "application/grpc+json", envelope).await;
+        called("grpc");
+    }
+}
+
+/// A server of the greeter with a rule, and the count of its calls.
+fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
+    let host = Host::default();
+    let calls = host.calls.clone();
+    let access = access().0.allow(["greet.Greeter/Greet", "greet.Greeter/Recite"], who);
+    let http = Http::new().connect().grpc().console(Console::new());
+    let mcp = Mcp::new().method_as("greet.Greeter/Greet", "greet");
+    let gateway = Gateway::new().json_rpc().web_socket().mcp(mcp).http(http);
+    (Server::builder().add_service(GreeterServer::new(host)).gateway(gateway).access(access), calls)
+}
+
+/// A server with all doors and a rule, and the count of its calls.
+async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
+    let (server, calls) = builder(who);
+    (serve(server).await, calls)
+}
+
+#[tokio::test]
+async fn malformed_token_is_refused_at_every_door() {
+    // A rule for every caller shows that the token is refused, and not dropped.
+    for who in [Who::anybody(), Who::role("clerk")] {
+        let (address, calls) = open_to(who).await;
+        for (way, fields) in malformed_tokens() {
+            let is_long = fields.len() > 256;
+            call_by_doors_with_fields(address, &fields, |door| {
+                // The other fields are few enough for HTTP/2.
+                let is_valid = way == "after 99 fields" && (door.contains("http/2") || door == "grpc");
+                let expected = usize::from(is_valid && !is_long);
+                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn absent_token_is_refused_unless_the_rule_allows_anybody() {
+    for (who, token, expected) in [
+        (Who::anybody(), &b""[..], 1),
+        (Who::role("clerk"), b"", 0),
+        (Who::role("clerk"), b"Bearer clerk", 1),
+        (Who::role("clerk"), b"bearer  clerk", 1),
+        (Who::role("clerk"), b"Bearer guest", 0),
+    ] {
+        let (address, calls) = open_to(who).await;
+        let fields = if token.is_empty() { Fields::new() } else { authorization(&[token]) };
+        call_by_doors_with_fields(address, &fields, |door| {
+            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {}", String::from_utf8_lossy(token));
+        })
+        .await;
+    }
+}
+
+/// A native call with these entries of metadata, behind the bytes that begin a native connection.
+fn native_call(fields: &Fields) -> Vec<u8> {
+    let number = |mut value: usize| {
+        let mut bytes = Vec::new();
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    };
+    let mut items = Vec::new();
+    for (key, value) in fields {
+        let entry = [&number(key.len())[..], key.as_bytes(), value].concat();
+        items.extend([&[2][..], &number(entry.len()), &entry].concat());
+    }
+    let prefix = if items.is_empty() { Vec::new() } else { [&[0x10][..], &number(items.len()), &items].concat() };
+    let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
+    [&hello[..], &packet(7, GREET, &[prefix, encoded(&Name::default())].concat())].concat()
+}
+
+/// Makes a native call, and waits for its reply or the end of the connection.
+async fn call_natively(transport: impl AsyncRead + AsyncWrite + Unpin, fields: &Fields) {
+    let mut peer = Raw::over(transport);
+    peer.write(&native_call(fields)).await;
+    peer.next().await;
+}
+
+/// Makes a native call in a message of WebSocket, and waits for the message with its reply, or the end.
+async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
+    let (mut client, answer) = Client::ask(address, &format!("{FRAMES}{field}")).await;
+    assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+    client.send(&frame(true, BINARY, &native_call(fields))).await;
+    // The HELLO of the server comes first, maybe in a message of its own.
+    let mut received = 0;
+    while received < 2 {
+        let (_, opcode, payload) = client.frame().await;
+        received += if opcode == BINARY { payload.windows(2).filter(|pair| *pair == [0, 0x0f]).count() } else { 2 };
+    }
+}
+
+#[tokio::test]
+async fn malformed_token_is_refused_at_every_native_door() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("socket");
+    for (at, is_open) in [true, false].into_iter().enumerate() {
+        let who = || if is_open { Who::anybody() } else { Who::role("clerk") };
+        let (address, calls) = open_to(who()).await;
+        let path = path.with_extension(at.to_string());
+        let (server, shared_calls) = builder(who());
+        let server = server.shared_memory(frpc::shm::Listener::builder()).bind_unix(&path).await;
+        tokio::spawn(server.expect("the path is free").serve());
+        let too_long = authorization(&[&[b"Bearer ", &b"a"[..].repeat(62_000)[..]].concat()]);
+        let absent = Fields::new();
+        let valid = authorization(&[b"Bearer clerk"]);
+        let ways = malformed_tokens().into_iter().chain([
+            ("longer than metadata", too_long),
+            ("absent", absent),
+            ("valid", valid),
+        ]);
+        for (way, fields) in ways {
+            // The other fields are few enough.
+            let is_valid = ["after 99 fields", "valid"].contains(&way) || way == "absent" && is_open;
+            let expected = usize::from(is_valid);
+            let called = |door: &str, calls: &AtomicUsize| {
+                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
+            };
+            call_natively(TcpStream::connect(address).await.expect("it listens"), &fields).await;
+            called("tcp", &calls);
+            call_natively(tokio::net::UnixStream::connect(&path).await.expect("it listens"), &fields).await;
+            called("unix", &shared_calls);
+            let shared = frisbee_shm::connect(&path).await.expect("it listens");
+            call_natively(shared, &fields).await;
+            called("shared memory", &shared_calls);
+            call_by_frames(address, "", &fields).await;
+            called("web socket", &calls);
+            call_by_frames(address, "origin: http://127.0.0.1\r\n", &fields).await;
+            called("console", &calls);
+        }
+    }
+}
+
+/// Calls once by each door for messages in JSON, whose metadata is this text.
+async fn call_by_doors_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
+    for (name, path, method, params) in [
+        ("json-rpc", "/", "greet.Greeter/Greet", "{}"),
+        ("mcp", "/mcp", "tools/call", r#"{"name":"greet","arguments":{}}"#),
+    ] {
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params},"metadata":{metadata}}}"#);
+        let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
+        socket.write_all(format!("{call}\n").as_bytes()).await.expect("it is read");
+        let mut reply = String::new();
+        let reading = socket.read_line(&mut reply);
+        tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+        called(name);
+        let length = call.len();
+        let rest = format!(
+            "connection: close\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{call}"
+        );
+        send_http1(address, &format!("POST {path}"), &Fields::new(), rest.as_bytes()).await;
+        called(if name == "mcp" { "mcp by post" } else { "json-rpc by post" });
+        if name == "json-rpc" {
+            let (mut client, _) = Client::ask(address, crate::web_socket::JSON_RPC).await;
+            client.send(&frame(true, TEXT, call.as_bytes())).await;
+            client.frame().await;
+            called("json-rpc by web socket");
+        }
+    }
+}
+
+#[tokio::test]
+async fn malformed_token_in_json_is_refused() {
+    let (address, calls) = open_to(Who::anybody()).await;
+    let long = format!(r#"{{"authorization":"Bearer {}"}}"#, "a".repeat(62_000));
+    for (metadata, expected) in [
+        (r#"{"authorization":"Bearer clerk"}"#, 1),
+        ("{}", 1),
+        (r#"{"authorization":"Bearer\tclerk"}"#, 0),
+        (r#"{"authorization":"Bearer clerk\u00e9"}"#, 0),
+        (r#"{"authorization":"Bearer clerk","authorization":"Bearer clerk"}"#, 0),
+        (r#"{"authorization":"Bearer guest","authorization":"Bearer clerk"}"#, 0),
+        (r#"{"authorization":["Bearer clerk"]}"#, 0),
+        (r#"{"authorization":""}"#, 0),
+        (r#"{"Authorization":"Bearer clerk"}"#, 0),
+        (r#"["authorization","Bearer clerk"]"#, 0),
+        (&long, 0),
+    ] {
+        call_by_doors_with_json(address, metadata, |door| {
+            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {metadata}");
+        })
+        .await;
+    }
+}
