@@ -51,6 +51,7 @@ mod error;
 mod json;
 #[doc(hidden)]
 pub mod layout;
+mod protobuf;
 
 pub use body::Body;
 pub use decode::MEMORY_MAX;
