@@ -440,7 +440,7 @@ enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      struct frisbee_error *error);
 
 /// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped;
-/// then no function of the server runs. Any thread may call it, except functions of the server and completion callbacks.
+/// then no function of the server runs. Any thread may call it, except functions of servers and completion callbacks.
 enum frisbee_code frisbee_server_stop(struct frisbee_server *server,
                                       struct frisbee_error *error);
 
@@ -457,25 +457,6 @@ enum frisbee_code frisbee_call_data(struct frisbee_call *call,
                                     int32_t format,
                                     struct frisbee_bytes *data,
                                     struct frisbee_error *error);
-
-/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits.
-/// Parameters that are not optional and absent have their default.
-///
-/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. Any thread may call it.
-enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
-                                   const char *name,
-                                   int64_t *value);
-
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer.
-enum frisbee_code frisbee_call_f64(struct frisbee_call *call, const char *name, double *value);
-
-/// As `frisbee_call_i64`, for a truth value.
-enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
-
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL.
-enum frisbee_code frisbee_call_text(struct frisbee_call *call,
-                                    const char *name,
-                                    struct frisbee_bytes *value);
 
 /// Returns the value of a key in the metadata of the request, or no bytes. They belong to the call. Any thread may call
 /// it.
@@ -512,27 +493,6 @@ enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      size_t len,
                                      struct frisbee_error *error);
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`.
-enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
-                                         int64_t value,
-                                         struct frisbee_error *error);
-
-/// As `frisbee_call_reply_i64`, for a number with a fraction.
-enum frisbee_code frisbee_call_reply_f64(struct frisbee_call *call,
-                                         double value,
-                                         struct frisbee_error *error);
-
-/// As `frisbee_call_reply_i64`, for a truth value.
-enum frisbee_code frisbee_call_reply_bool(struct frisbee_call *call,
-                                          bool value,
-                                          struct frisbee_error *error);
-
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied.
-enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
-                                          const void *data,
-                                          size_t len,
-                                          struct frisbee_error *error);
-
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
 /// copied, and NULL is an empty one. Any thread may call it, at any time. It ends streams too.
 enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
@@ -563,6 +523,46 @@ enum frisbee_code frisbee_call_send(struct frisbee_call *call,
 /// at any time.
 enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
+
+/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits.
+/// Parameters that are not optional and absent have their default.
+///
+/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. Any thread may call it.
+enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
+                                   const char *name,
+                                   int64_t *value);
+
+/// As `frisbee_call_i64`, for a number with a fraction, or an integer.
+enum frisbee_code frisbee_call_f64(struct frisbee_call *call, const char *name, double *value);
+
+/// As `frisbee_call_i64`, for a truth value.
+enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
+
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL.
+enum frisbee_code frisbee_call_text(struct frisbee_call *call,
+                                    const char *name,
+                                    struct frisbee_bytes *value);
+
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`.
+enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
+                                         int64_t value,
+                                         struct frisbee_error *error);
+
+/// As `frisbee_call_reply_i64`, for a number with a fraction.
+enum frisbee_code frisbee_call_reply_f64(struct frisbee_call *call,
+                                         double value,
+                                         struct frisbee_error *error);
+
+/// As `frisbee_call_reply_i64`, for a truth value.
+enum frisbee_code frisbee_call_reply_bool(struct frisbee_call *call,
+                                          bool value,
+                                          struct frisbee_error *error);
+
+/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied.
+enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
+                                          const void *data,
+                                          size_t len,
+                                          struct frisbee_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

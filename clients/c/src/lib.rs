@@ -3,7 +3,8 @@
 //!
 //! C holds objects by [`handle`]s, which are numbers, so misuse is an error and not a crash. [`raw`] is the border: it
 //! reads pointers, and turns errors and panics into codes. `client` and `stream` make calls, `queue` completes them for
-//! event loops, `server` serves functions, and `call` is a call as its function sees it. Messages are converted by
+//! event loops, `server` serves functions, and `call` and `parameters`
+//! are a call as its function sees it. Messages are converted by
 //! `payload`, with types of a [`schema`].
 
 // C's functions take pointers and have C's names; that is the purpose of this crate.
@@ -13,6 +14,7 @@
 pub mod call;
 pub mod client;
 mod handle;
+pub mod parameters;
 pub mod payload;
 pub mod queue;
 pub mod raw;

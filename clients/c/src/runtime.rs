@@ -26,7 +26,25 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
     }
 }
 
-thread_local!(static IN_COMPLETION: Cell<bool> = const { Cell::new(false) });
+thread_local! {
+    static IN_COMPLETION: Cell<bool> = const { Cell::new(false) };
+    static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a function of a server, within which a server cannot be stopped: it would wait for the function.
+pub(crate) fn in_function(run: impl FnOnce()) {
+    let outer = IN_FUNCTION.replace(true);
+    run();
+    IN_FUNCTION.set(outer);
+}
+
+/// Fails in a function of a server.
+pub(crate) fn may_stop() -> Result<(), Status> {
+    if IN_FUNCTION.get() {
+        return Err(Status::failed_precondition("a function of a server cannot stop a server: use another thread"));
+    }
+    may_block()
+}
 
 /// Runs a callback of a completed call, within which functions that block are refused: it holds a thread of the runtime.
 pub(crate) fn in_completion(run: impl FnOnce()) {

@@ -10,7 +10,7 @@ use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The operation of the first method, unless another schema has it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
@@ -150,13 +150,14 @@ impl Schema {
         }
     }
 
-    /// The descriptors as reflection shows them. They live as long as the process.
+    /// The descriptors as reflection shows them. They live as long as the process, once for each schema.
     pub(crate) fn embedded(&self, codec: frisbee_codec) -> &'static Embedded {
-        let embedded = Embedded::new(self.files.clone().leak());
-        Box::leak(Box::new(match codec {
-            frisbee_codec::FRISBEE_CODEC_POLYGLOT => embedded,
-            frisbee_codec::FRISBEE_CODEC_PROTOBUF => embedded.protobuf(),
-        }))
+        static EMBEDDED: Mutex<BTreeMap<(Vec<u8>, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
+        let is_protobuf = codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
+        EMBEDDED.lock().entry((self.files.clone(), is_protobuf)).or_insert_with(|| {
+            let embedded = Embedded::new(self.files.clone().leak());
+            Box::leak(Box::new(if is_protobuf { embedded.protobuf() } else { embedded }))
+        })
     }
 
     /// The first operation for a schema next to these: the next multiple of 100, as frpc-build has them.
@@ -178,6 +179,17 @@ impl Callable {
     /// `pkg.Service/Method`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
+    }
+}
+
+impl MessageType {
+    /// The names of the fields in JSON, in the order of declaration. They live as long as the process, once for each list.
+    pub(crate) fn fields(&self) -> &'static [&'static str] {
+        static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
+        let declared = self.descriptor.descriptor_proto().field.iter();
+        let names: Vec<String> = declared.map(|field| field.json_name().to_owned()).collect();
+        let leaked = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
+        LISTS.lock().entry(names.clone()).or_insert_with(|| leaked(&names))
     }
 }
 

@@ -7,8 +7,8 @@ use crate::raw::{
     UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, milliseconds, optional_text, put, text,
 };
 use crate::reply::free;
-use crate::runtime::{self, wait};
-use crate::schema::{Callable, Schema};
+use crate::runtime::{self, in_function, may_stop, wait};
+use crate::schema::Schema;
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
 use frpc::tls::{Authorities, Identity, ServerTls, TlsError};
@@ -176,17 +176,12 @@ impl Service for Functions {
         let builder = Methods::new(&Arc::new(()), self.layout);
         let add = |builder, (place, function): &(usize, Function)| {
             let callable = self.schema.methods.get(*place).expect("the place is one of the schema");
-            add(builder, &self.schema, *place, *function).format(json_door(fields(callable))).format(protobuf_door())
+            add(builder, &self.schema, *place, *function)
+                .format(json_door(callable.request.fields()))
+                .format(protobuf_door())
         };
         self.served.iter().fold(builder, add).schema(self.embedded).done()
     }
-}
-
-/// The names of the fields of requests, in the order of declaration. They live as long as the process, as all constants
-/// of services.
-fn fields(callable: &Callable) -> &'static [&'static str] {
-    let declared = callable.request.descriptor.descriptor_proto().field.iter();
-    declared.map(|field| &*field.json_name().to_owned().leak()).collect::<Vec<_>>().leak()
 }
 
 /// Adds the method of a function.
@@ -241,7 +236,7 @@ impl Function {
     fn run(self, call: Arc<frisbee_call>) -> Result<(), Status> {
         call.check(self.is_typed)?;
         let call = handle::insert(call)?;
-        (self.run)(call, self.user.get());
+        in_function(|| (self.run)(call, self.user.get()));
         Ok(())
     }
 
@@ -535,7 +530,7 @@ pub unsafe extern "C" fn frisbee_server_run(
 }
 
 /// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped;
-/// then no function of the server runs. Any thread may call it, except functions of the server and completion callbacks.
+/// then no function of the server runs. Any thread may call it, except functions of servers and completion callbacks.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -546,6 +541,7 @@ pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error:
 }
 
 fn stop(server: &frisbee_server) -> Result<(), Status> {
+    may_stop()?;
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),

@@ -66,3 +66,14 @@ async fn c_client_calls_by_tls() {
     tokio::spawn(server.serve());
     assert_eq!(run("tests/programs/client.c", vec![address, certificate.pem()]).await, "done\n");
 }
+
+#[tokio::test]
+async fn misuse_of_each_function_is_an_error() {
+    assert_eq!(run("tests/programs/misuse.c", Vec::new()).await, "done\n");
+}
+
+#[tokio::test]
+async fn cpp_header_serves_and_calls() {
+    let schema = support::read("examples/quickstart/proto/quickstart.proto");
+    assert_eq!(run("tests/programs/wrapper.cpp", vec![schema]).await, "done\n");
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "src/raw.rs",
     "src/payload.rs",
     "src/reply.rs",
@@ -12,6 +12,7 @@ const FILES: [&str; 8] = [
     "src/queue.rs",
     "src/server.rs",
     "src/call.rs",
+    "src/parameters.rs",
 ];
 
 const HEAD: &str = "\
@@ -83,4 +84,14 @@ fn header_declares_the_exported_functions() {
     let declared = generated.lines().filter(|line| line.contains(" frisbee_") || line.contains("*frisbee_"));
     let declared = declared.filter(|line| line.contains('(') && !line.starts_with(' ') && !line.starts_with("typedef"));
     assert_eq!(declared.count(), exported);
+}
+
+#[test]
+fn misuse_program_names_each_function() {
+    let program = fs::read_to_string(format!("{}/tests/programs/misuse.c", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let header = generated();
+    let words = header.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let functions = words.filter(|word| word.starts_with("frisbee_") && header.contains(&format!("{word}(")));
+    let missing: Vec<_> = functions.filter(|name| !program.contains(&format!("{name}("))).collect();
+    assert!(missing.is_empty(), "tests/programs/misuse.c calls none of {missing:?}");
 }
