@@ -68,6 +68,16 @@ async fn c_client_calls_by_tls() {
 }
 
 #[tokio::test]
+async fn cpp_example_calls_the_greeter_of_the_readme() {
+    let server = Server::builder().add_service(GreeterServer::new(Polite)).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let greetings = ["Hello, Ada!", "Hello 1, Ada!", "Hello 2, Ada!", "Hello 3, Ada!"];
+    let expected: String = greetings.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+    assert_eq!(run("examples/greeter.cpp", vec![address, "Ada".to_owned()]).await, expected);
+}
+
+#[tokio::test]
 async fn misuse_of_each_function_is_an_error() {
     assert_eq!(run("tests/programs/misuse.c", Vec::new()).await, "done\n");
 }
