@@ -1,0 +1,511 @@
+/// frisbee for C++17: frisbee.h with owners of handles, views of bytes, and results in place of codes. The guide is
+/// docs/c.md.
+///
+/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s: those of replies and calls
+/// are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
+/// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure.
+
+#ifndef FRISBEE_HPP
+#define FRISBEE_HPP
+
+#include <frisbee.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace frisbee {
+
+/// Bytes or text that belong to another object.
+using View = std::string_view;
+
+using Code = frisbee_code;
+using Format = frisbee_format;
+
+/// The failure of a function or call.
+struct Error {
+    Code code = FRISBEE_OK;
+    std::string message;
+    /// Whether the call may have run at the server. If not, it is safe to call again.
+    bool may_have_run = false;
+};
+
+/// A value or an error.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+    bool has_value() const noexcept { return state_.index() == 0; }
+    explicit operator bool() const noexcept { return has_value(); }
+
+    /// The value. Throws std::runtime_error with the text of the error if there is none.
+    T &value() & {
+        check();
+        return *std::get_if<0>(&state_);
+    }
+    T &&value() && {
+        check();
+        return std::move(*std::get_if<0>(&state_));
+    }
+    /// The value, which has to exist.
+    T &operator*() noexcept { return *std::get_if<0>(&state_); }
+    T *operator->() noexcept { return std::get_if<0>(&state_); }
+    template <class U>
+    T value_or(U &&otherwise) && {
+        return has_value() ? std::move(*std::get_if<0>(&state_)) : static_cast<T>(std::forward<U>(otherwise));
+    }
+    /// The error, which has to exist.
+    const Error &error() const noexcept { return *std::get_if<1>(&state_); }
+
+  private:
+    void check() const {
+        if (!has_value()) throw std::runtime_error(error().message);
+    }
+    std::variant<T, Error> state_;
+};
+
+/// Success without a value.
+using Unit = std::monostate;
+
+namespace detail {
+
+inline View view(frisbee_bytes bytes) noexcept { return {static_cast<const char *>(bytes.data), bytes.len}; }
+
+inline Error taken(const frisbee_error &error) { return {error.code, error.message, false}; }
+
+/// Calls a function whose last parameter is the error.
+template <class Run>
+Result<Unit> checked(Run run) {
+    frisbee_error error;
+    if (run(&error) != FRISBEE_OK) return taken(error);
+    return Unit{};
+}
+
+/// Owns a handle.
+template <class T, frisbee_code (*free_handle)(T *)>
+class Owner {
+  public:
+    Owner() noexcept = default;
+    explicit Owner(T *handle) noexcept : handle_(handle) {}
+    Owner(Owner &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Owner &operator=(Owner &&other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Owner() { free_handle(handle_); }
+    T *get() const noexcept { return handle_; }
+    T *release() noexcept { return std::exchange(handle_, nullptr); }
+
+  private:
+    T *handle_ = nullptr;
+};
+
+} // namespace detail
+
+/// A successful reply: a message, with metadata.
+class Reply {
+  public:
+    explicit Reply(frisbee_reply *handle) noexcept : handle_(handle) {}
+    /// The message in the format of the call.
+    View data() const noexcept { return detail::view(frisbee_reply_data(handle_.get())); }
+    /// The value of a key in the metadata; empty if there is none.
+    View metadata(const char *key) const noexcept { return detail::view(frisbee_reply_metadata(handle_.get(), key)); }
+
+    /// A reply by its handle.
+    static Result<Reply> of(frisbee_reply *handle) {
+        Reply reply(handle);
+        const Code code = frisbee_reply_code(handle);
+        if (code == FRISBEE_OK) return reply;
+        return Error{code, frisbee_reply_message(handle), frisbee_reply_may_have_run(handle)};
+    }
+
+  private:
+    detail::Owner<frisbee_reply, frisbee_reply_free> handle_;
+};
+
+/// Cancels calls, from any thread.
+class Cancel {
+  public:
+    static Result<Cancel> create() {
+        frisbee_cancel *handle = nullptr;
+        auto made = detail::checked([&](auto *error) { return frisbee_cancel_new(&handle, error); });
+        if (!made) return made.error();
+        return Cancel(handle);
+    }
+    void fire() noexcept { frisbee_cancel_fire(handle_.get(), nullptr); }
+    frisbee_cancel *handle() const noexcept { return handle_.get(); }
+
+  private:
+    explicit Cancel(frisbee_cancel *handle) noexcept : handle_(handle) {}
+    detail::Owner<frisbee_cancel, frisbee_cancel_free> handle_;
+};
+
+/// The settings of a call.
+struct CallOptions {
+    /// In milliseconds; 0 for the default of the client.
+    std::uint64_t timeout_ms = 0;
+    /// Keys that end with `-bin` have bytes, all others text.
+    std::vector<std::pair<std::string, std::string>> metadata;
+    const Cancel *cancel = nullptr;
+};
+
+/// Completed operations for event loops.
+class Queue {
+  public:
+    /// A completed operation: its pointer, and the reply; nothing at the end of a stream.
+    struct Event {
+        void *user;
+        std::optional<Result<Reply>> reply;
+    };
+
+    static Result<Queue> create() {
+        frisbee_queue *handle = nullptr;
+        auto made = detail::checked([&](auto *error) { return frisbee_queue_new(&handle, error); });
+        if (!made) return made.error();
+        return Queue(handle);
+    }
+    /// Readable while there may be events.
+    int descriptor() const noexcept { return frisbee_queue_descriptor(handle_.get()); }
+    /// Waits for an event: 0 does not wait, and a negative time waits without end.
+    Result<Event> next(std::int64_t timeout_ms) {
+        frisbee_event event;
+        auto taken = detail::checked([&](auto *error) { return frisbee_queue_next(handle_.get(), timeout_ms, &event, error); });
+        if (!taken) return taken.error();
+        if (event.reply == nullptr) return Event{event.user, std::nullopt};
+        return Event{event.user, Reply::of(event.reply)};
+    }
+    frisbee_queue *handle() const noexcept { return handle_.get(); }
+
+  private:
+    explicit Queue(frisbee_queue *handle) noexcept : handle_(handle) {}
+    detail::Owner<frisbee_queue, frisbee_queue_free> handle_;
+};
+
+/// A call with streams. Its end cancels the call if that has not ended.
+class Stream {
+  public:
+    explicit Stream(frisbee_stream *handle) noexcept : handle_(handle) {}
+    /// Sends a request. It waits while the server takes no more.
+    Result<Unit> send(View data) {
+        return detail::checked([&](auto *error) { return frisbee_stream_send(handle_.get(), data.data(), data.size(), error); });
+    }
+    /// Ends the requests.
+    Result<Unit> end() {
+        return detail::checked([&](auto *error) { return frisbee_stream_end(handle_.get(), error); });
+    }
+    /// Waits for the next reply; nothing after the last one.
+    Result<std::optional<Reply>> next() {
+        frisbee_reply *next = frisbee_stream_next(handle_.get());
+        if (next == nullptr) return std::optional<Reply>();
+        auto reply = Reply::of(next);
+        if (!reply) return reply.error();
+        return std::optional<Reply>(std::move(*reply));
+    }
+    /// The next reply goes to a queue.
+    Result<Unit> submit_next(Queue &queue, void *user) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_stream_submit_next(handle_.get(), queue.handle(), user, error); });
+    }
+
+  private:
+    detail::Owner<frisbee_stream, frisbee_stream_free> handle_;
+};
+
+/// The settings of a client. Texts are PEM.
+struct ClientOptions {
+    std::uint64_t timeout_ms = 0;
+    std::uint64_t connect_timeout_ms = 0;
+    std::uint32_t body_max = 0;
+    std::optional<std::string> authorities, certificate, key, server_name;
+};
+
+/// A client of one server. Any number of threads may call at once.
+class Client {
+  public:
+    static Result<Client> connect(const std::string &address, const ClientOptions &options = {}) {
+        frisbee_client_options settings = {};
+        settings.timeout_ms = options.timeout_ms;
+        settings.connect_timeout_ms = options.connect_timeout_ms;
+        settings.body_max = options.body_max;
+        settings.authorities = text(options.authorities);
+        settings.certificate = text(options.certificate);
+        settings.key = text(options.key);
+        settings.server_name = text(options.server_name);
+        frisbee_client *handle = nullptr;
+        auto made = detail::checked(
+            [&](auto *error) { return frisbee_client_connect(address.c_str(), &settings, &handle, error); });
+        if (!made) return made.error();
+        return Client(handle);
+    }
+
+    /// Names the schema of the server by the text of a `.proto` file, in place of reflection.
+    Result<Unit> proto(const std::string &text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_client_proto(handle_.get(), text.c_str(), codec, error); });
+    }
+
+    /// Makes a unary call and waits for its end.
+    Result<Reply> call(const char *method, Format format, View data, const CallOptions &options = {}) {
+        const Settings settings(options);
+        return Reply::of(
+            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), &settings.options));
+    }
+
+    /// Makes a unary call with protobuf's own messages.
+    template <class Response, class Request>
+    Result<Response> call(const char *method, const Request &request, const CallOptions &options = {}) {
+        auto reply = call(method, FRISBEE_PROTOBUF, request.SerializeAsString(), options);
+        if (!reply) return reply.error();
+        Response response;
+        const View data = reply->data();
+        if (!response.ParseFromArray(data.data(), static_cast<int>(data.size())))
+            return Error{FRISBEE_INTERNAL, "the reply is not the expected message", true};
+        return response;
+    }
+
+    /// Begins a unary call. `done` gets the outcome in a thread of the library, where it must not block or throw.
+    Result<Unit> start(const char *method, Format format, View data, std::function<void(Result<Reply>)> done,
+                       const CallOptions &options = {}) {
+        const Settings settings(options);
+        auto owned = std::make_unique<std::function<void(Result<Reply>)>>(std::move(done));
+        auto started = detail::checked([&](auto *error) {
+            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+                                        &Client::completed, owned.get(), error);
+        });
+        if (started) (void)owned.release();
+        return started;
+    }
+
+    /// Begins a unary call whose reply goes to a queue.
+    Result<Unit> submit(const char *method, Format format, View data, Queue &queue, void *user,
+                        const CallOptions &options = {}) {
+        const Settings settings(options);
+        return detail::checked([&](auto *error) {
+            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+                                         queue.handle(), user, error);
+        });
+    }
+
+    /// Opens a call with streams. `data` is the request of a method that takes one.
+    Result<Stream> open(const char *method, Format format, View data = {}, const CallOptions &options = {}) {
+        const Settings settings(options);
+        frisbee_stream *stream = nullptr;
+        auto opened = detail::checked([&](auto *error) {
+            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), &settings.options, &stream,
+                                       error);
+        });
+        if (!opened) return opened.error();
+        return Stream(stream);
+    }
+
+  private:
+    explicit Client(frisbee_client *handle) noexcept : handle_(handle) {}
+
+    static const char *text(const std::optional<std::string> &text) noexcept { return text ? text->c_str() : nullptr; }
+
+    static void completed(void *user, frisbee_reply *reply) {
+        std::unique_ptr<std::function<void(Result<Reply>)>> done(static_cast<std::function<void(Result<Reply>)> *>(user));
+        (*done)(Reply::of(reply));
+    }
+
+    /// Options in their form for C.
+    struct Settings {
+        explicit Settings(const CallOptions &from) {
+            for (const auto &[key, value] : from.metadata) entries.push_back({key.c_str(), value.data(), value.size()});
+            options.timeout_ms = from.timeout_ms;
+            options.metadata = entries.data();
+            options.metadata_count = entries.size();
+            options.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
+        }
+        Settings(const Settings &) = delete;
+        std::vector<frisbee_metadata> entries;
+        frisbee_call_options options = {};
+    };
+
+    detail::Owner<frisbee_client, frisbee_client_free> handle_;
+};
+
+/// A call of a server. It is replied to exactly once, in the function or later; one that ends without a reply fails.
+class Call {
+  public:
+    explicit Call(frisbee_call *handle) noexcept : handle_(handle) {}
+
+    /// The request in a format; of a stream the latest one.
+    Result<View> data(Format format) const {
+        frisbee_bytes data;
+        auto read = detail::checked([&](auto *error) { return frisbee_call_data(handle_.get(), format, &data, error); });
+        if (!read) return read.error();
+        return detail::view(data);
+    }
+    /// A parameter by its name, or its index in digits: an integer, a number, a truth value, or a view of text or bytes.
+    template <class T>
+    Result<T> get(const char *name) const {
+        Code code;
+        T value{};
+        if constexpr (std::is_same_v<T, bool>) {
+            code = frisbee_call_bool(handle_.get(), name, &value);
+        } else if constexpr (std::is_same_v<T, std::int64_t>) {
+            code = frisbee_call_i64(handle_.get(), name, &value);
+        } else if constexpr (std::is_same_v<T, double>) {
+            code = frisbee_call_f64(handle_.get(), name, &value);
+        } else {
+            static_assert(std::is_same_v<T, View>, "a parameter is a bool, std::int64_t, double or View");
+            frisbee_bytes bytes;
+            code = frisbee_call_text(handle_.get(), name, &bytes);
+            value = detail::view(bytes);
+        }
+        if (code != FRISBEE_OK) return Error{code, std::string("parameter ") + name + " cannot be read"};
+        return value;
+    }
+    View metadata(const char *key) const noexcept { return detail::view(frisbee_call_metadata(handle_.get(), key)); }
+    View remote() const noexcept { return frisbee_call_remote(handle_.get()); }
+    bool is_cancelled() const noexcept { return frisbee_call_is_cancelled(handle_.get()); }
+
+    Result<Unit> reply_metadata(const char *key, View value) {
+        return detail::checked([&](auto *error) {
+            return frisbee_call_reply_metadata(handle_.get(), key, value.data(), value.size(), error);
+        });
+    }
+    /// Replies with a message.
+    Result<Unit> reply(Format format, View data) {
+        return ended([&](auto *error) { return frisbee_call_reply(handle_.get(), format, data.data(), data.size(), error); });
+    }
+    /// Replies with the only field of the reply.
+    template <class T>
+    Result<Unit> reply(const T &value) {
+        return ended([&](auto *error) {
+            if constexpr (std::is_same_v<T, bool>) {
+                return frisbee_call_reply_bool(handle_.get(), value, error);
+            } else if constexpr (std::is_integral_v<T>) {
+                return frisbee_call_reply_i64(handle_.get(), static_cast<std::int64_t>(value), error);
+            } else if constexpr (std::is_floating_point_v<T>) {
+                return frisbee_call_reply_f64(handle_.get(), static_cast<double>(value), error);
+            } else {
+                const View text = value;
+                return frisbee_call_reply_text(handle_.get(), text.data(), text.size(), error);
+            }
+        });
+    }
+    Result<Unit> fail(Code code, const std::string &message) {
+        return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, message.c_str(), error); });
+    }
+    /// Waits for the next request of a stream; whether there is one.
+    Result<bool> next() {
+        frisbee_error error;
+        switch (frisbee_call_next(handle_.get(), &error)) {
+        case FRISBEE_OK: return true;
+        case FRISBEE_OUT_OF_RANGE: return false;
+        default: return detail::taken(error);
+        }
+    }
+    /// Sends one reply of a stream.
+    Result<Unit> send(Format format, View data) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_call_send(handle_.get(), format, data.data(), data.size(), error); });
+    }
+    /// Ends a stream of replies.
+    Result<Unit> finish() {
+        return ended([&](auto *error) { return frisbee_call_finish(handle_.get(), error); });
+    }
+
+  private:
+    static frisbee_code dropped(frisbee_call *handle) {
+        if (handle == nullptr) return FRISBEE_OK;
+        return frisbee_call_fail(handle, FRISBEE_INTERNAL, "the function has not replied", nullptr);
+    }
+    /// Releases the handle if the call has ended.
+    template <class Run>
+    Result<Unit> ended(Run run) {
+        auto done = detail::checked(run);
+        if (done || done.error().code == FRISBEE_CANCELLED) (void)handle_.release();
+        return done;
+    }
+    detail::Owner<frisbee_call, &Call::dropped> handle_;
+};
+
+/// A server of functions. Its end stops it, and waits for calls in flight.
+class Server {
+  public:
+    using Function = std::function<void(Call)>;
+
+    /// `service` is the full name of the service of functions with signatures.
+    static Result<Server> create(const std::string &service, const frisbee_server_options &options = {}) {
+        frisbee_server *handle = nullptr;
+        auto made = detail::checked(
+            [&](auto *error) { return frisbee_server_new(service.c_str(), &options, &handle, error); });
+        if (!made) return made.error();
+        return Server(handle);
+    }
+    Server(Server &&) noexcept = default;
+    Server &operator=(Server &&) noexcept = default;
+    ~Server() {
+        if (handle_.get() != nullptr) frisbee_server_stop(handle_.get(), nullptr);
+    }
+
+    /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at once.
+    Result<Unit> add(const char *signature, Function function) {
+        return kept(std::move(function), [&](auto *user, auto *error) {
+            return frisbee_server_add(handle_.get(), signature, &Server::run_one, user, error);
+        });
+    }
+    /// Adds a schema by the text of a `.proto` file.
+    Result<Unit> proto(const std::string &text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_server_proto(handle_.get(), text.c_str(), codec, error); });
+    }
+    /// Adds the function of a method in a schema.
+    Result<Unit> handle(const char *method, Function function) {
+        return kept(std::move(function), [&](auto *user, auto *error) {
+            return frisbee_server_handle(handle_.get(), method, &Server::run_one, user, error);
+        });
+    }
+    /// Binds an address, and serves in threads of the library.
+    Result<Unit> start(const std::string &address) {
+        return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), address.c_str(), error); });
+    }
+    /// Serves until SIGINT or SIGTERM.
+    Result<Unit> run(const std::string &address) {
+        return detail::checked([&](auto *error) { return frisbee_server_run(handle_.get(), address.c_str(), error); });
+    }
+    Result<Unit> stop() {
+        return detail::checked([&](auto *error) { return frisbee_server_stop(handle_.get(), error); });
+    }
+    std::string address() const { return frisbee_server_address(handle_.get()); }
+
+  private:
+    explicit Server(frisbee_server *handle) noexcept : handle_(handle) {}
+
+    template <class Add>
+    Result<Unit> kept(Function function, Add add) {
+        auto owned = std::make_unique<Function>(std::move(function));
+        auto added = detail::checked([&](auto *error) { return add(owned.get(), error); });
+        if (added) functions_.push_back(std::move(owned));
+        return added;
+    }
+
+    static void run_one(frisbee_call *handle, void *user) noexcept {
+        // An exception ends the call by the destructor of `Call`.
+        try {
+            (*static_cast<Function *>(user))(Call(handle));
+        } catch (...) {
+        }
+    }
+
+    // In this order: the server is freed before its functions.
+    std::vector<std::unique_ptr<Function>> functions_;
+    detail::Owner<frisbee_server, frisbee_server_free> handle_;
+};
+
+} // namespace frisbee
+
+#endif

@@ -1,0 +1,452 @@
+//! [`frisbee_call`]: a call as the function of C sees it, with its request, its parameters and its reply.
+
+use crate::handle::{self, handle};
+use crate::payload::{Encoding, Format, MessageType, Payload};
+use crate::raw::{
+    bytes, c_text, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, optional_text, put, put_metadata, text,
+};
+use crate::runtime::wait;
+use crate::schema::{Callable, Schema};
+use bytes::Bytes;
+use frpc::{Code, Metadata, Request, Response, ResponseSender, Status, Streaming};
+use frpc_dynamic::DynamicMessage;
+use parking_lot::Mutex;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
+
+/// A call of a server: a handle, which the reply frees.
+pub struct frisbee_call {
+    pub(crate) schema: Arc<Schema>,
+    place: usize,
+    request: Option<Message>,
+    metadata: Metadata,
+    remote: CString,
+    timeout_ms: u64,
+    reply_metadata: Mutex<Metadata>,
+    sink: Mutex<Option<Sink>>,
+    requests: AsyncMutex<Option<Streaming<Payload>>>,
+    /// The encoding of the caller, known with its first request.
+    spoken: OnceLock<Encoding>,
+    /// The latest request of a stream.
+    latest: Mutex<Option<Arc<Message>>>,
+    /// The failure of a request that could not be read. It is the outcome, whatever the function replies.
+    failed: Mutex<Option<Status>>,
+}
+
+handle!(frisbee_call, 7, "call");
+
+/// The place of the reply.
+pub(crate) enum Sink {
+    Single(oneshot::Sender<Result<Response<Payload>, Status>>),
+    Stream(ResponseSender<Payload>),
+}
+
+/// A request, decoded at most once.
+pub(crate) struct Message {
+    payload: Payload,
+    decoded: OnceLock<Result<DynamicMessage, Status>>,
+    /// In each format.
+    shown: [OnceLock<Result<Bytes, Status>>; 3],
+}
+
+impl Message {
+    fn new(payload: Payload) -> Self {
+        Self { payload, decoded: OnceLock::new(), shown: Default::default() }
+    }
+
+    fn decoded(&self, of: &MessageType, schema: &Schema) -> Result<&DynamicMessage, Status> {
+        let decode = || of.read(&schema.codec, self.payload.encoding, &self.payload.bytes);
+        self.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
+    }
+
+    /// The bytes in a format, without the NUL of text.
+    fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
+        let show = || match (self.payload.encoding, format) {
+            (Encoding::Native, _) => of.from_native(&schema.codec, format, &self.payload.bytes),
+            (Encoding::Protobuf, Format::Protobuf) => Ok(self.payload.bytes.clone()),
+            _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
+        };
+        let [native, json, protobuf] = &self.shown;
+        let place = match format {
+            Format::Native => native,
+            Format::Json => json,
+            Format::Protobuf => protobuf,
+        };
+        let shown = place.get_or_init(show).as_ref().map_err(Clone::clone)?;
+        let nul = usize::from(format == Format::Json);
+        Ok(frisbee_bytes { len: shown.len().saturating_sub(nul), ..frisbee_bytes::of(shown) })
+    }
+}
+
+impl frisbee_call {
+    pub(crate) fn new(schema: Arc<Schema>, place: usize, request: Request<Payload>, sink: Sink) -> Arc<Self> {
+        let spoken = OnceLock::from(request.get_ref().encoding);
+        let mut call = Self::about(schema, place, &request, sink, spoken);
+        call.request = Some(Message::new(request.into_inner()));
+        Arc::new(call)
+    }
+
+    pub(crate) fn streaming(
+        schema: Arc<Schema>,
+        place: usize,
+        request: Request<Streaming<Payload>>,
+        sink: Sink,
+    ) -> Arc<Self> {
+        let mut call = Self::about(schema, place, &request, sink, OnceLock::new());
+        call.requests = AsyncMutex::new(Some(request.into_inner()));
+        Arc::new(call)
+    }
+
+    fn about<T>(
+        schema: Arc<Schema>,
+        place: usize,
+        request: &Request<T>,
+        sink: Sink,
+        spoken: OnceLock<Encoding>,
+    ) -> Self {
+        let metadata = request.metadata();
+        let timeout = request.timeout().map_or(u64::MAX, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Self {
+            schema,
+            place,
+            request: None,
+            metadata: if metadata.is_empty() { Metadata::new() } else { metadata.clone() },
+            remote: request.remote_addr().map(|address| c_text(&address.to_string())).unwrap_or_default(),
+            timeout_ms: timeout,
+            reply_metadata: Mutex::new(Metadata::new()),
+            sink: Mutex::new(Some(sink)),
+            requests: AsyncMutex::new(None),
+            spoken,
+            latest: Mutex::new(None),
+            failed: Mutex::new(None),
+        }
+    }
+
+    /// Decodes the request before the function sees it. One in the native encoding may be read as bytes, unless the
+    /// function `is_typed`.
+    pub(crate) fn check(&self, is_typed: bool) -> Result<(), Status> {
+        match &self.request {
+            Some(message) if is_typed || message.payload.encoding != Encoding::Native => {
+                self.decoded(message).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a call that its function does not get.
+    pub(crate) fn refuse(&self, status: Status) {
+        // An error shows that the caller is gone, or that the function has the call.
+        match self.sink.lock().take() {
+            Some(Sink::Single(sink)) => drop(sink.send(Err(status))),
+            Some(Sink::Stream(sink)) => drop(sink.try_send(Err(status))),
+            None => {}
+        }
+    }
+
+    pub(crate) fn decoded<'m>(&self, message: &'m Message) -> Result<&'m DynamicMessage, Status> {
+        let decoded = message.decoded(&self.callable().request, &self.schema);
+        decoded.inspect_err(|status| {
+            self.failed.lock().get_or_insert_with(|| status.clone());
+        })
+    }
+
+    pub(crate) fn callable(&self) -> &Callable {
+        self.schema.methods.get(self.place).expect("the place is one of the schema")
+    }
+
+    /// Reads the request.
+    pub(crate) fn request<T>(&self, read: impl FnOnce(&Message) -> Result<T, Status>) -> Result<T, Status> {
+        match &self.request {
+            Some(message) => read(message),
+            None => {
+                let latest = self.latest.lock().clone();
+                let none = || Status::failed_precondition("the call has no request yet: use frisbee_call_next");
+                read(&*latest.ok_or_else(none)?)
+            }
+        }
+    }
+
+    /// A reply in the encoding of the caller.
+    pub(crate) fn payload(&self, format: Format, bytes: Bytes) -> Result<Payload, Status> {
+        self.callable().reply.to_caller(&self.schema.codec, self.spoken.get().copied(), format, bytes)
+    }
+}
+
+/// Ends a call of a single reply. If the reply is invalid the call stays, and may be answered again.
+pub(crate) fn end(
+    call: *mut frisbee_call,
+    reply: impl FnOnce(&frisbee_call) -> Result<Payload, Status>,
+) -> Result<(), Status> {
+    let open = handle::get(call)?;
+    if matches!(&*open.sink.lock(), Some(Sink::Stream(_))) {
+        return Err(Status::failed_precondition("the replies are a stream: use frisbee_call_send and _finish"));
+    }
+    let failed = open.failed.lock().take();
+    let payload = if failed.is_some() { Payload::default() } else { reply(&open)? };
+    let removed = handle::remove(call)?;
+    let Some(Sink::Single(sink)) = removed.sink.lock().take() else { return Ok(()) };
+    if let Some(status) = failed {
+        return sink.send(Err(status)).map_err(|_| gone());
+    }
+    let mut response = Response::new(payload);
+    let metadata = std::mem::take(&mut *removed.reply_metadata.lock());
+    if !metadata.is_empty() {
+        *response.metadata_mut() = metadata;
+    }
+    sink.send(Ok(response)).map_err(|_| gone())
+}
+
+#[cold]
+fn gone() -> Status {
+    Status::cancelled("the caller has cancelled the call, or is gone")
+}
+
+/// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text ends
+/// with a NUL, which `len` leaves out.
+///
+/// The bytes belong to the call: they are valid until its reply, and those of a stream until the next request. Any thread
+/// may call it.
+///
+/// # Safety
+/// `data` is writable, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_data(
+    call: *mut frisbee_call,
+    format: i32,
+    data: *mut frisbee_bytes,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            put("data", data, || {
+                let (call, format) = (handle::get(call)?, Format::new(format)?);
+                call.request(|message| message.shown(&call.callable().request, &call.schema, format))
+            })
+        })
+    }
+}
+
+/// Returns the value of a key in the metadata of the request, or no bytes. They belong to the call. Any thread may call
+/// it.
+///
+/// # Safety
+/// `key` is NULL or a text that ends with a NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *const c_char) -> frisbee_bytes {
+    let found = caught(|| {
+        // SAFETY: it ends with a NUL, as the caller promises.
+        let key = unsafe { optional_text("key", key) }?.unwrap_or_default();
+        let call = handle::get(call)?;
+        let value = call.metadata.get(key).map(str::as_bytes).or_else(|| call.metadata.get_bin(key));
+        Ok(value.map_or(frisbee_bytes::EMPTY, frisbee_bytes::of))
+    });
+    found.unwrap_or(frisbee_bytes::EMPTY)
+}
+
+/// Returns the address of the caller, and an empty text for callers without one. It belongs to the call. Any thread may
+/// call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_call_remote(call: *mut frisbee_call) -> *const c_char {
+    caught(|| Ok(handle::get(call)?.remote.as_ptr())).unwrap_or(c"".as_ptr())
+}
+
+/// Returns the milliseconds that the caller waited for a reply when the call came; `UINT64_MAX` without a deadline. Any
+/// thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_call_timeout_ms(call: *mut frisbee_call) -> u64 {
+    caught(|| Ok(handle::get(call)?.timeout_ms)).unwrap_or(0)
+}
+
+/// Returns whether the call has ended without its reply: it was cancelled, its deadline passed, or the caller is gone. It
+/// still has to be replied to, which frees it. Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
+    let cancelled = caught(|| {
+        let call = handle::get(call)?;
+        Ok(match &*call.sink.lock() {
+            Some(Sink::Single(sink)) => sink.is_closed(),
+            Some(Sink::Stream(sink)) => {
+                let mut closed = std::pin::pin!(sink.closed());
+                let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                closed.as_mut().poll(&mut context).is_ready()
+            }
+            None => true,
+        })
+    });
+    cancelled.unwrap_or(true)
+}
+
+/// Adds an entry to the metadata of the reply. The key and value are copied. Calls whose replies are a stream have none.
+/// Any thread may call it.
+///
+/// # Safety
+/// `key` ends with a NUL, `value` has `len` bytes, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_metadata(
+    call: *mut frisbee_call,
+    key: *const c_char,
+    value: *const c_void,
+    len: usize,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            if matches!(&*call.sink.lock(), Some(Sink::Stream(_))) {
+                return Err(Status::failed_precondition("a stream of replies has no metadata"));
+            }
+            put_metadata(&mut call.reply_metadata.lock(), text("key", key)?, &bytes("value", value, len)?)
+        })
+    }
+}
+
+/// Replies with a message in a format, and frees the call. The bytes are copied.
+///
+/// If the message is invalid the call stays, and needs another reply. `FRISBEE_CANCELLED` means that the caller is gone;
+/// the call is freed. Any thread may call it, at any time: in the function or later.
+///
+/// # Safety
+/// `data` has `len` bytes, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply(
+    call: *mut frisbee_call,
+    format: i32,
+    data: *const c_void,
+    len: usize,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (format, message) = (Format::new(format)?, bytes("data", data, len)?);
+            end(call, |call| call.payload(format, message))
+        })
+    }
+}
+
+/// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
+/// copied, and NULL is an empty one. Any thread may call it, at any time. It ends streams too.
+///
+/// # Safety
+/// `message` is NULL or ends with a NUL, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_fail(
+    call: *mut frisbee_call,
+    code: i32,
+    message: *const c_char,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let text = optional_text("message", message)?.unwrap_or_default();
+            let code = Code::from_i32(code);
+            if code == Code::Ok {
+                return Err(Status::invalid_argument("a failure has a code other than FRISBEE_OK"));
+            }
+            let call = handle::remove(call)?;
+            let mut status = Status::new(code, text);
+            let metadata = std::mem::take(&mut *call.reply_metadata.lock());
+            if !metadata.is_empty() {
+                status = status.with_metadata(metadata);
+            }
+            let sink = call.sink.lock().take();
+            match sink {
+                Some(Sink::Single(sink)) => sink.send(Err(status)).map_err(|_| gone()),
+                Some(Sink::Stream(sink)) => wait(sink.send(Err(status)))?.map_err(|_| gone()),
+                None => Err(gone()),
+            }
+        })
+    }
+}
+
+/// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
+/// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request that
+/// cannot be read, and requests that are cut off, have other codes: then the call fails with that error, whatever the
+/// function replies.
+///
+/// One thread at a time may call it, except in a completion callback.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            let next = wait(async {
+                let mut requests = call.requests.lock().await;
+                match requests.as_mut() {
+                    Some(stream) => Some(stream.message().await),
+                    None => None,
+                }
+            })?;
+            let next = next.ok_or_else(|| Status::failed_precondition("the requests of the call are no stream"))?;
+            let failed = |status: &Status| {
+                call.failed.lock().get_or_insert_with(|| status.clone());
+            };
+            let message = next.inspect_err(failed)?.ok_or_else(|| Status::out_of_range("the requests have ended"))?;
+            let _ = call.spoken.set(message.encoding); // It is the same for all.
+            let message = Arc::new(Message::new(message));
+            call.decoded(&message)?;
+            *call.latest.lock() = Some(message);
+            Ok(())
+        })
+    }
+}
+
+/// Sends one reply of a stream. It waits while the caller takes no more. The bytes are copied.
+///
+/// `FRISBEE_CANCELLED` means that the caller is gone; finish the call then. Any thread may call it, except in a completion
+/// callback.
+///
+/// # Safety
+/// `data` has `len` bytes, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_send(
+    call: *mut frisbee_call,
+    format: i32,
+    data: *const c_void,
+    len: usize,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            let payload = call.payload(Format::new(format)?, bytes("data", data, len)?)?;
+            let sink = match &*call.sink.lock() {
+                Some(Sink::Stream(sink)) => sink.clone(),
+                _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),
+            };
+            wait(sink.send(Ok(payload)))?.map_err(|_| gone())
+        })
+    }
+}
+
+/// Ends a stream of replies, and frees the call. `FRISBEE_CANCELLED` means that the caller is gone. Any thread may call it,
+/// at any time.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_finish(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            if matches!(&*handle::get(call)?.sink.lock(), Some(Sink::Single(_))) {
+                return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply"));
+            }
+            let call = handle::remove(call)?;
+            let (failed, sink) = (call.failed.lock().take(), call.sink.lock().take());
+            match (failed, sink) {
+                (Some(status), Some(Sink::Stream(sink))) => wait(sink.send(Err(status)))?.map_err(|_| gone()),
+                _ => Ok(()),
+            }
+        })
+    }
+}

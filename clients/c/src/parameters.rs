@@ -1,0 +1,254 @@
+//! Parameters and replies by their types: fields of the request, and the only field of the reply.
+
+use crate::call::{end, frisbee_call};
+use crate::handle;
+use crate::payload::Format;
+use crate::raw::{bytes, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, put, text};
+use bytes::Bytes;
+use frpc::Status;
+use frpc_dynamic::DynamicMessage;
+use prost_reflect::{FieldDescriptor, Kind, Value};
+use std::ffi::{c_char, c_void};
+
+impl frisbee_call {
+    /// A parameter: a field by its name, or by its index in digits.
+    fn parameter<T>(&self, name: &str, read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>) -> Result<T, Status> {
+        let of = &self.callable().request;
+        let descriptor = &of.descriptor;
+        let field = match name.parse::<usize>() {
+            Ok(index) => {
+                let declared = descriptor.descriptor_proto().field.get(index);
+                declared.and_then(|field| descriptor.get_field(u32::try_from(field.number()).ok()?))
+            }
+            Err(_) => descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name)),
+        };
+        let field = field.ok_or_else(|| {
+            Status::not_found(format!("{} has no field {name}: use its name or index", descriptor.full_name()))
+        })?;
+        self.request(|message| {
+            let message = self.decoded(message)?;
+            if field.supports_presence() && !message.has_field(&field) {
+                return Err(Status::not_found(format!("parameter {name} is absent")));
+            }
+            let wrong = || Status::invalid_argument(format!("parameter {name} has another type, or is out of range"));
+            read(&field, &message.get_field(&field)).ok_or_else(wrong)
+        })
+    }
+
+    /// A reply whose only field is this value.
+    fn only(&self, value: impl FnOnce(&Kind) -> Option<Value>) -> Result<Bytes, Status> {
+        let of = &self.callable().reply;
+        let mut fields = of.descriptor.fields();
+        let (Some(field), None) = (fields.next(), fields.next()) else {
+            let text = format!("{} has not one field: reply with the whole message", of.descriptor.full_name());
+            return Err(Status::failed_precondition(text));
+        };
+        let wrong = || {
+            let name = of.descriptor.full_name();
+            Status::invalid_argument(format!("field {} of {name} has another type, or a smaller range", field.name()))
+        };
+        let value = value(&field.kind()).filter(|_| !field.is_list() && !field.is_map()).ok_or_else(wrong)?;
+        let mut message = DynamicMessage::new(of.descriptor.clone());
+        message.try_set_field(&field, value).map_err(|_| wrong())?;
+        of.write(&self.schema.codec, Format::Protobuf, &message)
+    }
+}
+
+/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits.
+/// Parameters that are not optional and absent have their default.
+///
+/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. Any thread may call it.
+///
+/// # Safety
+/// `name` ends with a NUL, `value` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_i64(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    value: *mut i64,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        parameter(call, name, value, 0, |_, value| match value {
+            Value::I32(value) | Value::EnumNumber(value) => Some(i64::from(*value)),
+            Value::I64(value) => Some(*value),
+            Value::U32(value) => Some(i64::from(*value)),
+            Value::U64(value) => i64::try_from(*value).ok(),
+            _ => None,
+        })
+    }
+}
+
+/// As `frisbee_call_i64`, for a number with a fraction, or an integer.
+///
+/// # Safety
+/// As for `frisbee_call_i64`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_f64(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    value: *mut f64,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        parameter(call, name, value, 0.0, |_, value| match value {
+            Value::F32(value) => Some(f64::from(*value)),
+            Value::F64(value) => Some(*value),
+            Value::I32(value) => Some(f64::from(*value)),
+            Value::U32(value) => Some(f64::from(*value)),
+            Value::I64(value) => Some(*value as f64),
+            Value::U64(value) => Some(*value as f64),
+            _ => None,
+        })
+    }
+}
+
+/// As `frisbee_call_i64`, for a truth value.
+///
+/// # Safety
+/// As for `frisbee_call_i64`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_bool(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    value: *mut bool,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
+}
+
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL.
+///
+/// # Safety
+/// As for `frisbee_call_i64`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_text(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    value: *mut frisbee_bytes,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        // The value is one of the request: a default, which is not, is empty in proto3.
+        parameter(call, name, value, frisbee_bytes::EMPTY, |_, value| match value {
+            Value::String(text) => Some(frisbee_bytes::of(text.as_bytes())),
+            Value::Bytes(bytes) => Some(frisbee_bytes::of(bytes)),
+            _ => None,
+        })
+    }
+}
+
+/// # Safety
+/// `name` ends with a NUL, `to` is null or writable.
+unsafe fn parameter<T: Copy>(
+    call: *mut frisbee_call,
+    name: *const c_char,
+    to: *mut T,
+    otherwise: T,
+    read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(std::ptr::null_mut(), || {
+            put("value", to, || Ok(otherwise))?;
+            put("value", to, || handle::get(call)?.parameter(text("name", name)?, read))
+        })
+    }
+}
+
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_i64(
+    call: *mut frisbee_call,
+    value: i64,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        reply_only(call, error, |kind| match kind {
+            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => i32::try_from(value).ok().map(Value::I32),
+            Kind::Uint32 | Kind::Fixed32 => u32::try_from(value).ok().map(Value::U32),
+            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Some(Value::I64(value)),
+            Kind::Uint64 | Kind::Fixed64 => u64::try_from(value).ok().map(Value::U64),
+            Kind::Enum(_) => i32::try_from(value).ok().map(Value::EnumNumber),
+            _ => None,
+        })
+    }
+}
+
+/// As `frisbee_call_reply_i64`, for a number with a fraction.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_f64(
+    call: *mut frisbee_call,
+    value: f64,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        reply_only(call, error, |kind| match kind {
+            Kind::Double => Some(Value::F64(value)),
+            Kind::Float => Some(Value::F32(value as f32)),
+            _ => None,
+        })
+    }
+}
+
+/// As `frisbee_call_reply_i64`, for a truth value.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_bool(
+    call: *mut frisbee_call,
+    value: bool,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
+}
+
+/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied.
+///
+/// # Safety
+/// `data` has `len` bytes, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_call_reply_text(
+    call: *mut frisbee_call,
+    data: *const c_void,
+    len: usize,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        let data = match caught(|| bytes("data", data, len)) {
+            Ok(data) => data,
+            Err(status) => return guarded(error, || Err(status)),
+        };
+        reply_only(call, error, |kind| match kind {
+            Kind::String => String::from_utf8(data.to_vec()).ok().map(Value::String),
+            Kind::Bytes => Some(Value::Bytes(data)),
+            _ => None,
+        })
+    }
+}
+
+/// # Safety
+/// `error` is null or writable.
+unsafe fn reply_only(
+    call: *mut frisbee_call,
+    error: *mut frisbee_error,
+    value: impl FnOnce(&Kind) -> Option<Value>,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            end(call, |call| call.only(value).and_then(|message| call.payload(Format::Protobuf, message)))
+        })
+    }
+}

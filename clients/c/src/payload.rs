@@ -1,0 +1,349 @@
+//! [`Payload`]: a message of a call in one of its encodings, and [`Format`], the encodings that C reads and writes.
+
+use bytes::Bytes;
+use frpc::Status;
+use frpc::codegen::{Format as DoorFormat, FormatTerms};
+use frpc::json::{Options, Reader};
+use frpc::polyglot::{
+    DecodeError, Decoder, Enclosed, EncodeError, Encoder, Fields, Form, Message, Root, Undecoded, decode_enclosed,
+    encode_enclosed,
+};
+use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
+use prost_reflect::prost::Message as _;
+
+/// The encoding of bytes that are passed to and from the library.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum frisbee_format {
+    /// The bytes of the wire, unchanged and unchecked.
+    FRISBEE_NATIVE = 0,
+    /// JSON text, by the JSON mapping of proto3.
+    FRISBEE_JSON = 1,
+    /// The encoding of protobuf, which protobuf's own C++ messages have.
+    FRISBEE_PROTOBUF = 2,
+}
+
+/// A checked [`frisbee_format`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Native,
+    Json,
+    Protobuf,
+}
+
+impl Format {
+    pub(crate) fn new(number: i32) -> Result<Self, Status> {
+        match number {
+            0 => Ok(Self::Native),
+            1 => Ok(Self::Json),
+            2 => Ok(Self::Protobuf),
+            other => Err(Status::invalid_argument(format!("format {other} is unknown: use a value of frisbee_format"))),
+        }
+    }
+}
+
+/// The encoding of native messages of a service.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum frisbee_codec {
+    /// Polyglot, field by field: the default of frpc, and the one of Go's fRPC.
+    FRISBEE_CODEC_POLYGLOT = 0,
+    /// Protobuf: services built with `Codec::Protobuf`.
+    FRISBEE_CODEC_PROTOBUF = 1,
+}
+
+impl frisbee_codec {
+    pub(crate) fn new(number: i32) -> Result<Self, Status> {
+        match number {
+            0 => Ok(Self::FRISBEE_CODEC_POLYGLOT),
+            1 => Ok(Self::FRISBEE_CODEC_PROTOBUF),
+            other => Err(Status::invalid_argument(format!("codec {other} is unknown: use a value of frisbee_codec"))),
+        }
+    }
+}
+
+/// A message as one end of a call sees it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Payload {
+    /// In `encoding`; the richer form of the native one. Empty for a default message.
+    pub(crate) bytes: Bytes,
+    /// The flat form, if it differs.
+    flat: Option<Bytes>,
+    /// Whether the flat form loses the presence of a field.
+    is_lossy: bool,
+    pub(crate) encoding: Encoding,
+    /// The message for the other doors, in a reply that is made before a request has shown the door.
+    foreign: Option<Foreign>,
+}
+
+#[derive(Clone, Debug)]
+struct Foreign {
+    json: Bytes,
+    protobuf: Bytes,
+}
+
+/// The encoding of a payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    #[default]
+    Native,
+    Json,
+    /// JSON whose root is an array of the fields.
+    Positional,
+    Protobuf,
+}
+
+impl Payload {
+    pub(crate) fn new(bytes: Bytes, encoding: Encoding) -> Self {
+        Self { bytes, encoding, ..Self::default() }
+    }
+}
+
+/// The format of callers that speak JSON. The function reads the request, since it knows the type.
+pub(crate) const fn json_door(fields: &'static [&'static str]) -> DoorFormat<Payload, Payload> {
+    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+        Ok(payload.foreign.as_ref().map_or(&payload.bytes, |foreign| &foreign.json).clone())
+    };
+    DoorFormat::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
+        .fields(fields)
+        .positional("json-positional", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Positional)))
+}
+
+/// The format of callers that speak protobuf, such as those of gRPC.
+pub(crate) const fn protobuf_door() -> DoorFormat<Payload, Payload> {
+    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+        Ok(payload.foreign.as_ref().map_or(&payload.bytes, |foreign| &foreign.protobuf).clone())
+    };
+    DoorFormat::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)
+}
+
+impl Message for Payload {
+    const NAME: &'static str = "the message";
+
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        let bytes = match (to.form(), &self.flat) {
+            (Form::Flat, Some(flat)) => flat,
+            _ => &self.bytes,
+        };
+        if to.form() == Form::Flat && self.is_lossy {
+            to.note_lost_presence();
+        }
+        if bytes.is_empty() {
+            to.nil();
+        } else {
+            to.encoded(bytes);
+        }
+        Ok(())
+    }
+
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        Ok(match Undecoded::<Opaque>::decode_root(from)? {
+            Root::Error(text) => Root::Error(text),
+            Root::Message(body) => Root::Message(Self::new(body.as_bytes().clone(), Encoding::Native)),
+        })
+    }
+}
+
+/// The type of messages that are not decoded.
+#[derive(Default)]
+struct Opaque;
+
+impl Fields for Opaque {
+    const NAME: &'static str = "the message";
+
+    fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        // Nothing calls it: a payload is read by its descriptor.
+        from.nil().map(|()| Self)
+    }
+}
+
+/// The type of a message, and the codec of its service.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageType {
+    pub(crate) descriptor: MessageDescriptor,
+    pub(crate) codec: frisbee_codec,
+    /// How many fields at its end earlier layouts leave out.
+    pub(crate) appended: u32,
+}
+
+impl MessageType {
+    /// Bytes of C as a message for the native wire.
+    pub(crate) fn to_native(&self, codec: &Codec, format: Format, bytes: Bytes) -> Result<Payload, Status> {
+        match format {
+            Format::Native => Ok(Payload::new(bytes, Encoding::Native)),
+            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => enclosed(&bytes),
+            _ => self.native(codec, &self.read_format(codec, format, &bytes)?),
+        }
+    }
+
+    /// A native message as bytes for C. JSON ends with a NUL.
+    pub(crate) fn from_native(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<Bytes, Status> {
+        match format {
+            Format::Native => Ok(bytes.clone()),
+            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(bytes),
+            _ => self.write(codec, format, &self.read(codec, Encoding::Native, bytes)?),
+        }
+    }
+
+    /// Bytes of C as a reply to a caller that speaks `encoding`, or for all callers if that is not known yet.
+    pub(crate) fn to_caller(
+        &self,
+        codec: &Codec,
+        encoding: Option<Encoding>,
+        format: Format,
+        bytes: Bytes,
+    ) -> Result<Payload, Status> {
+        let encoding = match encoding {
+            Some(Encoding::Native) => return self.to_native(codec, format, bytes),
+            encoding => encoding,
+        };
+        let message = self.read_format(codec, format, &bytes)?;
+        let json = || self.json(&message).map(Bytes::from);
+        let protobuf = || Bytes::from(message.encode_to_vec());
+        Ok(match encoding {
+            Some(Encoding::Protobuf) => Payload::new(protobuf(), Encoding::Protobuf),
+            Some(_) => Payload::new(json()?, Encoding::Json),
+            None => {
+                let foreign = Some(Foreign { json: json()?, protobuf: protobuf() });
+                Payload { foreign, ..self.native(codec, &message)? }
+            }
+        })
+    }
+
+    /// The message for the native wire.
+    fn native(&self, codec: &Codec, message: &DynamicMessage) -> Result<Payload, Status> {
+        if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF {
+            return enclosed(&message.encode_to_vec());
+        }
+        let unsuited = |error: &dyn std::fmt::Display| Status::invalid_argument(format!("{}: {error}", self.name()));
+        let mut flat = Vec::new();
+        let mut encoder = Encoder::new(&mut flat);
+        codec.encode(message, &mut encoder).map_err(|error| unsuited(&error))?;
+        let is_lossy = encoder.lost_presence();
+        let mut extended = Vec::new();
+        codec
+            .encode(message, &mut Encoder::new(&mut extended).with_form(Form::Extended))
+            .map_err(|error| unsuited(&error))?;
+        let flat = (flat != extended).then(|| flat.into());
+        Ok(Payload { bytes: extended.into(), flat, is_lossy, ..Payload::default() })
+    }
+
+    fn name(&self) -> &str {
+        self.descriptor.full_name()
+    }
+
+    fn read_format(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<DynamicMessage, Status> {
+        match format {
+            Format::Native => self.read(codec, Encoding::Native, bytes),
+            // Text of C may end with its NUL.
+            Format::Json => {
+                let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
+                from_json(&self.descriptor, text).map_err(|error| Status::invalid_argument(error.to_string()))
+            }
+            Format::Protobuf => self.read(codec, Encoding::Protobuf, bytes),
+        }
+    }
+
+    /// Decodes a message.
+    pub(crate) fn read(&self, codec: &Codec, encoding: Encoding, bytes: &Bytes) -> Result<DynamicMessage, Status> {
+        let wrong = |error: &dyn std::fmt::Display| {
+            Status::invalid_argument(format!("the message is not a valid {}: {error}", self.name()))
+        };
+        match encoding {
+            Encoding::Native if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => {
+                let inner = opened(bytes)?;
+                codec.decode_protobuf(&self.descriptor, &inner).map_err(|error| wrong(&error))
+            }
+            Encoding::Native if bytes.is_empty() => Ok(DynamicMessage::new(self.descriptor.clone())),
+            Encoding::Native => {
+                let read = codec.decode_appended(&self.descriptor, &mut Decoder::shared(bytes), self.appended);
+                match read.map_err(|error| wrong(&error))? {
+                    Root::Message(message) => Ok(message),
+                    Root::Error(text) => Err(Status::unknown(text)),
+                }
+            }
+            Encoding::Protobuf => codec.decode_protobuf(&self.descriptor, bytes).map_err(|error| wrong(&error)),
+            Encoding::Json => from_json(&self.descriptor, bytes).map_err(|error| wrong(&error)),
+            Encoding::Positional => {
+                let named = self.named(bytes).map_err(|error| wrong(&error))?;
+                from_json(&self.descriptor, named.as_bytes()).map_err(|error| wrong(&error))
+            }
+        }
+    }
+
+    /// The object of the fields in an array of their values, in the order of declaration.
+    fn named(&self, array: &[u8]) -> Result<String, frpc::json::DecodeError> {
+        let options = Options::new();
+        let mut reader = Reader::new(array, &options)?;
+        let declared = &self.descriptor.descriptor_proto().field;
+        let (mut fields, mut object) = (declared.iter(), String::from("{"));
+        reader.array(|reader| {
+            let Some(field) = fields.next() else {
+                return Err(Reader::refuse(reader.position(), format!("more than {} values", declared.len())));
+            };
+            let separator = if object.len() > 1 { "," } else { "" };
+            // A name of a field has no character that JSON escapes, unless `json_name` sets one.
+            let name = field.json_name().replace('\\', "\\\\").replace('"', "\\\"");
+            object.push_str(separator);
+            object.push('"');
+            object.push_str(&name);
+            object.push_str("\":");
+            object.push_str(reader.raw()?);
+            Ok(())
+        })?;
+        reader.end()?;
+        object.push('}');
+        Ok(object)
+    }
+
+    /// Encodes a message for C. JSON ends with a NUL.
+    pub(crate) fn write(&self, codec: &Codec, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
+        match format {
+            Format::Native => Ok(self.native(codec, message)?.bytes),
+            Format::Protobuf => Ok(message.encode_to_vec().into()),
+            Format::Json => {
+                let mut text = self.json(message)?;
+                text.push('\0');
+                Ok(text.into())
+            }
+        }
+    }
+
+    fn json(&self, message: &DynamicMessage) -> Result<String, Status> {
+        to_json(message).map_err(|error| Status::internal(format!("{} has no JSON: {error}", self.name())))
+    }
+}
+
+/// A message in protobuf's encoding as a native body.
+fn enclosed(message: &[u8]) -> Result<Payload, Status> {
+    let mut body = Vec::with_capacity(message.len() + 8);
+    encode_enclosed("the message", &mut Encoder::new(&mut body), message.len(), |out| out.extend_from_slice(message))
+        .map_err(|error| Status::invalid_argument(error.to_string()))?;
+    Ok(Payload::new(body.into(), Encoding::Native))
+}
+
+/// The message in protobuf's encoding of a native body.
+fn opened(body: &Bytes) -> Result<Bytes, Status> {
+    if body.is_empty() {
+        return Ok(Bytes::new());
+    }
+    let read = decode_enclosed(
+        "the message",
+        &mut Decoder::shared(body),
+        |_| 0,
+        |message| {
+            Ok::<_, DecodeError>(match message {
+                Enclosed::Shared(bytes) => bytes,
+                Enclosed::Slice(bytes) => Bytes::copy_from_slice(bytes),
+            })
+        },
+    );
+    match read.map_err(|error| Status::invalid_argument(error.to_string()))? {
+        Root::Message(message) => Ok(message),
+        Root::Error(text) => Err(Status::unknown(text)),
+    }
+}

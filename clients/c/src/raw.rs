@@ -1,0 +1,265 @@
+//! The border to C: pointers to memory of the caller, codes and texts of errors. No panic leaves the library.
+
+use bytes::Bytes;
+use frpc::{Code, Metadata, Status};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// The result of a function or call: the status codes of gRPC.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum frisbee_code {
+    /// Success.
+    FRISBEE_OK = 0,
+    /// The caller cancelled the call.
+    FRISBEE_CANCELLED = 1,
+    /// An error without a more precise code.
+    FRISBEE_UNKNOWN = 2,
+    /// An argument is wrong: of the call, or of the function of this library.
+    FRISBEE_INVALID_ARGUMENT = 3,
+    /// The deadline passed. The call may have run.
+    FRISBEE_DEADLINE_EXCEEDED = 4,
+    /// A named object does not exist.
+    FRISBEE_NOT_FOUND = 5,
+    /// The object exists already.
+    FRISBEE_ALREADY_EXISTS = 6,
+    /// The caller lacks the permission.
+    FRISBEE_PERMISSION_DENIED = 7,
+    /// A limit is reached.
+    FRISBEE_RESOURCE_EXHAUSTED = 8,
+    /// The state does not allow it, such as a blocking call in a callback.
+    FRISBEE_FAILED_PRECONDITION = 9,
+    /// A conflict ended the operation.
+    FRISBEE_ABORTED = 10,
+    /// A value is outside its range.
+    FRISBEE_OUT_OF_RANGE = 11,
+    /// The server has no such method.
+    FRISBEE_UNIMPLEMENTED = 12,
+    /// An internal error, also a panic that the library has caught.
+    FRISBEE_INTERNAL = 13,
+    /// There is no connection to the server.
+    FRISBEE_UNAVAILABLE = 14,
+    /// Data is lost.
+    FRISBEE_DATA_LOSS = 15,
+    /// The caller is not authenticated.
+    FRISBEE_UNAUTHENTICATED = 16,
+}
+
+/// An error as a value: its code, and a text that ends with a NUL and is cut to the size of the array.
+#[repr(C)]
+pub struct frisbee_error {
+    /// The code.
+    pub code: frisbee_code,
+    /// The text.
+    pub message: [c_char; 508],
+}
+
+/// A view of bytes, which belong to the object that returned it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct frisbee_bytes {
+    /// The first byte; NULL if there are none.
+    pub data: *const c_void,
+    /// The number of bytes.
+    pub len: usize,
+}
+
+impl frisbee_bytes {
+    pub(crate) const EMPTY: Self = Self { data: std::ptr::null(), len: 0 };
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        if bytes.is_empty() {
+            return Self::EMPTY;
+        }
+        Self { data: bytes.as_ptr().cast(), len: bytes.len() }
+    }
+}
+
+/// One entry of metadata. Keys that end with `-bin` have bytes as values, all others text.
+#[repr(C)]
+pub struct frisbee_metadata {
+    /// The key, in lower case.
+    pub key: *const c_char,
+    /// The value.
+    pub value: *const c_void,
+    /// The number of bytes of the value.
+    pub len: usize,
+}
+
+pub(crate) fn code(code: Code) -> frisbee_code {
+    use frisbee_code::*;
+    match code {
+        Code::Ok => FRISBEE_OK,
+        Code::Cancelled => FRISBEE_CANCELLED,
+        Code::Unknown => FRISBEE_UNKNOWN,
+        Code::InvalidArgument => FRISBEE_INVALID_ARGUMENT,
+        Code::DeadlineExceeded => FRISBEE_DEADLINE_EXCEEDED,
+        Code::NotFound => FRISBEE_NOT_FOUND,
+        Code::AlreadyExists => FRISBEE_ALREADY_EXISTS,
+        Code::PermissionDenied => FRISBEE_PERMISSION_DENIED,
+        Code::ResourceExhausted => FRISBEE_RESOURCE_EXHAUSTED,
+        Code::FailedPrecondition => FRISBEE_FAILED_PRECONDITION,
+        Code::Aborted => FRISBEE_ABORTED,
+        Code::OutOfRange => FRISBEE_OUT_OF_RANGE,
+        Code::Unimplemented => FRISBEE_UNIMPLEMENTED,
+        Code::Internal => FRISBEE_INTERNAL,
+        Code::Unavailable => FRISBEE_UNAVAILABLE,
+        Code::DataLoss => FRISBEE_DATA_LOSS,
+        Code::Unauthenticated => FRISBEE_UNAUTHENTICATED,
+    }
+}
+
+/// Runs `run`; a panic becomes an error.
+pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, Status> {
+    // The state that a panic leaves is that of dropped values: the tables hold whole objects only.
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Status::internal("the library has caught a panic")))
+}
+
+/// Runs the body of an exported function. Its error goes to `error`, unless that is null, and its code is returned.
+///
+/// # Safety
+/// `error` is null, or valid for a write.
+pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Result<(), Status>) -> frisbee_code {
+    match caught(run) {
+        Ok(()) => frisbee_code::FRISBEE_OK,
+        Err(status) => {
+            let code = code(status.code());
+            if !error.is_null() {
+                // SAFETY: it is valid, as the caller promises.
+                unsafe { error.write(frisbee_error { code, message: cut(status.message()) }) };
+            }
+            code
+        }
+    }
+}
+
+/// A text in an array: cut where a character begins, and at a NUL.
+fn cut(text: &str) -> [c_char; 508] {
+    let mut message = [0; 508];
+    let text = text.split('\0').next().unwrap_or_default();
+    let len = (0..message.len()).rev().find(|len| text.is_char_boundary(*len)).unwrap_or(0).min(text.len());
+    for (to, from) in message.iter_mut().zip(text.as_bytes().iter().take(len)) {
+        *to = c_char::from_ne_bytes([*from]);
+    }
+    message
+}
+
+/// A text for C: bytes after a NUL are cut.
+pub(crate) fn c_text(text: &str) -> CString {
+    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// A text of the caller, or nothing if it is null.
+///
+/// # Safety
+/// `text` is null, or ends with a NUL and does not change during `'a`.
+pub(crate) unsafe fn optional_text<'a>(name: &str, text: *const c_char) -> Result<Option<&'a str>, Status> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: it ends with a NUL, as the caller promises.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map(Some).map_err(|error| Status::invalid_argument(format!("{name} is not UTF-8: {error}")))
+}
+
+/// A text of the caller.
+///
+/// # Safety
+/// As for [`optional_text`].
+pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str, Status> {
+    // SAFETY: the caller promises the same.
+    unsafe { optional_text(name, text) }?.ok_or_else(|| Status::invalid_argument(format!("{name} is NULL")))
+}
+
+/// Copies bytes of the caller.
+///
+/// # Safety
+/// `data` is null, or valid for reading `len` bytes.
+pub(crate) unsafe fn bytes(name: &str, data: *const c_void, len: usize) -> Result<Bytes, Status> {
+    if len == 0 {
+        return Ok(Bytes::new());
+    }
+    if data.is_null() {
+        return Err(Status::invalid_argument(format!("{name} is NULL and has {len} bytes")));
+    }
+    if isize::try_from(len).is_err() {
+        return Err(Status::invalid_argument(format!("{name} has {len} bytes, more than memory")));
+    }
+    // SAFETY: it has so many bytes, as the caller promises.
+    Ok(Bytes::copy_from_slice(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }))
+}
+
+/// Copies metadata of the caller.
+///
+/// # Safety
+/// `entries` is null or has `count` entries with valid keys and values.
+pub(crate) unsafe fn metadata(entries: *const frisbee_metadata, count: usize) -> Result<Metadata, Status> {
+    let mut metadata = Metadata::new();
+    if count == 0 {
+        return Ok(metadata);
+    }
+    if entries.is_null() || isize::try_from(count.saturating_mul(size_of::<frisbee_metadata>())).is_err() {
+        return Err(Status::invalid_argument(format!("metadata is NULL or too long, and has {count} entries")));
+    }
+    // SAFETY: it has so many entries, as the caller promises.
+    for entry in unsafe { std::slice::from_raw_parts(entries, count) } {
+        // SAFETY: its key and value are valid, as the caller promises.
+        let (key, value) = unsafe { (text("a metadata key", entry.key)?, bytes("metadata", entry.value, entry.len)?) };
+        put_metadata(&mut metadata, key, &value)?;
+    }
+    Ok(metadata)
+}
+
+/// Adds an entry of metadata.
+pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> Result<(), Status> {
+    let wrong = |error: &dyn std::fmt::Display| Status::invalid_argument(format!("metadata {key}: {error}"));
+    if key.ends_with("-bin") {
+        return metadata.insert_bin(key, value).map_err(|error| wrong(&error));
+    }
+    let value = std::str::from_utf8(value).map_err(|error| wrong(&error))?;
+    metadata.insert(key, value).map_err(|error| wrong(&error))
+}
+
+/// Stores a result of an exported function.
+///
+/// # Safety
+/// `to` is null, or valid for a write.
+pub(crate) unsafe fn put<T>(name: &str, to: *mut T, value: impl FnOnce() -> Result<T, Status>) -> Result<(), Status> {
+    if to.is_null() {
+        return Err(Status::invalid_argument(format!("{name} is NULL")));
+    }
+    let value = value()?;
+    // SAFETY: it is valid, as the caller promises.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// A time in milliseconds; 0 for the default.
+pub(crate) fn milliseconds(time: u64) -> Option<Duration> {
+    (time > 0).then(|| Duration::from_millis(time))
+}
+
+/// The bytes reserved in a struct of options have to be 0.
+pub(crate) fn check_reserved(name: &str, reserved: &[u64]) -> Result<(), Status> {
+    if reserved.iter().any(|word| *word != 0) {
+        return Err(Status::invalid_argument(format!("reserved fields of {name} are not 0: initialise it with {{0}}")));
+    }
+    Ok(())
+}
+
+/// A pointer of the caller to data that the library passes on and never uses.
+#[derive(Clone, Copy)]
+pub(crate) struct UserData(pub(crate) *mut c_void);
+
+impl UserData {
+    /// By a method, so that closures capture the whole.
+    pub(crate) fn get(self) -> *mut c_void {
+        self.0
+    }
+}
+
+// SAFETY: the library does not dereference it; the header states the threads of callbacks.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}

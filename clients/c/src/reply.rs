@@ -1,0 +1,198 @@
+//! [`frisbee_reply`]: the outcome of a call, or one message of a stream.
+
+use crate::handle::{self, handle};
+use crate::payload::{Format, MessageType};
+use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
+use bytes::Bytes;
+use frpc::{Metadata, Status};
+use frpc_dynamic::Codec;
+use std::ffi::{CStr, CString, c_char};
+use std::sync::Arc;
+
+/// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
+pub struct frisbee_reply {
+    outcome: Result<Data, Box<Failure>>,
+    metadata: Vec<(CString, Bytes)>,
+}
+
+handle!(frisbee_reply, 2, "reply");
+
+struct Data {
+    bytes: Bytes,
+    /// Without the NUL of text.
+    len: usize,
+}
+
+struct Failure {
+    code: frisbee_code,
+    message: CString,
+    details: Bytes,
+    may_have_run: bool,
+}
+
+impl frisbee_reply {
+    /// A reply with a message in the native encoding.
+    pub(crate) fn new(
+        of: &MessageType,
+        codec: &Codec,
+        format: Format,
+        native: &Bytes,
+        metadata: Option<&Metadata>,
+    ) -> Self {
+        match of.from_native(codec, format, native) {
+            Ok(bytes) => {
+                let len = if format == Format::Json { bytes.len().saturating_sub(1) } else { bytes.len() };
+                Self { outcome: Ok(Data { bytes, len }), metadata: metadata.map(entries).unwrap_or_default() }
+            }
+            Err(status) => {
+                let text = format!("the reply is unreadable: {}", status.message());
+                Self::failure(&Status::internal(text))
+            }
+        }
+    }
+
+    pub(crate) fn failure(status: &Status) -> Self {
+        let failure = Failure {
+            code: code(status.code()),
+            message: c_text(status.message()),
+            details: Bytes::copy_from_slice(status.details()),
+            may_have_run: status.may_have_run(),
+        };
+        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().map(entries).unwrap_or_default() }
+    }
+
+    /// The failure of a call that was not sent.
+    pub(crate) fn refused(status: &Status) -> Self {
+        let mut reply = Self::failure(status);
+        if let Err(failure) = &mut reply.outcome {
+            failure.may_have_run = false;
+        }
+        reply
+    }
+
+    /// The handle, or null if there are too many.
+    pub(crate) fn into_handle(self) -> *mut Self {
+        handle::insert(Arc::new(self)).unwrap_or(std::ptr::null_mut())
+    }
+}
+
+fn entries(metadata: &Metadata) -> Vec<(CString, Bytes)> {
+    metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect()
+}
+
+/// Reads a part of a reply. The pointers of the part are valid as long as the handle.
+fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
+    caught(|| Ok(read(&*handle::get(reply)?))).unwrap_or(otherwise)
+}
+
+/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. NULL and freed replies have
+/// `FRISBEE_INVALID_ARGUMENT`.
+///
+/// Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {
+    part(reply, frisbee_code::FRISBEE_INVALID_ARGUMENT, |reply| match &reply.outcome {
+        Ok(_) => frisbee_code::FRISBEE_OK,
+        Err(failure) => failure.code,
+    })
+}
+
+/// Returns the text of a failure, and an empty text for success. It belongs to the reply.
+///
+/// Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
+    const INVALID: &CStr = c"the reply is NULL or freed, or 16777216 replies are in use";
+    part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
+        Ok(_) => c"".as_ptr(),
+        Err(failure) => failure.message.as_ptr(),
+    })
+}
+
+/// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which `len` leaves
+/// out. The bytes belong to the reply. A failure has none.
+///
+/// Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
+    part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
+        Ok(data) => frisbee_bytes { len: data.len, ..frisbee_bytes::of(&data.bytes) },
+        Err(_) => frisbee_bytes::EMPTY,
+    })
+}
+
+/// Returns the details of a failure, which are a `google.rpc.Status` in protobuf's encoding. They belong to the reply.
+///
+/// Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
+    part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
+        Err(failure) if !failure.details.is_empty() => frisbee_bytes::of(&failure.details),
+        _ => frisbee_bytes::EMPTY,
+    })
+}
+
+/// Returns whether a failed call may have run at the server. If not, it is safe to call again.
+///
+/// Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
+    part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
+}
+
+/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply. Returns false, and stores nothing,
+/// beyond the last entry.
+///
+/// Any thread may call it.
+///
+/// # Safety
+/// `entry` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_reply_metadata_at(
+    reply: *const frisbee_reply,
+    index: usize,
+    entry: *mut frisbee_metadata,
+) -> bool {
+    let stored = caught(|| {
+        let reply = handle::get(reply)?;
+        let (key, value) = reply.metadata.get(index).ok_or_else(|| Status::not_found("no such entry"))?;
+        let found = frisbee_metadata { key: key.as_ptr(), value: value.as_ptr().cast(), len: value.len() };
+        // SAFETY: it is writable, as the caller promises.
+        unsafe { put("entry", entry, || Ok(found)) }
+    });
+    stored.is_ok()
+}
+
+/// Returns the value of a key in the metadata of a reply, or no bytes. They belong to the reply.
+///
+/// Any thread may call it.
+///
+/// # Safety
+/// `key` is NULL or a text that ends with a NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key: *const c_char) -> frisbee_bytes {
+    // SAFETY: it ends with a NUL, as the caller promises.
+    let Ok(Some(key)) = (unsafe { optional_text("key", key) }) else { return frisbee_bytes::EMPTY };
+    part(reply, frisbee_bytes::EMPTY, |reply| {
+        let mut entries = reply.metadata.iter();
+        let found = entries.find(|(name, _)| name.to_bytes() == key.as_bytes());
+        found.map_or(frisbee_bytes::EMPTY, |(_, value)| frisbee_bytes::of(value))
+    })
+}
+
+/// Frees a reply. NULL is allowed; a reply that is freed already is an error.
+///
+/// Any thread may call it, while no other thread uses the pointers of the reply.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_reply_free(reply: *mut frisbee_reply) -> frisbee_code {
+    free(reply)
+}
+
+/// Frees a handle.
+pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
+    if freed.is_null() {
+        return frisbee_code::FRISBEE_OK;
+    }
+    // SAFETY: null is allowed.
+    unsafe { raw::guarded(std::ptr::null_mut(), || handle::remove(freed).map(drop)) }
+}

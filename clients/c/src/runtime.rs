@@ -1,0 +1,95 @@
+//! The runtime of the process, which drives the connections of clients and accepts those of servers, and waiting for
+//! futures in threads of C.
+
+use frpc::Status;
+use std::cell::Cell;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// The threads of the runtime: it drives sockets, and the work of calls is small.
+const THREADS_MAX: usize = 4;
+
+/// The runtime, made by the first client or server. It lives as long as the process.
+pub(crate) fn handle() -> Result<&'static Handle, Status> {
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(threads).thread_name("frisbee").enable_all().build().map_err(|error| error.to_string())
+    });
+    match runtime {
+        Ok(runtime) => Ok(runtime.handle()),
+        Err(error) => Err(Status::internal(format!("the threads of the library cannot be started: {error}"))),
+    }
+}
+
+thread_local! {
+    static IN_COMPLETION: Cell<bool> = const { Cell::new(false) };
+    static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a function of a server, within which a server cannot be stopped: it would wait for the function.
+pub(crate) fn in_function(run: impl FnOnce()) {
+    let outer = IN_FUNCTION.replace(true);
+    run();
+    IN_FUNCTION.set(outer);
+}
+
+/// Fails in a function of a server.
+pub(crate) fn may_stop() -> Result<(), Status> {
+    if IN_FUNCTION.get() {
+        return Err(Status::failed_precondition("a function of a server cannot stop a server: use another thread"));
+    }
+    may_block()
+}
+
+/// Runs a callback of a completed call, within which functions that block are refused: it holds a thread of the runtime.
+pub(crate) fn in_completion(run: impl FnOnce()) {
+    let outer = IN_COMPLETION.replace(true);
+    run();
+    IN_COMPLETION.set(outer);
+}
+
+/// Fails in a callback of a completed call.
+pub(crate) fn may_block() -> Result<(), Status> {
+    if IN_COMPLETION.get() {
+        let text = "this function blocks, and a completion callback must not: use another thread or a queue";
+        return Err(Status::failed_precondition(text));
+    }
+    Ok(())
+}
+
+/// Blocks this thread until the future has ended.
+///
+/// # Errors
+/// In a callback of a completed call.
+pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
+    may_block()?;
+    let _context = handle()?.enter();
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    // In a handler of a server the budget of its task is used up at some time, and returns only after the handler.
+    let mut future = pin!(tokio::task::unconstrained(future));
+    loop {
+        // A wake-up between the poll and `park` makes `park` return at once.
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return Ok(output),
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}

@@ -1,0 +1,269 @@
+//! [`Schema`]: the methods of services that are known at run time, from the text of a `.proto` file or from a server that
+//! describes itself.
+
+use crate::payload::{MessageType, frisbee_codec};
+use frpc::Status;
+use frpc::codegen::{Layout, Method, Schema as Embedded};
+use frpc_build::{Fingerprint, LockUpdate};
+use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
+use frpc_reflection::{ServerSchema, v1};
+use parking_lot::Mutex;
+use prost_reflect::MethodDescriptor;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use std::collections::{BTreeMap, HashMap};
+
+/// The operation of the first method, unless another schema has it.
+pub(crate) const FIRST_OPERATION: u16 = 10;
+
+/// Methods by their names.
+pub(crate) struct Schema {
+    /// Remembers the order of the fields of each message.
+    pub(crate) codec: Codec,
+    /// The descriptors, encoded.
+    pub(crate) files: Vec<u8>,
+    pub(crate) methods: Vec<Callable>,
+    /// `pkg.Service/Method`, and `Method` where only one service has it.
+    by_name: HashMap<String, Option<usize>>,
+}
+
+/// A method of a schema.
+pub(crate) struct Callable {
+    pub(crate) descriptor: MethodDescriptor,
+    pub(crate) method: &'static Method,
+    pub(crate) layout: &'static Layout,
+    operation: u16,
+    pub(crate) request: MessageType,
+    pub(crate) reply: MessageType,
+}
+
+/// The wire properties of a service.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Known {
+    service: String,
+    fingerprint: u64,
+    compatible: Vec<u64>,
+    methods: Vec<KnownMethod>,
+}
+
+/// The wire properties of a method.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct KnownMethod {
+    name: String,
+    operation: u16,
+    appended: (u32, u32),
+    is_idempotent: bool,
+}
+
+impl Schema {
+    /// The schema of a `.proto` file, with operations from `first` on.
+    ///
+    /// # Errors
+    /// If the text is not a schema.
+    pub(crate) fn parse(text: &str, codec: frisbee_codec, first: u16) -> Result<Self, Status> {
+        let refused =
+            |error: &dyn std::fmt::Display| Status::invalid_argument(format!("the schema is invalid: {error}"));
+        let mut resolver = ChainFileResolver::new();
+        // The files of a server need different names.
+        let file = format!("schema{first}.proto");
+        resolver.add(Source(file.clone(), text.to_owned()));
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = protox::Compiler::with_file_resolver(resolver);
+        compiler.include_imports(true).include_source_info(true);
+        compiler.open_files([&file]).map_err(|error| refused(&format!("{error:?}")))?;
+        let builder =
+            frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).codec(match codec {
+                frisbee_codec::FRISBEE_CODEC_POLYGLOT => frpc_build::Codec::Polyglot,
+                frisbee_codec::FRISBEE_CODEC_PROTOBUF => frpc_build::Codec::Protobuf,
+            });
+        let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
+        let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| refused(&error))?;
+        let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| refused(&error))?;
+        let known: Vec<_> = loaded.layouts.iter().map(|layout| (Known::of(layout, &pool), codec)).collect();
+        Ok(Self::of(&pool, loaded.descriptors, &known))
+    }
+
+    /// The schema that a server has sent.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn of_server(shown: &ServerSchema) -> Result<Self, Status> {
+        let refused = |reason: &str| Status::internal(format!("the schema of the server cannot be read: {reason}"));
+        let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(|error| refused(&error.to_string()))?;
+        let known = shown.services.iter().filter_map(|service| {
+            let codec = match service.codec() {
+                v1::Codec::Polyglot => frisbee_codec::FRISBEE_CODEC_POLYGLOT,
+                v1::Codec::Protobuf => frisbee_codec::FRISBEE_CODEC_PROTOBUF,
+                #[allow(unreachable_patterns)] // Codecs of later versions.
+                _ => return None,
+            };
+            Some(Known::described(service).map(|known| (known, codec)))
+        });
+        let known: Option<Vec<_>> = known.collect();
+        let known = known.ok_or_else(|| refused("a number of a service is out of range"))?;
+        Ok(Self::of(&pool, shown.files.to_vec(), &known))
+    }
+
+    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(Known, frisbee_codec)]) -> Self {
+        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), by_name: HashMap::new() };
+        for (known, codec) in known {
+            let Some(service) = pool.get_service_by_name(&known.service) else { continue };
+            let (layout, constants) = leaked(known);
+            for (method, known) in constants.iter().zip(&known.methods) {
+                let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
+                let message = |descriptor, appended| MessageType { descriptor, codec: *codec, appended };
+                let place = schema.methods.len();
+                schema.by_name.insert(format!("{}/{}", service.full_name(), known.name), Some(place));
+                let short = schema.by_name.entry(known.name.clone());
+                short.and_modify(|place| *place = None).or_insert(Some(place));
+                schema.methods.push(Callable {
+                    request: message(descriptor.input(), known.appended.0),
+                    reply: message(descriptor.output(), known.appended.1),
+                    descriptor,
+                    method,
+                    layout,
+                    operation: known.operation,
+                });
+            }
+        }
+        schema
+    }
+
+    /// The method of a name: `pkg.Service/Method`, or `Method` if only one service has it.
+    ///
+    /// # Errors
+    /// If there is no such method, or several.
+    pub(crate) fn method(&self, name: &str) -> Result<&Callable, Status> {
+        self.place(name).map(|place| self.methods.get(place).expect("a name has the place of its method"))
+    }
+
+    /// The place of a method in `methods`.
+    ///
+    /// # Errors
+    /// As [`method`](Self::method).
+    pub(crate) fn place(&self, name: &str) -> Result<usize, Status> {
+        match self.by_name.get(name.trim_start_matches('/')) {
+            Some(Some(place)) => Ok(*place),
+            Some(None) => {
+                Err(Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}")))
+            }
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// The descriptors as reflection shows them. They live as long as the process, once for each schema.
+    pub(crate) fn embedded(&self, codec: frisbee_codec) -> &'static Embedded {
+        static EMBEDDED: Mutex<BTreeMap<(Vec<u8>, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
+        let is_protobuf = codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
+        EMBEDDED.lock().entry((self.files.clone(), is_protobuf)).or_insert_with(|| {
+            let embedded = Embedded::new(self.files.clone().leak());
+            Box::leak(Box::new(if is_protobuf { embedded.protobuf() } else { embedded }))
+        })
+    }
+
+    /// The first operation for a schema next to these: the next multiple of 100, as frpc-build has them.
+    pub(crate) fn free_operation<'s>(schemas: impl IntoIterator<Item = &'s Self>) -> u16 {
+        let taken = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
+        taken.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
+    }
+
+    #[cold]
+    fn unknown(&self, name: &str) -> Status {
+        const SHOWN: usize = 8;
+        let names: Vec<_> = self.methods.iter().take(SHOWN).map(Callable::name).collect();
+        let more = if self.methods.len() > SHOWN { ", …" } else { "" };
+        Status::unimplemented(format!("the schema has no method {name:?}; it has: {}{more}", names.join(", ")))
+    }
+}
+
+impl Callable {
+    /// `pkg.Service/Method`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
+    }
+}
+
+impl MessageType {
+    /// The names of the fields in JSON, in the order of declaration. They live as long as the process, once for each list.
+    pub(crate) fn fields(&self) -> &'static [&'static str] {
+        static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
+        let declared = self.descriptor.descriptor_proto().field.iter();
+        let names: Vec<String> = declared.map(|field| field.json_name().to_owned()).collect();
+        let leaked = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
+        LISTS.lock().entry(names.clone()).or_insert_with(|| leaked(&names))
+    }
+}
+
+impl Known {
+    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
+        let appended: HashMap<&str, u32> = layout.appended().collect();
+        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
+        let service = pool.get_service_by_name(layout.service());
+        let method = |(name, operation): (&str, u16)| {
+            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+            let appended = method.as_ref().map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
+            // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
+            let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
+            let is_idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
+            KnownMethod { name: name.to_owned(), operation, appended, is_idempotent }
+        };
+        Self {
+            service: layout.service().to_owned(),
+            fingerprint: layout.fingerprint().get(),
+            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            methods: layout.methods().map(method).collect(),
+        }
+    }
+
+    /// The properties by reflection; `None` if a number is out of range.
+    fn described(service: &v1::Service) -> Option<Self> {
+        let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
+        let method = |method: &v1::Method| {
+            Some(KnownMethod {
+                name: method.name.clone(),
+                operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
+                appended: (method.request_added, method.response_added),
+                is_idempotent: method.idempotency() != v1::Idempotency::Unknown,
+            })
+        };
+        Some(Self {
+            service: service.name.clone(),
+            fingerprint: fingerprint(&service.fingerprint)?,
+            // As many as a lock keeps.
+            compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
+            methods: service.methods.iter().map(method).collect::<Option<_>>()?,
+        })
+    }
+}
+
+type Constants = (&'static Layout, &'static [Method]);
+
+/// The constants of a service as generated code has them. They live as long as the process, once for each layout.
+fn leaked(known: &Known) -> Constants {
+    static CONSTANTS: Mutex<Option<HashMap<Known, Constants>>> = Mutex::new(None);
+    let mut constants = CONSTANTS.lock();
+    *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
+        let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
+        operations.sort_unstable();
+        let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
+        let layout: &'static Layout =
+            Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
+        let method = |known: &KnownMethod| {
+            let (request, reply) = known.appended;
+            let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
+            if known.is_idempotent { method.idempotent() } else { method }
+        };
+        (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())
+    })
+}
+
+/// A file with its name and text.
+struct Source(String, String);
+
+impl FileResolver for Source {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        if name != self.0 {
+            return Err(protox::Error::file_not_found(name));
+        }
+        File::from_source(name, &self.1)
+    }
+}

@@ -1,0 +1,564 @@
+//! [`frisbee_server`]: functions of C as services, at the native door and at those of the gateway.
+
+use crate::call::{Sink, frisbee_call};
+use crate::handle::{self, handle};
+use crate::payload::{Payload, frisbee_codec, json_door, protobuf_door};
+use crate::raw::{
+    UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, milliseconds, optional_text, put, text,
+};
+use crate::reply::free;
+use crate::runtime::{self, in_function, may_stop, wait};
+use crate::schema::Schema;
+use crate::signature::{Signature, proto};
+use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
+use frpc::tls::{Authorities, Identity, ServerTls, TlsError};
+use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use frpc_reflection::{Health, Reflection};
+use parking_lot::Mutex;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+use tokio::sync::{oneshot, watch};
+
+/// How many replies of a stream may wait for their caller.
+const MESSAGES_AHEAD: usize = 16;
+
+/// A server of functions: a handle, which `frisbee_server_free` frees.
+pub struct frisbee_server {
+    state: Mutex<State>,
+    /// The address, once it is bound.
+    address: std::sync::OnceLock<CString>,
+    ended: watch::Receiver<Option<Result<(), String>>>,
+}
+
+handle!(frisbee_server, 6, "server");
+
+enum State {
+    Building(Box<Building>),
+    Serving(oneshot::Sender<()>),
+    Stopped,
+}
+
+/// A server before it serves.
+struct Building {
+    builder: ServerBuilder,
+    ending: watch::Sender<Option<Result<(), String>>>,
+    service: String,
+    /// With signatures; they make up `service`.
+    functions: Vec<(Signature, Function)>,
+    schemas: Vec<Arc<Schema>>,
+    /// By the names of methods in the schemas.
+    handlers: Vec<(String, Function)>,
+}
+
+/// A function that serves a method. It gets the call and the `user` pointer.
+///
+/// It replies to the call in the function or later, from any thread, exactly once. Functions of methods with one request and
+/// one reply run in the thread of the connection and should return within a millisecond; a blocked thread is replaced
+/// after 12 ms. Functions of methods with streams run in threads of their own and may block. Functions run in several
+/// threads at once.
+pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
+
+#[derive(Clone, Copy)]
+struct Function {
+    run: extern "C" fn(*mut frisbee_call, *mut c_void),
+    user: UserData,
+    /// Whether it has a signature, and reads its parameters by their types.
+    is_typed: bool,
+}
+
+/// The settings of a server. Initialise it with `{0}`: each field has a default.
+#[repr(C)]
+pub struct frisbee_server_options {
+    /// The number of threads for connections; 0 for one for each core.
+    pub threads: u32,
+    /// The longest message in bytes; 0 for 5 MiB.
+    pub body_max: u32,
+    /// The time that calls in flight have when the server stops, in milliseconds; 0 for the default.
+    pub shutdown_timeout_ms: u64,
+    /// The certificate as PEM, for TLS; NULL for plain connections.
+    pub certificate: *const c_char,
+    /// The key of the certificate as PEM.
+    pub key: *const c_char,
+    /// The certificates of the authorities of clients as PEM; NULL if clients need no certificate.
+    pub client_authorities: *const c_char,
+    /// Names of the server that HTTP callers may use beside its address, the last one NULL; or NULL.
+    pub hosts: *const *const c_char,
+    /// Origins of pages that may call, the last one NULL; or NULL.
+    pub origins: *const *const c_char,
+    /// Whether the server has its native door only, and none for JSON-RPC, HTTP, gRPC and WebSocket.
+    pub is_native_only: bool,
+    /// Has to be 0.
+    pub reserved: [u64; 4],
+}
+
+/// # Safety
+/// `list` is null, or has texts and null at its end.
+unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, Status> {
+    const MAX: usize = 1024; // A list without its end is a mistake.
+    let mut texts = Vec::new();
+    if list.is_null() {
+        return Ok(texts);
+    }
+    for at in 0..MAX {
+        // SAFETY: the end has not come yet.
+        match unsafe { optional_text(name, *list.add(at)) }? {
+            Some(text) => texts.push(text.to_owned()),
+            None => return Ok(texts),
+        }
+    }
+    Err(Status::invalid_argument(format!("{name} has more than {MAX} entries: the last one has to be NULL")))
+}
+
+/// # Safety
+/// `options` is null or valid, with what it points to.
+unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
+    let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
+    let doors = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
+    if options.is_null() {
+        return Ok(builder.gateway(doors(Http::new())));
+    }
+    // SAFETY: it is valid, as the caller promises.
+    let options = unsafe { &*options };
+    check_reserved("frisbee_server_options", &options.reserved)?;
+    // SAFETY: as above.
+    let [certificate, key, clients] = unsafe {
+        [
+            optional_text("certificate", options.certificate)?,
+            optional_text("key", options.key)?,
+            optional_text("client_authorities", options.client_authorities)?,
+        ]
+    };
+    if options.threads > 0 {
+        builder = builder.workers(Workers::Threads(options.threads as usize));
+    }
+    if options.body_max > 0 {
+        builder = builder.config(frpc::frisbee::Config::default().body_max(options.body_max));
+    }
+    if let Some(time) = milliseconds(options.shutdown_timeout_ms) {
+        builder = builder.shutdown_timeout(time);
+    }
+    if !options.is_native_only {
+        // SAFETY: as above.
+        let (hosts, origins) = unsafe { (texts("hosts", options.hosts)?, texts("origins", options.origins)?) };
+        let mut http = if origins.is_empty() { Http::new() } else { Http::new().cors() };
+        http = hosts.into_iter().fold(http, Http::host);
+        http = origins.into_iter().fold(http, Http::origin);
+        builder = builder.gateway(doors(http));
+    }
+    let refused = |error: TlsError| Status::invalid_argument(error.to_string());
+    match (certificate, key) {
+        (None, None) if clients.is_none() => Ok(builder),
+        (Some(certificate), Some(key)) => {
+            let identity = Identity::from_pem(certificate, key).map_err(refused)?;
+            let tls = match clients {
+                Some(clients) => ServerTls::mutual(identity, Authorities::from_pem(clients).map_err(refused)?),
+                None => ServerTls::new(identity),
+            };
+            Ok(builder.tls(tls.map_err(refused)?))
+        }
+        _ => Err(Status::invalid_argument("TLS needs a certificate and its key: set both")),
+    }
+}
+
+/// The functions of one service.
+struct Functions {
+    layout: &'static Layout,
+    embedded: &'static Embedded,
+    schema: Arc<Schema>,
+    served: Vec<(usize, Function)>,
+}
+
+impl Service for Functions {
+    const NAME: &'static str = "functions";
+
+    fn methods(&self) -> Methods {
+        let builder = Methods::new(&Arc::new(()), self.layout);
+        let add = |builder, (place, function): &(usize, Function)| {
+            let callable = self.schema.methods.get(*place).expect("the place is one of the schema");
+            add(builder, &self.schema, *place, *function)
+                .format(json_door(callable.request.fields()))
+                .format(protobuf_door())
+        };
+        self.served.iter().fold(builder, add).schema(self.embedded).done()
+    }
+}
+
+/// Adds the method of a function.
+fn add(builder: MethodsBuilder<()>, schema: &Arc<Schema>, place: usize, function: Function) -> MethodsBuilder<()> {
+    let callable = schema.methods.get(place).expect("the place is one of the schema");
+    let (method, schema) = (*callable.method, schema.clone());
+    let descriptor = &callable.descriptor;
+    match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
+        (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            let (sink, reply) = oneshot::channel();
+            let call = frisbee_call::new(schema.clone(), place, request, Sink::Single(sink));
+            let ran = function.run(call);
+            async move { replied(ran, reply).await }
+        }),
+        (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
+            let call = frisbee_call::new(schema.clone(), place, request, Sink::Stream(sink));
+            function.spawn(call);
+            async move { Ok(Response::new(replies)) }
+        }),
+        (true, false) => {
+            builder.client_streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
+                let (sink, reply) = oneshot::channel();
+                let call = frisbee_call::streaming(schema.clone(), place, request, Sink::Single(sink));
+                function.spawn(call);
+                async move { replied(Ok(()), reply).await }
+            })
+        }
+        (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
+            let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
+            let call = frisbee_call::streaming(schema.clone(), place, request, Sink::Stream(sink));
+            function.spawn(call);
+            async move { Ok(Response::new(replies)) }
+        }),
+    }
+}
+
+async fn replied(
+    ran: Result<(), Status>,
+    reply: oneshot::Receiver<Result<Response<Payload>, Status>>,
+) -> Result<Response<Payload>, Status> {
+    ran?;
+    reply.await.unwrap_or_else(|_| Err(Status::internal("the function has dropped the call")))
+}
+
+impl Function {
+    fn new(function: frisbee_function, user: *mut c_void, is_typed: bool) -> Result<Self, Status> {
+        let run = function.ok_or_else(|| Status::invalid_argument("the function is NULL"))?;
+        Ok(Self { run, user: UserData(user), is_typed })
+    }
+
+    fn run(self, call: Arc<frisbee_call>) -> Result<(), Status> {
+        call.check(self.is_typed)?;
+        let call = handle::insert(call)?;
+        in_function(|| (self.run)(call, self.user.get()));
+        Ok(())
+    }
+
+    /// Runs the function in a thread where it may block.
+    fn spawn(self, call: Arc<frisbee_call>) {
+        tokio::task::spawn_blocking(move || {
+            let refused = caught(|| self.run(call.clone())).err();
+            if let Some(status) = refused {
+                call.refuse(status);
+            }
+        });
+    }
+}
+
+impl Building {
+    /// The services of all functions.
+    fn services(self) -> Result<(ServerBuilder, watch::Sender<Option<Result<(), String>>>), Status> {
+        let mut schemas = self.schemas;
+        let mut handlers = self.handlers;
+        if !self.functions.is_empty() {
+            let (signatures, functions): (Vec<_>, Vec<_>) = self.functions.into_iter().unzip();
+            let names = signatures.iter().map(|signature| format!("{}/{}", self.service, signature.name));
+            handlers.extend(names.zip(functions));
+            let text = proto(&self.service, &signatures);
+            let first = Schema::free_operation(schemas.iter().map(|schema| &**schema));
+            schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
+        }
+        let mut services: Vec<Functions> = Vec::new();
+        for (name, function) in handlers {
+            let mut found = schemas.iter().filter_map(|schema| Some((schema, schema.place(&name).ok()?)));
+            let Some((schema, place)) = found.next() else {
+                return Err(Status::not_found(format!("no schema of the server has a method {name}")));
+            };
+            let callable = schema.methods.get(place).expect("the place is one of the schema");
+            match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
+                Some(service) if service.served.iter().any(|(served, _)| *served == place) => {
+                    return Err(Status::already_exists(format!("{name} has a function already")));
+                }
+                Some(service) => service.served.push((place, function)),
+                None => services.push(Functions {
+                    layout: callable.layout,
+                    embedded: schema.embedded(callable.request.codec),
+                    schema: schema.clone(),
+                    served: vec![(place, function)],
+                }),
+            }
+        }
+        Ok((services.into_iter().fold(self.builder, ServerBuilder::add_service), self.ending))
+    }
+}
+
+impl frisbee_server {
+    fn building<T>(&self, change: impl FnOnce(&mut Building) -> Result<T, Status>) -> Result<T, Status> {
+        match &mut *self.state.lock() {
+            State::Building(building) => change(building),
+            _ => Err(Status::failed_precondition("the server has started already")),
+        }
+    }
+
+    fn start(&self, address: &str) -> Result<(), Status> {
+        let building = {
+            let mut state = self.state.lock();
+            match std::mem::replace(&mut *state, State::Stopped) {
+                State::Building(building) => building,
+                other => {
+                    *state = other;
+                    return Err(Status::failed_precondition("the server has started already"));
+                }
+            }
+        };
+        let (builder, ending) = building.services()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let until = async {
+            // A server that was freed stops as well.
+            let _ = stopped.await;
+        };
+        let bound = match address.strip_prefix("unix:") {
+            Some(path) => {
+                let server = wait(builder.bind_unix(path))??;
+                runtime::handle()?.spawn(async move {
+                    let served = server.serve_with_shutdown(until).await;
+                    ending.send_replace(Some(served.map_err(|error| error.to_string())));
+                });
+                address.to_owned()
+            }
+            None => {
+                let server = wait(builder.bind(address))??;
+                let bound = server.local_addr().to_string();
+                runtime::handle()?.spawn(async move {
+                    let served = server.serve_with_shutdown(until).await;
+                    ending.send_replace(Some(served.map_err(|error| error.to_string())));
+                });
+                bound
+            }
+        };
+        let _ = self.address.set(crate::raw::c_text(&bound)); // A server starts once.
+        *self.state.lock() = State::Serving(stop);
+        Ok(())
+    }
+
+    /// Waits for the end of serving.
+    fn end(&self) -> Result<(), Status> {
+        let mut ended = self.ended.clone();
+        let outcome = wait(async move {
+            let outcome = ended.wait_for(Option::is_some).await;
+            outcome.map_or(Ok(()), |outcome| outcome.clone().unwrap_or(Ok(())))
+        })?;
+        outcome.map_err(Status::internal)
+    }
+}
+
+/// Makes a server, and stores it. It is freed by `frisbee_server_free`.
+///
+/// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has all
+/// doors: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
+/// texts and options are copied. Any thread may call it.
+///
+/// # Safety
+/// `service` ends with a NUL, `options` is NULL or valid, `server` is writable, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_new(
+    service: *const c_char,
+    options: *const frisbee_server_options,
+    server: *mut *mut frisbee_server,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            put("server", server, || {
+                let (ending, ended) = watch::channel(None);
+                let building = Building {
+                    builder: builder(options)?,
+                    ending,
+                    service: text("service", service)?.to_owned(),
+                    functions: Vec::new(),
+                    schemas: Vec::new(),
+                    handlers: Vec::new(),
+                };
+                let state = Mutex::new(State::Building(Box::new(building)));
+                handle::insert(Arc::new(frisbee_server { state, address: std::sync::OnceLock::new(), ended }))
+            })
+        })
+    }
+}
+
+/// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
+/// of protobuf, with `optional` and `repeated`.
+///
+/// The order of functions is part of the schema: add new ones at the end. `user` has to stay valid until the server has
+/// stopped. Any thread may call it.
+///
+/// # Safety
+/// `signature` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_add(
+    server: *mut frisbee_server,
+    signature: *const c_char,
+    function: frisbee_function,
+    user: *mut c_void,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let signature = Signature::parse(text("signature", signature)?)?;
+            let function = Function::new(function, user, true)?;
+            server.building(|building| {
+                if building.functions.iter().any(|(known, _)| known.name == signature.name) {
+                    return Err(Status::already_exists(format!("{} has a function already", signature.name)));
+                }
+                building.functions.push((signature, function));
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Adds the schema of further services by the text of a `.proto` file, before the server starts. `codec` is a value of
+/// `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
+///
+/// Methods of the first schema have operations from 10 on, those of further schemas and of signatures from the next
+/// multiple of 100 on: callers learn them by reflection. The text is copied. Any thread may call it.
+///
+/// # Safety
+/// `proto` ends with a NUL, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_proto(
+    server: *mut frisbee_server,
+    proto: *const c_char,
+    codec: i32,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let (proto, codec) = (text("proto", proto)?, frisbee_codec::new(codec)?);
+            server.building(|building| {
+                let first = Schema::free_operation(building.schemas.iter().map(|schema| &**schema));
+                building.schemas.push(Arc::new(Schema::parse(proto, codec, first)?));
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`. Otherwise as
+/// `frisbee_server_add`.
+///
+/// # Safety
+/// `method` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_handle(
+    server: *mut frisbee_server,
+    method: *const c_char,
+    function: frisbee_function,
+    user: *mut c_void,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let (method, function) = (text("method", method)?.to_owned(), Function::new(function, user, false)?);
+            server.building(|building| {
+                building.handlers.push((method, function));
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Binds `host:port` or `unix:/path`, and serves in threads of the library. The address is copied.
+///
+/// After an error the server cannot be started again. Any thread may call it, except in a completion callback.
+///
+/// # Safety
+/// `address` ends with a NUL, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_start(
+    server: *mut frisbee_server,
+    address: *const c_char,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe { guarded(error, || handle::get(server)?.start(text("address", address)?)) }
+}
+
+/// Returns the address that the server has bound, with its port, and an empty text before. It belongs to the server. Any
+/// thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const c_char {
+    let address = caught(|| Ok(handle::get(server)?.address.get().map_or(c"".as_ptr(), |address| address.as_ptr())));
+    address.unwrap_or(c"".as_ptr())
+}
+
+/// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
+/// in flight end before it returns. The error goes to standard error if `error` is NULL.
+///
+/// # Safety
+/// `address` ends with a NUL, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_run(
+    server: *mut frisbee_server,
+    address: *const c_char,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let shown = handle::get(server).and_then(|server| {
+                server.start(text("address", address)?)?;
+                let mut ended = server.ended.clone();
+                wait(async move {
+                    tokio::select! {
+                        _ = frpc::signal::terminate() => {}
+                        _ = ended.wait_for(Option::is_some) => {}
+                    }
+                })?;
+                stop(&server)
+            });
+            shown.inspect_err(|status| {
+                if error.is_null() {
+                    eprintln!("frisbee_server_run: {}", status.message());
+                }
+            })
+        })
+    }
+}
+
+/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped;
+/// then no function of the server runs. Any thread may call it, except functions of servers and completion callbacks.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error: *mut frisbee_error) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe { guarded(error, || stop(&*handle::get(server)?)) }
+}
+
+fn stop(server: &frisbee_server) -> Result<(), Status> {
+    may_stop()?;
+    let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
+    match state {
+        State::Serving(stop) => drop(stop),
+        State::Building(_) => return Ok(()),
+        State::Stopped if server.address.get().is_none() => return Ok(()),
+        // Another thread stops it.
+        State::Stopped => {}
+    }
+    server.end()
+}
+
+/// Frees a server. One that serves stops without waiting: use `frisbee_server_stop` before. NULL is allowed. Any thread
+/// may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_server_free(server: *mut frisbee_server) -> frisbee_code {
+    if let Ok(server) = handle::get(server) {
+        *server.state.lock() = State::Stopped;
+    }
+    free(server)
+}

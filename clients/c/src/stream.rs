@@ -1,0 +1,305 @@
+//! [`frisbee_stream`]: calls whose requests, replies or both are streams.
+
+use crate::client::{CallOptions, Target, arguments, frisbee_call_options, frisbee_client};
+use crate::handle::{self, handle};
+use crate::payload::{Format, Payload};
+use crate::queue::frisbee_queue;
+use crate::raw::{UserData, bytes, caught, frisbee_code, frisbee_error, guarded, put};
+use crate::reply::{free, frisbee_reply};
+use crate::runtime::{self, wait};
+use crate::schema::Schema;
+use bytes::Bytes;
+use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
+use parking_lot::Mutex;
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
+use tokio::task::AbortHandle;
+
+/// How many messages may wait in each direction, beyond the credit of the connection.
+const MESSAGES_AHEAD: usize = 16;
+
+/// A call with streams: a handle, which `frisbee_stream_free` frees.
+pub struct frisbee_stream {
+    format: Format,
+    method: String,
+    /// The schema of the messages, once it is known.
+    schema: watch::Receiver<Option<Arc<Schema>>>,
+    /// `None` after the end of the requests.
+    requests: Mutex<Option<RequestSender<Payload>>>,
+    replies: AsyncMutex<Replies>,
+    task: AbortHandle,
+}
+
+handle!(frisbee_stream, 5, "stream");
+
+struct Replies {
+    incoming: mpsc::Receiver<Incoming>,
+    has_ended: bool,
+}
+
+enum Incoming {
+    Message(Bytes, Option<Metadata>),
+    Failed(Status),
+    End,
+}
+
+impl Drop for frisbee_stream {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl frisbee_stream {
+    fn open(target: Target, format: Format, message: Bytes, options: CallOptions) -> Result<Self, Status> {
+        let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
+        let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
+        let (known, schema) = watch::channel(None);
+        let method = target.name().to_owned();
+        let task = runtime::handle()?.spawn(async move {
+            let last = match drive(target, format, message, options, requests, &outgoing, known).await {
+                Ok(()) => Incoming::End,
+                Err(status) => Incoming::Failed(status),
+            };
+            // An error shows that the stream was freed.
+            let _ = outgoing.send(last).await;
+        });
+        Ok(Self {
+            format,
+            method,
+            schema,
+            requests: Mutex::new(Some(sender)),
+            replies: AsyncMutex::new(Replies { incoming, has_ended: false }),
+            task: task.abort_handle(),
+        })
+    }
+
+    async fn schema(&self) -> Result<Arc<Schema>, Status> {
+        let mut schema = self.schema.clone();
+        let known = schema.wait_for(Option::is_some).await;
+        // The task has failed, with the reason for the replies.
+        known.ok().and_then(|schema| schema.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
+    }
+
+    async fn send(&self, message: Bytes) -> Result<(), Status> {
+        let sender = self.requests.lock().clone();
+        let sender = sender.ok_or_else(|| Status::failed_precondition("the requests of the stream have ended"))?;
+        let schema = self.schema().await?;
+        let payload = schema.method(&self.method)?.request.to_native(&schema.codec, self.format, message)?;
+        sender.send(payload).await
+    }
+
+    /// The next reply; `None` at the end.
+    async fn next(&self) -> Option<frisbee_reply> {
+        let mut replies = self.replies.lock().await;
+        if replies.has_ended {
+            return None;
+        }
+        let failure = match replies.incoming.recv().await {
+            Some(Incoming::Message(bytes, metadata)) => match self.schema().await {
+                Ok(schema) => match schema.method(&self.method) {
+                    Ok(callable) => {
+                        let (of, codec) = (&callable.reply, &schema.codec);
+                        return Some(frisbee_reply::new(of, codec, self.format, &bytes, metadata.as_ref()));
+                    }
+                    Err(status) => status,
+                },
+                Err(status) => status,
+            },
+            Some(Incoming::Failed(status)) => status,
+            Some(Incoming::End) => {
+                replies.has_ended = true;
+                return None;
+            }
+            None => Status::cancelled("the stream was cancelled by its caller"),
+        };
+        replies.has_ended = true;
+        Some(frisbee_reply::failure(&failure))
+    }
+}
+
+/// Runs a call until its end.
+async fn drive(
+    target: Target,
+    format: Format,
+    message: Bytes,
+    mut options: CallOptions,
+    requests: RequestStream<Payload>,
+    replies: &mpsc::Sender<Incoming>,
+    known: watch::Sender<Option<Arc<Schema>>>,
+) -> Result<(), Status> {
+    let cancel = options.take_cancel();
+    let call = async {
+        let schema = target.schema().await?;
+        let callable = target.callable(&schema)?;
+        known.send_replace(Some(schema.clone()));
+        let (channel, method) = (&target.client.channel, callable.method);
+        let takes_stream = callable.descriptor.is_client_streaming();
+        if takes_stream && !message.is_empty() {
+            let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
+            return Err(Status::invalid_argument(text));
+        }
+        let first = || callable.request.to_native(&schema.codec, format, message.clone());
+        match (takes_stream, callable.descriptor.is_server_streaming()) {
+            (true, true) => {
+                let request = options.request(requests);
+                forward(channel.streaming::<_, Payload>(method, request).await?, replies).await
+            }
+            (true, false) => {
+                let reply = channel.client_streaming::<_, Payload>(method, options.request(requests)).await?;
+                single(reply, replies).await
+            }
+            (false, true) => {
+                drop(requests);
+                let request = options.request(first()?);
+                forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await
+            }
+            (false, false) => {
+                drop(requests);
+                let reply = channel.unary::<Payload, Payload>(method, options.request(first()?)).await?;
+                single(reply, replies).await
+            }
+        }
+    };
+    CallOptions::run(cancel, call).await
+}
+
+fn metadata(metadata: &Metadata) -> Option<Metadata> {
+    (!metadata.is_empty()).then(|| metadata.clone())
+}
+
+async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
+    let metadata = metadata(reply.metadata());
+    // An error shows that the stream was freed.
+    let _ = replies.send(Incoming::Message(reply.into_inner().bytes, metadata)).await;
+    Ok(())
+}
+
+/// Passes replies on. A caller that does not take them holds the credit of the stream back.
+async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
+    let mut stream = stream.into_inner();
+    let mut is_first = true;
+    while let Some(message) = stream.message().await? {
+        let metadata = if std::mem::take(&mut is_first) { metadata(stream.metadata()) } else { None };
+        if replies.send(Incoming::Message(message.bytes, metadata)).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a call with streams, and stores it. It does not wait: errors of the call come as a reply.
+///
+/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and has
+/// to be empty for a method that takes a stream. The stream is freed by `frisbee_stream_free`. Any thread may call it.
+///
+/// # Safety
+/// As for `frisbee_client_call`; `stream` is writable, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_client_open(
+    client: *mut frisbee_client,
+    method: *const c_char,
+    format: i32,
+    data: *const c_void,
+    len: usize,
+    options: *const frisbee_call_options,
+    stream: *mut *mut frisbee_stream,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            put("stream", stream, || {
+                let (target, format, message, options) = arguments(client, method, format, data, len, options)?;
+                handle::insert(Arc::new(frisbee_stream::open(target, format, message, options)?))
+            })
+        })
+    }
+}
+
+/// Sends a request of a stream. It waits while the server takes no more.
+///
+/// The bytes are copied. Any thread may call it, except in a completion callback; requests of one thread stay in order.
+///
+/// # Safety
+/// `data` has `len` bytes, `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_stream_send(
+    stream: *mut frisbee_stream,
+    data: *const c_void,
+    len: usize,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the arguments are valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (stream, message) = (handle::get(stream)?, bytes("data", data, len)?);
+            wait(stream.send(message))?
+        })
+    }
+}
+
+/// Ends the requests of a stream. Replies continue. Any thread may call it.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: *mut frisbee_error) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            handle::get(stream)?.requests.lock().take();
+            Ok(())
+        })
+    }
+}
+
+/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream. Returns
+/// NULL after the last one. Replies are freed by `frisbee_reply_free`.
+///
+/// Any thread may call it, except in a completion callback; each reply goes to one of them.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisbee_reply {
+    let next = caught(|| {
+        let stream = handle::get(stream)?;
+        wait(stream.next())
+    });
+    match next {
+        Ok(None) => std::ptr::null_mut(),
+        Ok(Some(reply)) => reply.into_handle(),
+        Err(status) => frisbee_reply::refused(&status).into_handle(),
+    }
+}
+
+/// As `frisbee_stream_next`, without waiting: the reply goes to a queue, with `user` in its event. The event after the
+/// last reply has NULL. Any thread may call it.
+///
+/// # Safety
+/// `error` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_stream_submit_next(
+    stream: *mut frisbee_stream,
+    queue: *mut frisbee_queue,
+    user: *mut c_void,
+    error: *mut frisbee_error,
+) -> frisbee_code {
+    // SAFETY: the argument is valid, as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
+            queue.begin(UserData(user), async move { stream.next().await })
+        })
+    }
+}
+
+/// Frees a stream, and cancels the call if it has not ended. NULL is allowed.
+///
+/// Any thread may call it; a thread that waits for a reply gets `FRISBEE_CANCELLED`.
+#[unsafe(no_mangle)]
+pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_code {
+    if let Ok(stream) = handle::get(stream) {
+        stream.requests.lock().take();
+        stream.task.abort();
+    }
+    free(stream)
+}

@@ -1,0 +1,89 @@
+//! C programs that call servers in Rust.
+
+mod support;
+
+use frpc::tls::{Identity, ServerTls};
+use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc_reflection::Reflection;
+use rcgen::{CertificateParams, KeyPair};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
+use samples::started::Polite;
+use std::future::pending;
+use support::Program;
+
+/// Greets, repeats the metadata, and does not return if the name is "sleep".
+struct Echoing;
+
+impl Greeter for Echoing {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if request.get_ref().name == "sleep" {
+            pending::<()>().await;
+        }
+        let metadata = request.metadata().clone();
+        let mut reply = Greeter::greet(&Polite, request).await?;
+        *reply.metadata_mut() = metadata;
+        Ok(reply)
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Greeter::recite(&Polite, request).await
+    }
+}
+
+fn builder() -> ServerBuilder {
+    Server::builder().add_service(Reflection::new()).add_service(GreeterServer::new(Echoing))
+}
+
+async fn run(program: &'static str, arguments: Vec<String>) -> String {
+    let run = move || Program::new(program).run(arguments.iter().map(String::as_str));
+    tokio::task::spawn_blocking(run).await.unwrap()
+}
+
+#[tokio::test]
+async fn c_client_calls_by_tcp() {
+    let server = builder().bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    assert_eq!(run("tests/programs/client.c", vec![address]).await, "done\n");
+}
+
+#[tokio::test]
+async fn c_client_calls_by_unix_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let server = builder().bind_unix(&path).await.unwrap();
+    tokio::spawn(server.serve());
+    assert_eq!(run("tests/programs/client.c", vec![format!("unix:{}", path.display())]).await, "done\n");
+}
+
+#[tokio::test]
+async fn c_client_calls_by_tls() {
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let identity = Identity::from_pem(certificate.pem(), key.serialize_pem()).unwrap();
+    let server = builder().tls(ServerTls::new(identity).unwrap()).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    assert_eq!(run("tests/programs/client.c", vec![address, certificate.pem()]).await, "done\n");
+}
+
+#[tokio::test]
+async fn cpp_example_calls_the_greeter_of_the_readme() {
+    let server = Server::builder().add_service(GreeterServer::new(Polite)).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let greetings = ["Hello, Ada!", "Hello 1, Ada!", "Hello 2, Ada!", "Hello 3, Ada!"];
+    let expected: String = greetings.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+    assert_eq!(run("examples/greeter.cpp", vec![address, "Ada".to_owned()]).await, expected);
+}
+
+#[tokio::test]
+async fn misuse_of_each_function_is_an_error() {
+    assert_eq!(run("tests/programs/misuse.c", Vec::new()).await, "done\n");
+}
+
+#[tokio::test]
+async fn cpp_header_serves_and_calls() {
+    let schema = support::read("examples/quickstart/proto/quickstart.proto");
+    assert_eq!(run("tests/programs/wrapper.cpp", vec![schema]).await, "done\n");
+}

@@ -1,0 +1,97 @@
+//! `include/frisbee.h` is made from the sources: `UPDATE_GOLDEN=1` writes it.
+
+use std::path::Path;
+use std::{env, fs};
+
+const FILES: [&str; 9] = [
+    "src/raw.rs",
+    "src/payload.rs",
+    "src/reply.rs",
+    "src/client.rs",
+    "src/stream.rs",
+    "src/queue.rs",
+    "src/server.rs",
+    "src/call.rs",
+    "src/parameters.rs",
+];
+
+const HEAD: &str = "\
+/* frisbee: calls of frpc, and functions of C served. The guide is docs/c.md.
+ *
+ * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
+ * type is an error and not a crash. Pointers to memory have to be valid, as in any C library. Text is UTF-8 and ends with
+ * a NUL. Functions copy their arguments, unless they say otherwise. After fork() only the parent may use the library.
+ *
+ * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c --test header`. */
+";
+
+/// The header as the sources have it.
+fn generated() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config {
+        language: cbindgen::Language::C,
+        cpp_compat: true,
+        include_guard: Some("FRISBEE_H".to_owned()),
+        no_includes: true,
+        sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
+        usize_is_size_t: true,
+        documentation_style: cbindgen::DocumentationStyle::Cxx,
+        export: cbindgen::ExportConfig {
+            // Parameters are integers, since C may pass any number.
+            include: vec!["frisbee_format".to_owned(), "frisbee_codec".to_owned()],
+            ..cbindgen::ExportConfig::default()
+        },
+        header: Some(HEAD.trim_end().to_owned()),
+        ..cbindgen::Config::default()
+    };
+    let builder = FILES.iter().fold(cbindgen::Builder::new(), |builder, file| builder.with_src(root.join(file)));
+    let mut text = Vec::new();
+    builder.with_config(config).generate().expect("the sources have a header").write(&mut text);
+    without_safety(&String::from_utf8(text).expect("a header is text"))
+}
+
+/// Leaves out the sections "Safety": they are for callers in Rust.
+fn without_safety(header: &str) -> String {
+    let mut out = String::new();
+    let mut is_left_out = false;
+    for line in header.lines() {
+        if line.trim() == "/// # Safety" {
+            // And the empty line before it.
+            out.truncate(out.trim_end_matches("///\n").len());
+            is_left_out = true;
+        }
+        is_left_out &= line.starts_with("///");
+        if !is_left_out {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+#[test]
+fn header_declares_the_exported_functions() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/frisbee.h");
+    let generated = generated();
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, &generated).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == generated, "include/frisbee.h differs from the sources: run this test with UPDATE_GOLDEN=1");
+    let exported =
+        FILES.iter().map(|file| fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let exported: usize = exported.map(|source| source.matches("#[unsafe(no_mangle)]").count()).sum();
+    let declared = generated.lines().filter(|line| line.contains(" frisbee_") || line.contains("*frisbee_"));
+    let declared = declared.filter(|line| line.contains('(') && !line.starts_with(' ') && !line.starts_with("typedef"));
+    assert_eq!(declared.count(), exported);
+}
+
+#[test]
+fn misuse_program_names_each_function() {
+    let program = fs::read_to_string(format!("{}/tests/programs/misuse.c", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let header = generated();
+    let words = header.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let functions = words.filter(|word| word.starts_with("frisbee_") && header.contains(&format!("{word}(")));
+    let missing: Vec<_> = functions.filter(|name| !program.contains(&format!("{name}("))).collect();
+    assert!(missing.is_empty(), "tests/programs/misuse.c calls none of {missing:?}");
+}

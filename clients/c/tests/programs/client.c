@@ -1,0 +1,118 @@
+/* Unary calls to a greeter that describes itself: bytes, JSON, failures, deadlines, metadata, cancelling. */
+
+#include <frisbee.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static const char *METHOD = "greet.Greeter/Greet";
+
+static frisbee_reply *greet(frisbee_client *client, const char *json, const frisbee_call_options *options) {
+    return frisbee_client_call(client, METHOD, FRISBEE_JSON, json, strlen(json), options);
+}
+
+struct Done {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int count;
+    frisbee_client *client;
+};
+
+static void completed(void *user, frisbee_reply *reply) {
+    struct Done *done = user;
+    CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
+    frisbee_reply_free(reply);
+    /* A call that blocks is refused here. */
+    frisbee_reply *inner = greet(done->client, "{}", NULL);
+    CHECK_CODE(inner, FRISBEE_FAILED_PRECONDITION);
+    frisbee_reply_free(inner);
+    pthread_mutex_lock(&done->lock);
+    done->count++;
+    pthread_cond_signal(&done->changed);
+    pthread_mutex_unlock(&done->lock);
+}
+
+int main(int argc, char **argv) {
+    frisbee_error error;
+    frisbee_client *client = NULL;
+    frisbee_client_options settings = {.authorities = argc > 2 ? argv[2] : NULL, .server_name = argc > 2 ? "localhost" : NULL};
+    CHECK_OK(frisbee_client_connect(argv[1], &settings, &client, &error), error);
+
+    frisbee_reply *reply = greet(client, "{\"name\":\"Ada\"}", NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Ada!\"}");
+    CHECK(frisbee_reply_data(reply).len == strlen("{\"text\":\"Hello, Ada!\"}"));
+    CHECK_TEXT(frisbee_reply_message(reply), "");
+    CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
+
+    /* The native bytes of a message with one string, and those of protobuf. */
+    reply = frisbee_client_call(client, METHOD, FRISBEE_NATIVE, "\x08\x00\x05\x0a\x03""Ada", 8, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    CHECK(memmem(frisbee_reply_data(reply).data, frisbee_reply_data(reply).len, "Hello, Ada!", 11) != NULL);
+    frisbee_reply_free(reply);
+    reply = frisbee_client_call(client, METHOD, FRISBEE_PROTOBUF, "\x0a\x03""Ada", 5, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    CHECK(frisbee_reply_data(reply).len == 13 && memcmp(frisbee_reply_data(reply).data, "\x0a\x0bHello, Ada!", 13) == 0);
+    frisbee_reply_free(reply);
+
+    reply = greet(client, "{\"name\":\"\"}", NULL);
+    CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
+    CHECK_TEXT(frisbee_reply_message(reply), "the name is empty");
+    CHECK(frisbee_reply_data(reply).data == NULL);
+    frisbee_reply_free(reply);
+
+    reply = greet(client, "{\"nobody\":1}", NULL);
+    CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
+    CHECK(strstr(frisbee_reply_message(reply), "nobody") != NULL);
+    CHECK(!frisbee_reply_may_have_run(reply));
+    frisbee_reply_free(reply);
+
+    reply = frisbee_client_call(client, "greet.Greeter/Meet", FRISBEE_JSON, "{}", 2, NULL);
+    CHECK_CODE(reply, FRISBEE_UNIMPLEMENTED);
+    CHECK(strstr(frisbee_reply_message(reply), "greet.Greeter/Greet") != NULL);
+    frisbee_reply_free(reply);
+
+    /* The name "sleep" waits until the call is gone. */
+    frisbee_call_options late = {.timeout_ms = 50};
+    reply = greet(client, "{\"name\":\"sleep\"}", &late);
+    CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);
+    frisbee_reply_free(reply);
+
+    frisbee_metadata entries[] = {{"shout", "yes", 3}, {"raw-bin", "\0\1", 2}};
+    frisbee_call_options loud = {.metadata = entries, .metadata_count = 2};
+    reply = greet(client, "{\"name\":\"Ada\"}", &loud);
+    CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Ada!\"}");
+    frisbee_bytes value = frisbee_reply_metadata(reply, "shout");
+    CHECK(value.len == 3 && memcmp(value.data, "yes", 3) == 0);
+    value = frisbee_reply_metadata(reply, "raw-bin");
+    CHECK(value.len == 2 && memcmp(value.data, "\0\1", 2) == 0);
+    frisbee_metadata entry;
+    CHECK(frisbee_reply_metadata_at(reply, 0, &entry) && frisbee_reply_metadata_at(reply, 1, &entry));
+    CHECK(!frisbee_reply_metadata_at(reply, 2, &entry));
+    frisbee_reply_free(reply);
+
+    frisbee_cancel *cancel = NULL;
+    CHECK_OK(frisbee_cancel_new(&cancel, &error), error);
+    CHECK_OK(frisbee_cancel_fire(cancel, &error), error);
+    frisbee_call_options cancelled = {.cancel = cancel};
+    reply = greet(client, "{\"name\":\"sleep\"}", &cancelled);
+    CHECK_CODE(reply, FRISBEE_CANCELLED);
+    frisbee_reply_free(reply);
+    CHECK(frisbee_cancel_free(cancel) == FRISBEE_OK);
+
+    struct Done done = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, client};
+    const char *json = "{\"name\":\"Eve\"}";
+    for (int i = 0; i < 32; i++)
+        CHECK_OK(frisbee_client_start(client, METHOD, FRISBEE_JSON, json, strlen(json), NULL, completed, &done, &error),
+                 error);
+    pthread_mutex_lock(&done.lock);
+    while (done.count < 32)
+        pthread_cond_wait(&done.changed, &done.lock);
+    pthread_mutex_unlock(&done.lock);
+
+    CHECK(frisbee_client_free(client) == FRISBEE_OK);
+    CHECK(frisbee_client_free(client) == FRISBEE_INVALID_ARGUMENT);
+    puts("done");
+    return 0;
+}

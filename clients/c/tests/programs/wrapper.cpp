@@ -1,0 +1,86 @@
+// The C++ header: a server of functions, and a client with calls, streams, a queue and failures. The argument is a schema.
+
+#include <frisbee.hpp>
+
+#include <future>
+
+#include "check.h"
+
+using frisbee::Call;
+
+// Stands for a message of protobuf's C++ library: a field 1 with text.
+struct Text {
+    std::string text;
+    std::string SerializeAsString() const { return std::string("\x0a") + static_cast<char>(text.size()) + text; }
+    bool ParseFromArray(const void *data, int len) {
+        const auto *bytes = static_cast<const char *>(data);
+        if (len < 2 || bytes[0] != '\x0a' || bytes[1] != len - 2) return false;
+        text.assign(bytes + 2, bytes + len);
+        return true;
+    }
+};
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    auto server = frisbee::Server::create("calc.Functions").value();
+    server.add("sum(int64 a, int64 b) -> int64", [](Call call) {
+        (void)call.reply(call.get<std::int64_t>("a").value() + call.get<std::int64_t>("b").value());
+    }).value();
+    server.add("greet(string name) -> string", [](Call call) {
+        const auto name = call.get<frisbee::View>("name").value();
+        if (name.empty()) throw std::runtime_error("no name");
+        (void)call.reply_metadata("mood", call.metadata("mood"));
+        (void)call.reply("Hello " + std::string(name));
+    }).value();
+    server.add("drop()", [](Call) {}).value();
+    CHECK(!server.add("sum(", [](Call) {}));
+    server.proto(argv[1]).value();
+    server.handle("quickstart.Calculator/RunningSum", [](Call call) {
+        std::int64_t total = 0;
+        while (call.next().value_or(false)) {
+            total += call.get<std::int64_t>("value").value();
+            (void)call.send(FRISBEE_JSON, "{\"value\":" + std::to_string(total) + "}");
+        }
+        (void)call.finish();
+    }).value();
+    server.start("127.0.0.1:0").value();
+
+    auto client = frisbee::Client::connect(server.address()).value();
+    auto reply = client.call("sum", FRISBEE_JSON, R"({"a":2,"b":3})").value();
+    CHECK(reply.data() == R"({"result":"5"})");
+
+    frisbee::CallOptions options;
+    options.metadata = {{"mood", "good"}};
+    auto greeted = client.call("greet", FRISBEE_JSON, R"({"name":"Ada"})", options).value();
+    CHECK(greeted.data() == R"({"result":"Hello Ada"})" && greeted.metadata("mood") == "good");
+    CHECK(client.call<Text>("greet", Text{"Ada"}).value().text == "Hello Ada");
+
+    auto failed = client.call("greet", FRISBEE_JSON, "{}");
+    CHECK(!failed && failed.error().code == FRISBEE_INTERNAL && failed.error().message == "the function has not replied");
+    CHECK(client.call("drop", FRISBEE_JSON, "{}").error().code == FRISBEE_INTERNAL);
+    CHECK(client.call("nothing", FRISBEE_JSON, "{}").error().code == FRISBEE_UNIMPLEMENTED);
+
+    auto cancel = frisbee::Cancel::create().value();
+    cancel.fire();
+    options.cancel = &cancel;
+    CHECK(client.call("sum", FRISBEE_JSON, "{}", options).error().code == FRISBEE_CANCELLED);
+
+    auto stream = client.open("RunningSum", FRISBEE_JSON).value();
+    stream.send(R"({"value":2})").value();
+    CHECK(stream.next().value()->data() == R"({"value":"2"})");
+    stream.end().value();
+    CHECK(!stream.next().value());
+
+    std::promise<std::string> done;
+    client.start("sum", FRISBEE_JSON, R"({"a":1})", [&](auto outcome) { done.set_value(std::string(outcome->data())); }).value();
+    CHECK(done.get_future().get() == R"({"result":"1"})");
+
+    auto queue = frisbee::Queue::create().value();
+    client.submit("sum", FRISBEE_JSON, R"({"a":7})", queue, &queue).value();
+    auto event = queue.next(-1).value();
+    CHECK(event.user == &queue && (*event.reply)->data() == R"({"result":"7"})");
+    CHECK(queue.next(0).error().code == FRISBEE_DEADLINE_EXCEEDED && queue.descriptor() >= 0);
+
+    CHECK(!frisbee::Client::connect("127.0.0.1:1"));
+    puts("done");
+}

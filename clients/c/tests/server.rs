@@ -1,0 +1,146 @@
+//! Servers in C, called by Rust and C, and by each door.
+
+mod support;
+
+use frpc::{Channel, Code, Request};
+use frpc_reflection::ServerSchema;
+use samples::quickstart::{CalculatorClient, Number, Range, Terms};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use support::{Program, read};
+
+/// A running server.
+struct Server {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+    address: String,
+    _program: Program,
+}
+
+fn schema() -> String {
+    read("examples/quickstart/proto/quickstart.proto")
+}
+
+impl Server {
+    fn start() -> Self {
+        let program = Program::new("tests/programs/server.c");
+        let mut command = program.command([&*schema()]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut address = String::new();
+        output.read_line(&mut address).unwrap();
+        assert!(!address.is_empty(), "{:?}", child.wait());
+        Self { child, output, address: address.trim().to_owned(), _program: program }
+    }
+
+    /// Ends its input; it stops, and frees everything.
+    fn stop(mut self) {
+        drop(self.child.stdin.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        assert_eq!(rest, "done\n");
+    }
+
+    /// Sends bytes, and reads until the reply contains a text.
+    fn exchange(&self, sent: &str, expected: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        let (mut reply, mut buffer) = (Vec::new(), [0; 4096]);
+        loop {
+            let text = String::from_utf8_lossy(&reply).into_owned();
+            if text.contains(expected) {
+                return text;
+            }
+            let len = stream.read(&mut buffer).unwrap_or(0);
+            assert!(len > 0, "no {expected} in {text}");
+            reply.extend_from_slice(&buffer[..len]);
+        }
+    }
+
+    /// A POST of JSON.
+    fn post(&self, path: &str, json: &str, expected: &str) -> String {
+        let (address, len) = (&self.address, json.len());
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json");
+        self.exchange(&format!("{head}\r\ncontent-length: {len}\r\n\r\n{json}"), expected)
+    }
+}
+
+#[tokio::test]
+async fn c_server_answers_all_kinds_of_rust_calls() {
+    let server = Server::start();
+    let client = CalculatorClient::connect(server.address.clone()).await.unwrap();
+    let mut request = Request::new(Terms { a: 2, b: 3 });
+    request.metadata_mut().insert("mood", "good").unwrap();
+    let reply = client.add(request).await.unwrap();
+    assert_eq!((reply.metadata().get("mood"), reply.get_ref().value), (Some("good"), 5));
+
+    let mut counted = client.count_up(Range { from: 7, count: 100 }).await.unwrap().into_inner();
+    let mut values = Vec::new();
+    while let Some(Number { value }) = counted.message().await.unwrap() {
+        values.push(value);
+    }
+    assert_eq!(values, (7..107).collect::<Vec<_>>());
+    let mut failing = client.count_up(Range { from: 7, count: 0 }).await.unwrap().into_inner();
+    let status = failing.message().await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::InvalidArgument, "count is 0"));
+
+    let numbers = || frpc::iter((1..=100).map(|value| Number { value }));
+    let sum = client.sum_up(numbers()).await.unwrap().into_inner();
+    assert_eq!((sum.total, sum.count), (5050, 100));
+    let mut sums = client.running_sum(numbers()).await.unwrap().into_inner();
+    let mut last = 0;
+    while let Some(Number { value }) = sums.message().await.unwrap() {
+        last = value;
+    }
+    assert_eq!(last, 5050);
+    drop(client);
+    tokio::task::spawn_blocking(|| server.stop()).await.unwrap();
+}
+
+#[tokio::test]
+async fn c_server_describes_its_functions() {
+    let server = Server::start();
+    let channel = Channel::connect(server.address.clone()).await.unwrap();
+    let schema = ServerSchema::fetch(&channel).await.unwrap();
+    let names: Vec<_> = schema.services.iter().map(|service| service.name.as_str()).collect();
+    assert!(names.contains(&"calc.Functions") && names.contains(&"quickstart.Calculator"), "{names:?}");
+    channel.close();
+    tokio::task::spawn_blocking(|| server.stop()).await.unwrap();
+}
+
+#[test]
+fn c_server_answers_json_rpc_and_http() {
+    let server = Server::start();
+    let request = |method: &str, params: &str| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"calc.Functions/{method}\",\"params\":{params}}}")
+    };
+    let expected = r#""result":{"result":"5"}"#;
+    server.exchange(&request("sum", r#"{"a":2,"b":3}"#), expected);
+    server.exchange(&request("sum", "[2,3]"), expected);
+    server.exchange(&request("later", "[2,3]"), expected);
+    server.post("/", &request("sum", "[2,3]"), expected);
+    server.post("/calc.Functions/sum", r#"{"a":2,"b":3}"#, r#"{"result":"5"}"#);
+    server
+        .exchange(&request("describe", r#"{"name":"Ada","size":1.5,"isRed":true}"#), r#""result":"Ada 1.5 1 ageless""#);
+    server.exchange(&request("describe", r#"["Ada",2,false,36]"#), r#""result":"Ada 2.0 0 aged""#);
+    let failure = server.exchange(&request("describe", "{}"), "the name is empty");
+    assert!(failure.contains("use a name") && failure.contains("-32005"), "{failure}");
+    // Requests that cannot be read do not reach the function.
+    server.exchange(&request("sum", r#"{"c":1}"#), "-32602");
+    server.exchange(&request("sum", "[1,2,3]"), "-32602");
+    server.post("/calc.Functions/sum", r#"{"a":"x"}"#, "invalid_argument");
+    server.stop();
+}
+
+#[test]
+fn c_client_streams_and_queues_to_c_server() {
+    let server = Server::start();
+    assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address, &*schema()]), "done\n");
+    // By reflection.
+    assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address]), "done\n");
+    server.stop();
+}

@@ -1,0 +1,65 @@
+//! Compiles and runs the C programs of the tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::{env, fs};
+use tempfile::TempDir;
+
+/// A compiled program.
+pub(crate) struct Program {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+/// The folder of the library: that of the test programs.
+fn library() -> PathBuf {
+    let program = env::current_exe().unwrap();
+    program.parent().unwrap().to_owned()
+}
+
+impl Program {
+    /// Compiles `source`, a path in the package. `FRISBEE_C_FLAGS` has further flags of the compiler, such as those of
+    /// sanitizers.
+    pub(crate) fn new(source: &str) -> Self {
+        // One compiler at a time: it takes as long as the tests.
+        static COMPILER: Mutex<()> = Mutex::new(());
+        let _one = COMPILER.lock();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let is_cpp = source.ends_with(".cpp");
+        let compiler = if is_cpp { ("CXX", "c++", "-std=c++17") } else { ("CC", "cc", "-std=c11") };
+        let mut command = Command::new(env::var_os(compiler.0).unwrap_or_else(|| compiler.1.into()));
+        command.args([compiler.2, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE"]);
+        if let Ok(flags) = env::var("FRISBEE_C_FLAGS") {
+            command.args(flags.split_whitespace());
+        }
+        command.arg("-I").arg(root.join("include")).arg(root.join(source)).arg("-o").arg(&path);
+        command.arg("-L").arg(library()).arg("-lfrisbee_c").arg(format!("-Wl,-rpath,{}", library().display()));
+        let compiled = command.output().expect("a C compiler is installed");
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        Self { path, _folder: folder }
+    }
+
+    /// The program with arguments.
+    pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(arguments);
+        command
+    }
+
+    /// Runs the program, which has to succeed, and returns its output.
+    pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> String {
+        let ran = self.command(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.status.success(), "{}: {text}{}", ran.status, String::from_utf8_lossy(&ran.stderr));
+        text
+    }
+}
+
+/// Reads a file of the repository.
+#[allow(dead_code)] // Not all tests need it.
+pub(crate) fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
+}
