@@ -5,7 +5,7 @@ use frpc::Status;
 use frpc::codegen::{Format as DoorFormat, FormatTerms};
 use frpc::json::{Options, Reader};
 use frpc::polyglot::{
-    DecodeError, Decoder, Enclosed, EncodeError, Encoder, Fields, Form, Message, Root, Undecoded, decode_enclosed,
+    DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, RawMessage, Root, Undecoded, decode_enclosed,
     encode_enclosed,
 };
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
@@ -337,8 +337,8 @@ fn opened(body: &Bytes) -> Result<Bytes, Status> {
         |_| 0,
         |message| {
             Ok::<_, DecodeError>(match message {
-                Enclosed::Shared(bytes) => bytes,
-                Enclosed::Slice(bytes) => Bytes::copy_from_slice(bytes),
+                RawMessage::Shared(bytes) => bytes,
+                RawMessage::Slice(bytes) => Bytes::copy_from_slice(bytes),
             })
         },
     );
