@@ -22,8 +22,7 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may
-    /// exceed it. Default: 16 MiB.
+    /// Sets the queue limit of each subscriber, in bytes. One batch published together may exceed it. Default: 16 MiB.
     ///
     /// Memory that several subscribers share counts for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
@@ -31,8 +30,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its
-    /// own bound. Default: 1 GiB.
+    /// Sets the limit of all queues together, in bytes. Above it, each queue is limited to a sixteenth of
+    /// [`queue_max`](Self::queue_max). Default: 1 GiB.
     ///
     /// Memory that several subscribers share counts for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {
@@ -46,15 +45,15 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets how many subscriptions a connection may have. Default: 1024; a gateway that subscribes for others needs
-    /// more. More than 65 535 are never possible.
+    /// Sets the limit of subscriptions of a connection. Default: 1024; a gateway that subscribes for others needs more. At
+    /// most 65 535.
     pub fn per_connection_max(mut self, count: usize) -> Self {
         self.per_connection_max = count;
         self
     }
 
-    /// Sets how many subscriptions all connections together may have, and with it how many different beginnings of
-    /// patterns: four times as many. Default: 1 048 576.
+    /// Sets the limit of subscriptions of all connections. Four times as many distinct pattern prefixes are allowed.
+    /// Default: 1 048 576.
     pub fn total_max(mut self, count: usize) -> Self {
         self.total_max = count;
         self
@@ -62,26 +61,25 @@ impl BrokerBuilder {
 
     /// Joins the broker with others: a message at one of them reaches the subscribers of all. Default: none.
     ///
-    /// A backplane is for one broker. docs/bus.md lists the promises.
+    /// A backplane serves one broker. docs/bus.md lists the guarantees.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
         self
     }
 
-    /// Sets what becomes of messages that are published while the backplane is away. Default:
+    /// Sets the treatment of messages published while the backplane is disconnected. Default:
     /// [`WhenAway::StayLocal`].
     pub fn when_away(mut self, when_away: WhenAway) -> Self {
         self.when_away = when_away;
         self
     }
 
-    /// Sets a function that permits a connection to publish to a topic, and to subscribe to a pattern. Default: each
-    /// may do everything.
+    /// Sets a function that permits a connection to publish to a topic, and to subscribe to a pattern. Default: everything
+    /// is allowed.
     ///
-    /// A denied use is refused, and counted as waste. The function is called for each subscription, and for a message
-    /// if its topic is not that of the connection's message before, or the connection's
-    /// [attachments](Connection::attachments) have changed since. It must not block. Subscriptions stay as long as they
-    /// are held, even if it would deny them later.
+    /// A denied use is refused, and counted as waste. The function is called for each subscription, and for each message
+    /// whose topic differs from the connection's previous one, or after its [attachments](Connection::attachments) have
+    /// changed. It must not block. Existing subscriptions are not checked again.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, TopicUse, covers};
@@ -89,7 +87,7 @@ impl BrokerBuilder {
     /// /// The topics of a connection, which `on_connect` has attached.
     /// struct Own(String);
     ///
-    /// let broker = Broker::builder().permit(|connection, wish| match wish {
+    /// let broker = Broker::builder().permit(|connection, topic_use| match topic_use {
     ///     TopicUse::Publish(topic) => connection.attachments().get::<Own>().is_some_and(|own| covers(&own.0, topic)),
     ///     TopicUse::Subscribe(pattern) => covers("news.>", pattern),
     ///     _ => false,
@@ -102,10 +100,10 @@ impl BrokerBuilder {
     }
 
     /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
-    /// Of several patterns that match a topic the first one decides. Default: none.
+    /// The first matching pattern applies. Default: none.
     ///
     /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
-    /// [memory](frisbee::ServerBuilder::memory_max) of the server that it was first used by.
+    /// [memory](frisbee::ServerBuilder::memory_max) of the server that first used the topic.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, History};
@@ -126,8 +124,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the memory of all histories together, in bytes. A topic whose next message would exceed it, or that comes while
-    /// the server is short of memory, keeps its last message only, or none. Default: 64 MiB.
+    /// Sets the memory of all histories together, in bytes. If a message would exceed it, or the server is short of memory, the
+    /// topic keeps its last message only, or none. Default: 64 MiB.
     pub fn history_memory_max(mut self, bytes: usize) -> Self {
         self.history_memory_max = bytes;
         self
