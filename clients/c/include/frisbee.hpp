@@ -53,13 +53,19 @@ class [[nodiscard]] Result {
         check();
         return *std::get_if<0>(&state_);
     }
+    const T &value() const & {
+        check();
+        return *std::get_if<0>(&state_);
+    }
     T &&value() && {
         check();
         return std::move(*std::get_if<0>(&state_));
     }
     /// The value, which has to exist.
     T &operator*() noexcept { return *std::get_if<0>(&state_); }
+    const T &operator*() const noexcept { return *std::get_if<0>(&state_); }
     T *operator->() noexcept { return std::get_if<0>(&state_); }
+    const T *operator->() const noexcept { return std::get_if<0>(&state_); }
     template <class U>
     T value_or(U &&otherwise) && {
         return has_value() ? std::move(*std::get_if<0>(&state_)) : static_cast<T>(std::forward<U>(otherwise));

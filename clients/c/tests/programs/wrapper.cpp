@@ -43,6 +43,13 @@ int main(int argc, char **argv) {
         }
         (void)call.finish();
     }).value();
+    // A service with the codec protobuf, whose bytes pass unchanged.
+    server.proto("syntax = \"proto3\"; package p; service Echo { rpc Say(T) returns (T); } message T { string text = 1; }",
+                 FRISBEE_CODEC_PROTOBUF).value();
+    server.handle("p.Echo/Say", [](Call call) {
+        const std::string data(call.data(FRISBEE_PROTOBUF).value());
+        (void)call.reply(FRISBEE_PROTOBUF, data);
+    }).value();
     server.start("127.0.0.1:0").value();
 
     auto client = frisbee::Client::connect(server.address()).value();
@@ -54,6 +61,9 @@ int main(int argc, char **argv) {
     auto greeted = client.call("greet", FRISBEE_JSON, R"({"name":"Ada"})", options).value();
     CHECK(greeted.data() == R"({"result":"Hello Ada"})" && greeted.metadata("mood") == "good");
     CHECK(client.call<Text>("greet", Text{"Ada"}).value().text == "Hello Ada");
+
+    CHECK(client.call<Text>("p.Echo/Say", Text{"Ada"}).value().text == "Ada");
+    CHECK(client.call("Say", FRISBEE_JSON, R"({"text":"Ada"})").value().data() == R"({"text":"Ada"})");
 
     auto failed = client.call("greet", FRISBEE_JSON, "{}");
     CHECK(!failed && failed.error().code == FRISBEE_INTERNAL && failed.error().message == "the function has not replied");

@@ -59,7 +59,7 @@ impl Program {
 }
 
 /// Reads a file of the repository.
-#[allow(dead_code)] // Not all tests need it.
+#[allow(dead_code, reason = "not all tests read files")]
 pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
 }
