@@ -404,6 +404,6 @@ fn planted_defects_are_found_by_many_of_1000_seeds() {
         let sim = Sim::new().runs_twice(false).shrinks(false);
         let found = (0..1000).filter(|seed| sim.run(*seed, planted(defect)).is_err()).count();
         println!("{defect:?} is found by {found} of 1000 seeds");
-        assert!(found >= 100, "{defect:?} is found by {found} of 1000 seeds only");
+        assert!(found >= 50, "{defect:?} is found by {found} of 1000 seeds only");
     }
 }
