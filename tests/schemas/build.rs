@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything in `proto/` that is compiled with default options, in one crate.
-const SCHEMAS: [&str; 12] = [
+const SCHEMAS: [&str; 13] = [
     "again",
     "enums",
     "imports",
     "maps",
     "names",
     "nested",
+    "peers",
     "recursive",
     "reports",
     "scalars",
