@@ -537,14 +537,10 @@ impl Interop for Panicking {
     }
 }
 
-#[test]
-fn panic_is_not_logged_as_a_blocked_thread() {
-    if ran_alone(|| ()) {
-        return;
-    }
+/// The lines about a handler that panics, while the panic hook takes as long as this.
+fn lines_of_a_panic(hook: Duration) -> Vec<String> {
     listen_to_the_log();
-    // On a busy machine a backtrace takes longer than the log waits.
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(move |_| thread::sleep(hook)));
     caller().block_on(async {
         let has_run = Arc::new(AtomicBool::new(false));
         let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
@@ -555,7 +551,25 @@ fn panic_is_not_logged_as_a_blocked_thread() {
         assert!(has_run.load(Ordering::Relaxed));
         // Longer than the log waits for a panic.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let lines = LINES.lock().expect("nobody panics");
-        assert!(!lines.iter().any(|line| line.contains("blocks its thread")), "{lines:#?}");
-    });
+        LINES.lock().expect("nobody panics").clone()
+    })
+}
+
+#[test]
+fn panic_is_not_logged_as_a_blocked_thread() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let lines = lines_of_a_panic(Duration::ZERO);
+    assert!(!lines.iter().any(|line| line.contains("blocks its thread")), "{lines:#?}");
+}
+
+#[test]
+fn line_before_the_end_of_a_long_backtrace_names_it() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let lines = lines_of_a_panic(Duration::from_millis(1500));
+    let early = lines.iter().find(|line| line.contains("blocks its thread")).expect("the hook holds up the thread");
+    assert!(early.contains("or prints the backtrace of a panic"), "{early}");
 }

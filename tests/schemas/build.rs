@@ -13,6 +13,7 @@ const SCHEMAS: [&str; 13] = [
     "maps",
     "names",
     "nested",
+    "peers",
     "recursive",
     "redacted",
     "reports",

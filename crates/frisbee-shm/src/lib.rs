@@ -1,4 +1,4 @@
-//! Connections between two processes of one host that go through shared memory instead of the kernel. Experimental.
+//! Connections between two processes of one host that go through shared memory instead of the kernel.
 //!
 //! A client connects to a Unix socket and [offers](connect) to share memory. A [`Listener`] accepts that: it makes memory
 //! with a ring of bytes for each direction, and passes it through the socket. From then on bytes are copied to the ring and

@@ -43,7 +43,7 @@
 //! | `json` | messages as JSON, for code that frpc-build generates with `json(true)` |
 //! | `pubsub` | typed topics, on `frisbee-pubsub` |
 //! | `serde` | serde for settings, [`ServerSettings`] and [`ChannelSettings`], and for [`Utf8Bytes`] |
-//! | `shm` | experimental: memory shared with processes of the same host, on Linux |
+//! | `shm` | memory shared with processes of the same host, on Linux |
 //! | `signal` | `signal::terminate`, for [`Server::serve_with_shutdown`] |
 //! | `tensor` | tensors and images, the messages of `frpc/tensor.proto` |
 //! | `tls`, `tls-aws-lc` | TLS by rustls, with the cryptography of ring or of AWS-LC |

@@ -17,7 +17,9 @@ pub const APART_MIN: Duration = Duration::from_secs(1);
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// How long the log waits before it names a handler that holds up its thread. A panic also holds it up, while a backtrace
-/// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks.
+/// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks. A
+/// backtrace can take longer, so the line names that cause as well: only a panic hook would know, and hooks belong to the
+/// program.
 const SAID_AFTER: Duration = Duration::from_millis(700);
 
 /// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
@@ -125,15 +127,16 @@ impl InlinePolicy {
                 tracing::warn!(
                     %method,
                     ?peer,
-                    "a handler blocks its thread or computes for long; its calls get tasks for a second or more: set \
-                     Policy::Concurrent for it, or use spawn_blocking"
+                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; its calls get \
+                     tasks for a second or more: set Policy::Concurrent for it, or use spawn_blocking"
                 );
             } else {
                 tracing::warn!(
                     %method,
                     ?peer,
-                    "a handler blocks its thread or computes for long; it is called in place all the same, since the \
-                     runtime that serves has a single thread: serve in a multi-threaded one, or use spawn_blocking"
+                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is called \
+                     in place all the same, since the runtime that serves has a single thread: serve in a \
+                     multi-threaded one, or use spawn_blocking"
                 );
             }
         });

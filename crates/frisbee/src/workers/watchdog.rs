@@ -250,7 +250,8 @@ impl ReportedLines {
                 tracing::warn!(
                     operation = number,
                     ?peer,
-                    "router blocked its thread; other connections continue, but it must not block or compute for long"
+                    "router blocked its thread or printed the backtrace of a panic; other connections continue, but it \
+                     must not block or compute for long"
                 );
             }
         };
