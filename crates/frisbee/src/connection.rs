@@ -159,7 +159,7 @@ impl Connection {
     /// otherwise.
     ///
     /// # Errors
-    /// [`TrySendError::TaskLimitReached`] if as much waits as may, or others have waited for the room that there is. Otherwise as
+    /// [`TrySendError::Full`] if as much waits as may, or others have waited for the room that there is. Otherwise as
     /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
         let mut context = Context::from_waker(Waker::noop());
@@ -260,7 +260,7 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
     }
 
-    /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::turn) soon.
+    /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::batch_ended) soon.
     ///
     /// For routers that keep the packets they want to send in queues of their own.
     pub fn wake(&self) {

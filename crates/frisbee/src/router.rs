@@ -83,7 +83,7 @@ impl<R: Router> Protocol for R {
 ///
 /// | purpose | methods |
 /// |---|---|
-/// | streams, batches, the end | [`stream`](Self::stream), [`batch_ended`](Self::turn), [`disconnected`](Self::disconnected) |
+/// | streams, batches, the end | [`stream`](Self::stream), [`batch_ended`](Self::batch_ended), [`disconnected`](Self::disconnected) |
 /// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
 /// | backpressure and overload | [`when_full`](Self::when_full), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |

@@ -303,7 +303,7 @@ impl ServerBuilder {
     /// A native client gets GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown): it makes new calls on a new
     /// connection, and this one is closed when nothing is in progress. New connections pass the load balancer, which
     /// may choose another server, and present their current certificate. [Foreign](Self::foreign) connections are
-    /// [stopping](ForeignContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
+    /// [stopping](crate::ForeignContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
     ///
     /// ```
     /// use frisbee::Server;

@@ -20,7 +20,7 @@ impl Connection {
     }
 
     /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
-    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::turn). The reason is
+    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The reason is
     /// passed to the log, [`closed`](Self::closed) and [`Protocol::disconnected`](crate::Protocol::disconnected).
     ///
     /// ```

@@ -14,7 +14,7 @@ impl ServerBuilder {
     /// on its worker, and on the runtime of the caller if io_uring drives connections.
     ///
     /// A foreign connection is counted in [`Stats`](crate::Stats), as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
-    /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
+    /// an error, and in a [shutdown](crate::Server::serve_with_shutdown), which ends handlers that do not return in time. The
     /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
     /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
     /// With TLS the handshake comes first.
