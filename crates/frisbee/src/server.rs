@@ -223,6 +223,12 @@ impl ServerBuilder {
     }
 
     /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
+    ///
+    /// ```
+    /// use frisbee::{IoBackend, Server};
+    ///
+    /// let builder = Server::builder().io_backend(IoBackend::Tokio);
+    /// ```
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.io_backend = backend;
         self
@@ -280,6 +286,10 @@ impl ServerBuilder {
     /// When one more comes, the oldest of them is closed as if its time for the first header, or for the handshake, had
     /// passed. So are some of them when the system has no file descriptor left for a new connection. Bytes that a
     /// client has sent by then are read before it is closed.
+    ///
+    /// ```
+    /// let builder = frisbee::Server::builder().silent_max(1000);
+    /// ```
     pub fn silent_max(mut self, count: usize) -> Self {
         self.silent_max = count;
         self
@@ -498,6 +508,15 @@ impl ServerBuilder {
 
 impl<R: Protocol> Server<R> {
     /// The address that is listened on, with the port that the system chose for port 0.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frisbee::Error> {
+    /// let server = frisbee::Server::builder().bind("127.0.0.1:0", frisbee::Handlers::new()).await?;
+    /// assert_ne!(server.local_addr().port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }

@@ -208,6 +208,10 @@ impl ServerBuilder {
     }
 
     /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
+    ///
+    /// ```
+    /// let builder = frisbee::Server::builder().log_settings(true);
+    /// ```
     pub fn log_settings(mut self, log: bool) -> Self {
         self.log_settings = log;
         self

@@ -165,6 +165,13 @@ impl Principal {
     }
 
     /// Whether it has a role.
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// let principal = Principal::new("ada", Proof::Other).with_role("teller");
+    /// assert!(principal.has_role("teller") && !principal.has_role("auditor"));
+    /// ```
     pub fn has_role(&self, role: &str) -> bool {
         self.0.roles.iter().any(|own| own == role)
     }
@@ -175,6 +182,12 @@ impl Principal {
     }
 
     /// The value of a type that was added by [`with`](Self::with).
+    ///
+    /// ```
+    /// use frpc::{Principal, Proof};
+    ///
+    /// assert_eq!(Principal::new("ada", Proof::Other).with(7_u32).get::<u32>(), Some(&7));
+    /// ```
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.extensions.get()
     }
