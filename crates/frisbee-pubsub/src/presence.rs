@@ -98,7 +98,7 @@ impl Presences {
 
     /// The name of a subscription in the list, if it has one.
     pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
-        if self.rules.is_empty() || check_topic(pattern.as_bytes()).is_err() {
+        if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
         }
         let name = self.rules.of(pattern)?(connection)?;

@@ -20,10 +20,14 @@ struct Rooms {
 
 impl Rooms {
     fn new() -> Self {
+        Self::of("rooms.*")
+    }
+
+    fn of(pattern: &str) -> Self {
         let name = Arc::<Mutex<Option<String>>>::default();
         let current = name.clone();
         let broker =
-            Broker::builder().presence("rooms.*", move |_| current.lock().clone()).permit(|_, wish| match wish {
+            Broker::builder().presence(pattern, move |_| current.lock().clone()).permit(|_, wish| match wish {
                 TopicUse::Subscribe(pattern) => !pattern.ends_with("closed"),
                 _ => true,
             });
@@ -120,6 +124,16 @@ async fn others_and_those_without_a_name_are_not_listed() {
     let _eve = client.subscribe("rooms.lobby").await.expect("it is allowed");
     assert_eq!(change(&mut presence).await, joined("eve", 1), "the ones before it were not listed");
     assert!(held.iter().chain([&empty]).all(Result::is_ok));
+}
+
+#[tokio::test]
+async fn watchers_are_not_listed_themselves() {
+    let rooms = Rooms::of(">");
+    let client = rooms.client().await;
+    rooms.set_name("ada");
+    let _watched = client.presence("lobby").await.expect("it is allowed");
+    let mut watchers = client.presence("$presence.lobby").await.expect("it is allowed");
+    assert_eq!(next(&mut watchers).await, PresenceEvent::Present { connections: list(&[]), omitted: 0 });
 }
 
 #[tokio::test]
