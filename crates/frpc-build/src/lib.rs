@@ -169,9 +169,7 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
 /// `FileDescriptorSet`. Nothing happens if that is not valid.
 #[doc(hidden)]
 pub fn keep_redactions(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
-    if let Ok(pool) = protox::prost_reflect::DescriptorPool::decode(encoded) {
-        schema::redactions::keep(&mut fds.file, &pool);
-    }
+    schema::redactions::keep(&mut fds.file, encoded);
 }
 
 /// Returns a [`Builder`] with default options.

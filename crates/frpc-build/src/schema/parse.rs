@@ -35,8 +35,9 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
         compiler.files().filter_map(|file| Some((file.name().to_owned(), path(file.name())?))).collect();
     let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
     let mut files = compiler.file_descriptor_set().file;
-    redactions::keep(&mut files, &compiler.descriptor_pool());
-    let schema = Schema::new(files, paths, compiler.encode_file_descriptor_set());
+    let encoded = compiler.encode_file_descriptor_set();
+    redactions::keep(&mut files, &encoded);
+    let schema = Schema::new(files, paths, encoded);
     Ok(schema.with_imports(imports))
 }
 
@@ -100,9 +101,10 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
     let mut files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
-    redactions::keep(&mut files, &pool);
+    let encoded = pool.encode_to_vec();
+    redactions::keep(&mut files, &encoded);
     let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
-    Ok(Schema::new(files, HashMap::new(), pool.encode_to_vec()).with_imports(imports))
+    Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
 }
 
 fn found_in(includes: &[PathBuf], path: &Path) -> bool {
