@@ -146,7 +146,7 @@ impl Schema {
                 let KnownMethod { operation, appended: (request, reply), .. } = *found;
                 let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
                 let options = method.method_descriptor_proto().options.as_ref();
-                made = match options.map(|options| options.idempotency_level()) {
+                made = match options.map(frpc::prost_types::MethodOptions::idempotency_level) {
                     Some(IdempotencyLevel::NoSideEffects) => made.without_side_effects(),
                     Some(IdempotencyLevel::Idempotent) => made.idempotent(),
                     Some(IdempotencyLevel::IdempotencyUnknown) | None => made,

@@ -6,7 +6,8 @@
 use crate::arguments::OutputArguments;
 use crate::failure::{Failure, by_options};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use frpc::Metadata;
+use frpc::error_details as details;
+use frpc::{Metadata, Status};
 use serde_json::json;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -97,6 +98,9 @@ impl Screen {
                 return;
             }
             eprintln!("{}", escaped(&failure.to_string()));
+            for line in detail_lines(status) {
+                eprintln!("{}", escaped(&line));
+            }
             if !status.details().is_empty() {
                 eprintln!("details, in base64: {}", BASE64_STANDARD.encode(status.details()));
             }
@@ -114,6 +118,19 @@ impl Screen {
             }
         }
     }
+}
+
+/// A line for each detail of a type of `google.rpc`.
+fn detail_lines(status: &Status) -> Vec<String> {
+    let mut lines = Vec::new();
+    macro_rules! add {
+        ($($name:ident)*) => {
+            $(lines.extend(status.all_details::<details::$name>().map(|detail| format!("detail: {detail:?}")));)*
+        };
+    }
+    add!(ErrorInfo RetryInfo DebugInfo QuotaFailure PreconditionFailure);
+    add!(BadRequest RequestInfo ResourceInfo Help LocalizedMessage);
+    lines
 }
 
 fn write(bytes: &[u8]) -> Result<(), Failure> {
@@ -172,6 +189,17 @@ mod tests {
         assert!(!shown.contains(is_active), "{shown:?}");
         assert_eq!(shown, "a\\u{1b}[2J\\u{202e}b\\u{9b}\\u{7f}\\u{e0041}\\u{d}\\u{feff}\t\nß🦀");
         assert!(matches!(escaped("plain ß\n"), Cow::Borrowed("plain ß\n")));
+    }
+
+    #[test]
+    fn details_of_google_rpc_are_shown_as_fields() {
+        let faults = details::BadRequest::new([("email", "is empty")]);
+        let status = Status::invalid_argument("bad").with_detail(&faults);
+        let status = status.with_detail(&details::ErrorInfo::new("EMPTY", "shop.example"));
+        let lines = detail_lines(&status);
+        assert!(lines[0].starts_with("detail: ErrorInfo { reason: \"EMPTY\", domain: \"shop.example\""), "{lines:?}");
+        assert!(lines[1].contains("FieldViolation { field: \"email\", description: \"is empty\" }"), "{lines:?}");
+        assert!(detail_lines(&Status::not_found("no").with_details(&b"other"[..])).is_empty());
     }
 
     #[test]
