@@ -63,7 +63,7 @@ impl Message {
     /// The bytes in a format, without the NUL of text.
     fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
         let show = || match (self.payload.encoding, format) {
-            (Encoding::Native, _) => of.from_native(&schema.codec, format, &self.payload.bytes),
+            (Encoding::Native, _) => of.show_native(&schema.codec, format, &self.payload.bytes),
             (Encoding::Protobuf, Format::Protobuf) => Ok(self.payload.bytes.clone()),
             _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
         };

@@ -28,10 +28,13 @@ pub struct frisbee_server {
     state: Mutex<State>,
     /// The address, once it is bound.
     address: std::sync::OnceLock<CString>,
-    ended: watch::Receiver<Option<Result<(), String>>>,
+    ended: watch::Receiver<Ending>,
 }
 
 handle!(frisbee_server, 6, "server");
+
+/// The outcome of a server, once it has ended.
+type Ending = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
@@ -42,7 +45,7 @@ enum State {
 /// A server before it serves.
 struct Building {
     builder: ServerBuilder,
-    ending: watch::Sender<Option<Result<(), String>>>,
+    ending: watch::Sender<Ending>,
     service: String,
     /// With signatures; they make up `service`.
     functions: Vec<(Signature, Function)>,
@@ -253,7 +256,7 @@ impl Function {
 
 impl Building {
     /// The services of all functions.
-    fn services(self) -> Result<(ServerBuilder, watch::Sender<Option<Result<(), String>>>), Status> {
+    fn services(self) -> Result<(ServerBuilder, watch::Sender<Ending>), Status> {
         let mut schemas = self.schemas;
         let mut handlers = self.handlers;
         if !self.functions.is_empty() {
