@@ -178,7 +178,7 @@ typedef struct frisbee_server_options {
   const char *key;
   /// The certificates of the authorities of clients as PEM; NULL if clients need no certificate.
   const char *client_authorities;
-  /// Names of the server that HTTP callers may use beside its address, the last one NULL; or NULL.
+  /// Further names of the server for HTTP callers, the last one NULL; or NULL.
   const char *const *hosts;
   /// Origins of pages that may call, the last one NULL; or NULL.
   const char *const *origins;
@@ -502,8 +502,7 @@ enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
 
 /// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
 /// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request that
-/// cannot be read, and requests that are cut off, have other codes: then the call fails with that error, whatever the
-/// function replies.
+/// cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the function.
 ///
 /// One thread at a time may call it, except in a completion callback.
 enum frisbee_code frisbee_call_next(struct frisbee_call *call,

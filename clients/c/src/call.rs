@@ -30,7 +30,7 @@ pub struct frisbee_call {
     spoken: OnceLock<Encoding>,
     /// The latest request of a stream.
     latest: Mutex<Option<Arc<Message>>>,
-    /// The failure of a request that could not be read. It is the outcome, whatever the function replies.
+    /// The failure of a request that could not be read. It replaces the reply of the function.
     failed: Mutex<Option<Status>>,
 }
 
@@ -63,7 +63,7 @@ impl Message {
     /// The bytes in a format, without the NUL of text.
     fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
         let show = || match (self.payload.encoding, format) {
-            (Encoding::Native, _) => of.from_native(&schema.codec, format, &self.payload.bytes),
+            (Encoding::Native, _) => of.show_native(&schema.codec, format, &self.payload.bytes),
             (Encoding::Protobuf, Format::Protobuf) => Ok(self.payload.bytes.clone()),
             _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
         };
@@ -365,8 +365,7 @@ pub unsafe extern "C" fn frisbee_call_fail(
 
 /// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
 /// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request that
-/// cannot be read, and requests that are cut off, have other codes: then the call fails with that error, whatever the
-/// function replies.
+/// cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the function.
 ///
 /// One thread at a time may call it, except in a completion callback.
 ///

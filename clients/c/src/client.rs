@@ -86,7 +86,7 @@ pub(crate) struct CallOptions {
 
 impl CallOptions {
     /// # Safety
-    /// `options` is null or valid, with what it points to.
+    /// `options` is null or valid, with its pointers.
     pub(crate) unsafe fn new(options: *const frisbee_call_options) -> Result<Self, Status> {
         if options.is_null() {
             return Ok(Self::default());
@@ -213,7 +213,7 @@ pub(crate) async fn unary(target: Target, format: Format, message: Bytes, mut op
 }
 
 /// # Safety
-/// `options` is null or valid, with what it points to.
+/// `options` is null or valid, with its pointers.
 unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuilder, Status> {
     let mut builder = Channel::builder().workers(frpc::Workers::Caller);
     if options.is_null() {

@@ -77,7 +77,7 @@ struct Parts {
 fn parts<T: Handle>(handle: *const T) -> Option<Parts> {
     let bits = handle.addr();
     let kind = bits >> (SHARD_BITS + INDEX_BITS + GENERATION_BITS);
-    (kind == usize::from(T::KIND)).then(|| Parts {
+    (kind == usize::from(T::KIND)).then_some(Parts {
         shard: bits & (SHARDS - 1),
         index: (bits >> SHARD_BITS) & (INDEX_MAX - 1),
         generation: (bits >> (SHARD_BITS + INDEX_BITS)) as u64 & ((1 << GENERATION_BITS) - 1),

@@ -181,7 +181,7 @@ impl MessageType {
     }
 
     /// A native message as bytes for C. JSON ends with a NUL.
-    pub(crate) fn from_native(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<Bytes, Status> {
+    pub(crate) fn show_native(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<Bytes, Status> {
         match format {
             Format::Native => Ok(bytes.clone()),
             Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(bytes),

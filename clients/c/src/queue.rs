@@ -112,7 +112,7 @@ impl frisbee_queue {
         Ok(())
     }
 
-    /// Polls all operations that can go on.
+    /// Polls all operations that are ready.
     fn turn(&self, work: &mut Work) -> Result<(), Status> {
         let _context = runtime::handle()?.enter();
         let waker = Waker::from(self.bell.clone());
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn frisbee_queue_next(
                         return Ok(frisbee_event { user: user.get(), reply });
                     }
                     if !queue.wait(until)? {
-                        return Err(Status::deadline_exceeded("no event has come in time"));
+                        return Err(Status::deadline_exceeded("no event before the timeout"));
                     }
                 }
             })

@@ -39,7 +39,7 @@ impl frisbee_reply {
         native: &Bytes,
         metadata: Option<&Metadata>,
     ) -> Self {
-        match of.from_native(codec, format, native) {
+        match of.show_native(codec, format, native) {
             Ok(bytes) => {
                 let len = if format == Format::Json { bytes.len().saturating_sub(1) } else { bytes.len() };
                 Self { outcome: Ok(Data { bytes, len }), metadata: metadata.map(entries).unwrap_or_default() }

@@ -28,10 +28,13 @@ pub struct frisbee_server {
     state: Mutex<State>,
     /// The address, once it is bound.
     address: std::sync::OnceLock<CString>,
-    ended: watch::Receiver<Option<Result<(), String>>>,
+    ended: watch::Receiver<Ending>,
 }
 
 handle!(frisbee_server, 6, "server");
+
+/// The outcome of a server, once it has ended.
+type Ending = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
@@ -42,7 +45,7 @@ enum State {
 /// A server before it serves.
 struct Building {
     builder: ServerBuilder,
-    ending: watch::Sender<Option<Result<(), String>>>,
+    ending: watch::Sender<Ending>,
     service: String,
     /// With signatures; they make up `service`.
     functions: Vec<(Signature, Function)>,
@@ -82,7 +85,7 @@ pub struct frisbee_server_options {
     pub key: *const c_char,
     /// The certificates of the authorities of clients as PEM; NULL if clients need no certificate.
     pub client_authorities: *const c_char,
-    /// Names of the server that HTTP callers may use beside its address, the last one NULL; or NULL.
+    /// Further names of the server for HTTP callers, the last one NULL; or NULL.
     pub hosts: *const *const c_char,
     /// Origins of pages that may call, the last one NULL; or NULL.
     pub origins: *const *const c_char,
@@ -111,7 +114,7 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 }
 
 /// # Safety
-/// `options` is null or valid, with what it points to.
+/// `options` is null or valid, with its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
     let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
     let doors = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
@@ -253,7 +256,7 @@ impl Function {
 
 impl Building {
     /// The services of all functions.
-    fn services(self) -> Result<(ServerBuilder, watch::Sender<Option<Result<(), String>>>), Status> {
+    fn services(self) -> Result<(ServerBuilder, watch::Sender<Ending>), Status> {
         let mut schemas = self.schemas;
         let mut handlers = self.handlers;
         if !self.functions.is_empty() {

@@ -11,8 +11,7 @@
 static void sum(frisbee_call *call, void *user) {
     int64_t a, b;
     CHECK(user == NULL);
-    frisbee_call_i64(call, "a", &a);
-    frisbee_call_i64(call, "1", &b);
+    CHECK(frisbee_call_i64(call, "a", &a) == FRISBEE_OK && frisbee_call_i64(call, "1", &b) == FRISBEE_OK);
     frisbee_call_reply_i64(call, a + b, NULL);
 }
 

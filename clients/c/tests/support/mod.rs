@@ -45,7 +45,8 @@ impl Program {
     /// The program with arguments.
     pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(arguments);
+        // Cargo's has the folder with the library of the last `cargo build`, which may be older.
+        command.env_remove("LD_LIBRARY_PATH").args(arguments);
         command
     }
 
