@@ -3,6 +3,9 @@
 //! The standard input has the description of the wanted server, a message after its length as four bytes, big endian;
 //! on the standard output goes the server's address in the same way. It then serves until the suite
 //! stops it.
+//!
+//! With the argument `native` or `grpc` the server is a gateway that forwards calls to a second one in the same process, by
+//! native frames or by gRPC.
 
 #[cfg(suite)]
 mod service;
@@ -20,28 +23,45 @@ mod conformance {
     pub const BIDI_STREAM: frpc::codegen::Method = CONFORMANCE_SERVICE_BIDI_STREAM;
     pub const UNIMPLEMENTED: frpc::codegen::Method = CONFORMANCE_SERVICE_UNIMPLEMENTED;
     pub const IDEMPOTENT_UNARY: frpc::codegen::Method = CONFORMANCE_SERVICE_IDEMPOTENT_UNARY;
+
+    pub static METHODS: [(&str, &frpc::codegen::Method); 6] = [
+        ("Unary", &UNARY),
+        ("ServerStream", &SERVER_STREAM),
+        ("ClientStream", &CLIENT_STREAM),
+        ("BidiStream", &BIDI_STREAM),
+        ("Unimplemented", &UNIMPLEMENTED),
+        ("IdempotentUnary", &IDEMPOTENT_UNARY),
+    ];
 }
 
 #[cfg(suite)]
 mod server {
-    use crate::conformance::{ServerCompatRequest, ServerCompatResponse};
+    use crate::conformance::{LAYOUT, METHODS, ServerCompatRequest, ServerCompatResponse};
     use crate::service::Conformance;
+    use frpc::codegen::Service as _;
     use frpc::prost::Message as _;
     use frpc::tls::rustls::crypto::ring;
     use frpc::tls::rustls::pki_types::pem::PemObject as _;
     use frpc::tls::rustls::server::WebPkiClientVerifier;
     use frpc::tls::rustls::{RootCertStore, ServerConfig};
     use frpc::tls::{CertificateDer, PrivateKeyDer, ServerTls};
-    use frpc::{Config, Server};
-    use frpc_gateway::{Gateway, Http, ServeGateway as _};
+    use frpc::{Channel, Config, Server};
+    use frpc_dynamic::DescriptorPool;
+    use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _};
     use std::error::Error;
     use std::io::{Read as _, Write as _};
     use std::sync::Arc;
 
+    /// The longest message of the suite is far shorter.
+    const MESSAGE_MAX: usize = 5 << 20;
+
     pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
         let wanted = wanted()?;
-        let mut builder =
-            Server::builder().add_service(Conformance).gateway(Gateway::new().http(Http::new().connect().grpc()));
+        let mut builder = Server::builder().gateway(Gateway::new().http(Http::new().connect().grpc()));
+        builder = match std::env::args().nth(1) {
+            None => builder.add_service(Conformance),
+            Some(by) => builder.add_service(forwarded(&by).await?),
+        };
         if wanted.message_receive_limit > 0 {
             builder = builder.config(Config::default().body_max(wanted.message_receive_limit));
         }
@@ -63,6 +83,29 @@ mod server {
         let mut stop = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
         server.serve_with_shutdown(async move { stop.recv().await.unwrap_or(()) }).await?;
         Ok(())
+    }
+
+    /// The service of a server of its own, which is called natively or by gRPC.
+    async fn forwarded(by: &str) -> Result<ForwardService, Box<dyn Error>> {
+        let gateway = Gateway::new().http(Http::new().grpc());
+        let server = Server::builder().add_service(Conformance).gateway(gateway).bind("127.0.0.1:0").await?;
+        let address = server.local_addr().to_string();
+        tokio::spawn(server.serve());
+        let forward = match by {
+            "native" => Forward::to([Channel::connect(address).await?]),
+            "grpc" => {
+                let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{address}"))?;
+                Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
+            }
+            other => return Err(format!("calls are forwarded by `native` or `grpc`, not by {other:?}").into()),
+        };
+        let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/suite.bin"))[..])?;
+        let service = pool.get_service_by_name(Conformance::NAME).ok_or("the suite has another service")?;
+        let methods = service.methods().map(|method| {
+            let known = METHODS.iter().find(|(name, _)| *name == method.name());
+            Ok::<_, Box<dyn Error>>((method, known.ok_or("the suite has another method")?.1))
+        });
+        Ok(forward.service(LAYOUT, None, methods.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The server that the suite wants.

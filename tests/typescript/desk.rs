@@ -8,6 +8,7 @@
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
+use frisbee::{Handlers, Operation, Packet};
 use frisbee_pubsub::{Broker, History, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
@@ -47,6 +48,16 @@ mod broken {
 
 type Reply<T> = Result<Response<T>, Status>;
 
+/// The operation of a protocol of its own, which answers texts in upper case.
+const SHOUT: u16 = 1000;
+
+fn shouting() -> Handlers {
+    let shout = Operation::user(SHOUT).expect("users have 10 and up");
+    Handlers::new().on(shout, |_connection, packet| async move {
+        Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
+    })
+}
+
 /// How long a client may be silent with `--impatient` until it gets a PING, and until it is closed.
 const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 
@@ -81,7 +92,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let histories =
                 Broker::builder().history("kept.>", History::last(100)).history("load.>", History::last(5_000));
             let broker = histories.presence("rooms.*", |_| Some("page".to_owned())).build();
-            builder.add_service(DeskServer::new(Served::default())).mount(OPERATIONS, broker)
+            builder
+                .add_service(DeskServer::new(Served::default()))
+                .mount(OPERATIONS, broker)
+                .mount(SHOUT..=SHOUT, shouting())
         }
         Some("first") => builder.add_service(first::ParrotServer::new(Parrot)),
         Some("second") => builder.add_service(second::ParrotServer::new(Parrot)),

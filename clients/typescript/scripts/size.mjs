@@ -11,7 +11,7 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_400, esbuild: 10_940 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_470, esbuild: 11_000 } },
   { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_400, esbuild: 8_830 } },
 ];
 let isTooLarge = false;

@@ -90,9 +90,9 @@ export class Channel {
   readonly clientStreaming: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Promise<B>;
   /** Makes no more calls, fails those that wait and closes the connection when those in progress have ended. */
   readonly close: () => void;
-  /** Takes the packets of a broker on all connections. For `Topics`. @internal */
+  /** Takes the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
-  /** Waits for a connection, and returns it. For `Topics`. @internal */
+  /** Waits for a connection, and returns it. For `mount` and `Topics`. @internal */
   readonly connected: () => Promise<Link>;
 
   constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {

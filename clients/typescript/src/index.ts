@@ -6,6 +6,7 @@ export { Malformed } from "./bytes.js";
 export { Channel, type CallOptions, type ChannelOptions } from "./channel.js";
 export { decode, encode, message, type Bytes, type Enum, type Init, type Type, type UnknownValue } from "./codec.js";
 export type { Dial, Transport, TransportEvents } from "./link.js";
+export { mount, type Protocol, type Send } from "./mount.js";
 export {
   service, type AnyService, type ClientStreaming, type Handlers, type Method, type ServerCall, type ServerStreaming,
   type Service, type Source, type TwoWay, type Unary,

@@ -85,9 +85,10 @@ export interface Session {
   down(status: Status): void;
 }
 
-/** Takes the packets of a range of operations. */
+/** Takes the packets of some operations. */
 export interface Mount {
-  packet(link: Link, id: number, operation: number, body: Uint8Array): void;
+  /** Takes a packet, if it is one of its own. */
+  packet(link: Link, id: number, operation: number, body: Uint8Array): boolean;
   down(link: Link, status: Status): void;
 }
 
@@ -295,7 +296,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
           else owner.replied(call, body);
           return closeIfIdle();
         }
-        if (operation >= 0xff00 && mounts.length) return mounts.forEach((mount) => mount.packet(link, id, operation, body));
+        if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
       }
     } else if (operation < Op.Stream) {
       if (body.length) malformed("a PING or PONG with a body");

@@ -6,6 +6,7 @@ import { left, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, 
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
+import { connected } from "./mount.js";
 import { bytesOf } from "./prefix.js";
 import { Is, notRun, Status } from "./status.js";
 
@@ -92,7 +93,9 @@ export class Topics {
     channel.mount({
       packet(link, id, operation, body) {
         // Without an id it is for all.
+        if (operation < FIRST) return false;
         for (const [key, one] of asked) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
+        return true;
       },
       down(link, status) {
         for (const one of [...asked.values()]) one.down(link, status);
@@ -110,7 +113,7 @@ export class Topics {
 
   /** Publishes a message. Resolves when it is on its way. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
-    (await this.connected()).write(0, FIRST + Op.Message, (to) => {
+    (await connected(this.channel)).write(0, FIRST + Op.Message, (to) => {
       putSized(to, utf8(topic));
       putRaw(to, bytesOf(payload));
     });
@@ -121,18 +124,10 @@ export class Topics {
     await (await this.ask(Op.Sync)).return?.();
   }
 
-  private async connected(): Promise<Link> {
-    let link: Link;
-    // It may have been lost before this continues.
-    do link = await this.channel.connected();
-    while (!link.isUp);
-    return link;
-  }
-
   /** Sends a request, and resolves when the broker has agreed. To that, and to all that follows, belongs an id. */
   private async ask(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
     const { asked } = this;
-    let link = await this.connected();
+    let link = await connected(this.channel);
     do this.last = (this.last % 0xffff) + 1;
     while (asked.has(this.last));
     const key = this.last;
@@ -236,7 +231,7 @@ export class Topics {
       /** Continues on the next connection. */
       const resume = async (): Promise<void> => {
         try {
-          const next = await this.connected();
+          const next = await connected(this.channel);
           if (!asked.has(key)) return;
           link = next;
           request(follows ? Op.Follow : Op.Subscribe);

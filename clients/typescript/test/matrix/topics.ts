@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Code, Topics } from "frisbee-rpc";
+import { Code, mount, Topics, type Status } from "frisbee-rpc";
 import { failed, type Place } from "../place.js";
 
 /** Defines the test for a transport. */
@@ -28,6 +28,30 @@ export function topics({ name: transport, connect, start }: Place): void {
     const next = failed(all.next());
     channel.close();
     assert.equal((await next).code, Code.FAILED_PRECONDITION);
+    await server.stop();
+  });
+
+  test(`${transport}: packets of a mounted protocol are exchanged beside calls`, async () => {
+    const server = await start();
+    const channel = connect(server);
+    const waiting = new Map<number, (text: string) => void>();
+    const downs: Status[] = [];
+    const send = mount(channel, {
+      operations: [1000, 1001],
+      packet: (id, operation, body) => waiting.get(id)?.(`${operation} ${new TextDecoder().decode(body)}`),
+      down: (status) => downs.push(status),
+    });
+    const shout = async (id: number, text: string) => {
+      const reply = new Promise<string>((resolve) => waiting.set(id, resolve));
+      await send(id, 1000, new TextEncoder().encode(text));
+      return reply;
+    };
+    assert.deepEqual(await Promise.all([shout(1, "a"), shout(2, "b"), shout(3, "")]), ["1000 A", "1000 B", "1000 "]);
+    (await channel.connected()).leave();
+    assert.equal(await shout(4, "again"), "1000 AGAIN");
+    assert.equal(downs[0]?.code, Code.UNAVAILABLE);
+    await assert.rejects(send(5, 1000, new Uint8Array(6 << 20)), (error: Status) => error.code === Code.RESOURCE_EXHAUSTED);
+    channel.close();
     await server.stop();
   });
 

@@ -133,6 +133,29 @@ async fn gateway_speaks_tls_at_both_sides() {
     });
 }
 
+#[cfg(feature = "grpc-backend")]
+#[tokio::test(flavor = "multi_thread")]
+async fn grpc_server_with_tls_is_called_by_every_door() {
+    use frpc_gateway::{Gateway as Doors, Http, ServeGateway as _};
+    let certified = Certified::new();
+    for tls in [None, Some(certified.server())] {
+        let is_secure = tls.is_some();
+        let doors = Doors::new().http(Http::new().grpc());
+        let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(doors);
+        if let Some(tls) = tls {
+            builder = builder.tls(tls);
+        }
+        let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+        let address = server.local_addr().to_string();
+        tokio::spawn(server.serve());
+        let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+        let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+        let trusted = if is_secure { &trusted[..] } else { &[] };
+        let gateway = Gateway::new(&address, &[&GREET[..], &["--from-grpc"], trusted].concat());
+        tokio::task::block_in_place(|| serves_every_door(&gateway));
+    }
+}
+
 #[test]
 fn unreachable_backend_is_unavailable_by_its_address() {
     // A port that was free a moment ago.

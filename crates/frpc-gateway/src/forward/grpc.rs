@@ -24,6 +24,21 @@ pub(super) struct Grpc {
     message_max: usize,
 }
 
+/// Fields that belong to the connection to this gateway, or to the request that is made here.
+const OF_TRANSPORT: [&str; 11] = [
+    "connection",
+    "content-length",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-timeout",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
 type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers);
 
 type GrpcReplies = tonic::Response<tonic::Streaming<Bytes>>;
@@ -83,7 +98,10 @@ impl Grpc {
         client.ready().await.map_err(|error| self.unreachable(&error.to_string()))?;
         let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
         let path = path.parse().map_err(|error| Status::internal(format!("invalid name of a method: {error}")))?;
-        let metadata = MetadataMap::from(request.metadata());
+        let mut metadata = MetadataMap::from(request.metadata());
+        for field in OF_TRANSPORT {
+            metadata.remove(field);
+        }
         let timeout = request.timeout();
         let mut outgoing = tonic::Request::new(request.into_inner());
         *outgoing.metadata_mut() = metadata;

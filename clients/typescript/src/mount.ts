@@ -1,0 +1,53 @@
+/**
+ * Protocols of one's own, on the connections of a channel and beside its calls. */
+
+import { putRaw } from "./bytes.js";
+import type { Channel } from "./channel.js";
+import type { Link } from "./link.js";
+import type { Status } from "./status.js";
+
+/** A protocol that the server has mounted too. It gives packets their meaning. */
+export interface Protocol {
+  /** Its operations, from the first to the last, of 10 to 65535. No service may have one of them: begin at 1000. */
+  readonly operations: readonly [first: number, last: number];
+  /** Takes a packet of the server. The body is a view that is valid until this returns. */
+  packet(id: number, operation: number, body: Uint8Array): void;
+  /** The connection was lost, and with it whatever waits for a reply. The next packet makes another one. */
+  down?(status: Status): void;
+}
+
+/** Sends a packet. Resolves when it is on its way; rejects if there is no connection or the body is too long. */
+export type Send = (id: number, operation: number, body: Uint8Array) => Promise<void>;
+
+/**
+ * Mounts a protocol on the connections of a channel, those to come included, and returns what sends its packets.
+ *
+ *     const replies = new Map<number, (text: string) => void>();
+ *     const send = mount(channel, {
+ *       operations: [1000, 1000],
+ *       packet: (id, operation, body) => replies.get(id)?.(new TextDecoder().decode(body)),
+ *     });
+ *     replies.set(1, console.log);
+ *     await send(1, 1000, new TextEncoder().encode("hello"));
+ */
+export function mount(channel: Channel, protocol: Protocol): Send {
+  const [first, last] = protocol.operations;
+  channel.mount({
+    packet(_, id, operation, body) {
+      const isOwn = first <= operation && operation <= last;
+      if (isOwn) protocol.packet(id, operation, body);
+      return isOwn;
+    },
+    down: (_, status) => protocol.down?.(status),
+  });
+  return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, body);
+}
+
+/** The connection of a channel, which may have to be made. */
+export async function connected(channel: Channel): Promise<Link> {
+  let link: Link;
+  // It may have been lost before this continues.
+  do link = await channel.connected();
+  while (!link.isUp);
+  return link;
+}
