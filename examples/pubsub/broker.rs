@@ -10,7 +10,7 @@
 
 use clap::{Parser, Subcommand};
 use frisbee::Server;
-use frisbee_pubsub::{Broker, Client, History, RecvError, Slow, Start, Subscription};
+use frisbee_pubsub::{Broker, Client, History, RecvError, SlowSubscriberPolicy, Start, Subscription};
 use std::error::Error;
 use std::io::BufRead;
 
@@ -64,7 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     match command {
         None => show().await,
         Some(Command::Serve { queue_max, disconnect, history }) => {
-            let slow = if disconnect { Slow::Disconnect } else { Slow::DropOldest };
+            let slow = if disconnect { SlowSubscriberPolicy::Disconnect } else { SlowSubscriberPolicy::DropOldest };
             let mut broker = Broker::builder().queue_max(queue_max).slow(slow);
             if let Some(count) = history {
                 broker = broker.history(">", History::last(count));

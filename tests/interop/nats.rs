@@ -14,7 +14,7 @@ use crate::databases::servers;
 use async_nats::ConnectOptions;
 use frisbee::Server;
 use frisbee_pubsub::nats::NatsBus;
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, WhenAway};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, OutagePolicy};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -307,7 +307,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
-    let client = client(&server.address, Broker::builder().when_away(WhenAway::Refuse)).await;
+    let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("the broker takes it");
     // The default of NATS is a MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("the broker is there");

@@ -1,7 +1,7 @@
 //! Subscribers of a broker that stop reading for a while: their losses, and that others lose nothing.
 
 use frisbee::{Config, Connection, Server};
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, Slow, Subscription};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, SlowSubscriberPolicy, Subscription};
 use frisbee_sim::{Cable, World, sim_test};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -109,7 +109,7 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
 
 #[sim_test(seeds = 20)]
 async fn stalled_subscriber_is_closed_if_configured(world: World) {
-    let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect), config());
+    let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
     let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
     world.node("stalled").resume();
     timeout(PATIENCE, connection.closed()).await.expect("it is closed");

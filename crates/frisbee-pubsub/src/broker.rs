@@ -2,12 +2,12 @@
 
 mod builder;
 
-use super::bus::{Backplane, Bus, Interest, WhenAway};
+use super::bus::{Backplane, Bus, Interest, OutagePolicy};
 use super::fanout::{Fanout, Published};
-use super::follow::{Answer, Mark, Next, Request, RequestDefect, put_position};
+use super::follow::{Answer, ReplayMark, NextOffset, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
-use super::queue::{Bounds, Delivery, Subscriber};
+use super::queue::{QueueBounds, Delivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
@@ -55,7 +55,7 @@ const REMOVED_AT_ONCE: usize = 16;
 /// The treatment of a subscriber that accepts messages more slowly than they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub enum Slow {
+pub enum SlowSubscriberPolicy {
     /// The oldest messages of its queue are dropped, in the portions of publication. It learns how many; see
     /// [`RecvError::Lagged`](super::RecvError::Lagged).
     #[default]
@@ -92,7 +92,7 @@ impl fmt::Debug for Permit {
 /// otherwise](BrokerBuilder::first_operation); docs/pubsub.md describes their bodies. A clone is the same broker.
 ///
 /// Publishing never waits. Messages that a subscriber does not accept at once wait for it, up to a
-/// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] decides. A connection that accepts no byte at all for
+/// [bound](BrokerBuilder::queue_max), and beyond that [`SlowSubscriberPolicy`] decides. A connection that accepts no byte at all for
 /// the [write timeout](frisbee::Config::write_timeout), or hardly any for longer, ends in either case.
 ///
 /// ```
@@ -123,11 +123,11 @@ pub struct BrokerBuilder {
     operations: Operations,
     queue_max: usize,
     memory_max: usize,
-    slow: Slow,
+    slow: SlowSubscriberPolicy,
     per_connection_max: usize,
     total_max: usize,
     backplane: Option<Arc<dyn Backplane>>,
-    when_away: WhenAway,
+    when_away: OutagePolicy,
     permit: Option<Permit>,
     history: Vec<(Box<str>, History)>,
     presence: PresenceRules,
@@ -148,7 +148,7 @@ pub(super) struct BrokerShared {
     pub(super) operations: Operations,
     /// The messages that publishers have sent.
     pub(super) published: AtomicU64,
-    bounds: Arc<Bounds>,
+    bounds: Arc<QueueBounds>,
     settings: BrokerBuilder,
     /// The other brokers, if there may be any.
     pub(super) bus: Option<Bus>,
@@ -177,11 +177,11 @@ impl Broker {
             operations: Operations::starting_at(FIRST_OPERATION),
             queue_max: QUEUE_MAX,
             memory_max: MEMORY_MAX,
-            slow: Slow::default(),
+            slow: SlowSubscriberPolicy::default(),
             per_connection_max: PER_CONNECTION_MAX,
             total_max: TOTAL_MAX,
             backplane: None,
-            when_away: WhenAway::default(),
+            when_away: OutagePolicy::default(),
             permit: None,
             history: Vec::new(),
             presence: PresenceRules::default(),
@@ -406,7 +406,7 @@ impl Protocol for Broker {
         session.subscriber.close();
         // Messages received in the same read as the end have been published.
         session.fanout.flush(&self.0, &*session.subscriber);
-        Leaving::begin(self.0.clone(), session.subscriber, session.patterns);
+        RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
     }
 }
 
@@ -533,19 +533,19 @@ impl BrokerShared {
     ) {
         queue.set_follows();
         let body = answer.encode();
-        let mark = Mark::Answer { id, body: body.clone().into() };
+        let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
             // More would displace what waits already.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
-            put_position(&mut position, &ring.topic, Next { epoch: ring.epoch, offset: first });
+            put_position(&mut position, &ring.topic, NextOffset { epoch: ring.epoch, offset: first });
             queue.control(id, self.operations.of(Kind::Position), position, None);
-            queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: first });
+            queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), next: first });
             for (offset, body) in (first..).zip(&bodies) {
                 queue.push(id, self.operations, body);
-                queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
+                queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
             }
         }
     }
@@ -582,13 +582,13 @@ fn shrink(table: &mut HashMap<u16, Subscribed>) {
 }
 
 /// The subscriptions of a connection that has ended, until they have been removed.
-struct Leaving {
+struct RemovedSubscriptions {
     broker: Arc<BrokerShared>,
     subscriber: Arc<Subscriber>,
     subscriptions: Vec<(u16, Subscribed)>,
 }
 
-impl Leaving {
+impl RemovedSubscriptions {
     /// Removes a few subscriptions at once, and many in a task that yields in between. They match nothing any more in
     /// any case.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
@@ -618,7 +618,7 @@ impl Leaving {
     }
 }
 
-impl Drop for Leaving {
+impl Drop for RemovedSubscriptions {
     /// However the task ends, even with its runtime, no subscription remains.
     fn drop(&mut self) {
         while !self.subscriptions.is_empty() {

@@ -11,10 +11,10 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-pub use interest::{Interest, Joined};
+pub use interest::{Interest, PendingInterest};
 pub use memory::{MemoryBus, MemoryMember};
 
-use self::counts::Sent;
+use self::counts::SentCounts;
 use self::frame::Frame;
 use super::broker::BrokerShared;
 use super::queue::Subscriber;
@@ -48,7 +48,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     /// group, of all brokers together, to one of them. Interests of groups get what their own broker publishes, too.
     ///
     /// `joined` is dropped once that is certain, or if it is not to be had at present.
-    fn join(&self, interest: &Arc<Interest>, joined: Joined);
+    fn join(&self, interest: &Arc<Interest>, joined: PendingInterest);
 
     /// Ends what [`join`](Self::join) began.
     fn leave(&self, interest: &Arc<Interest>);
@@ -57,7 +57,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// If the frame does not leave this process.
-    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent>;
+    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError>;
 
     /// Passes a frame on to [`Node::control`] of all other brokers.
     fn control(&self, frame: Bytes);
@@ -66,7 +66,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
 /// Why a backplane has not taken a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Unsent {
+pub enum BackplaneError {
     /// It cannot be reached, for this reason; or more waits for it than may.
     Away(String),
     /// The frame has more bytes than it takes.
@@ -78,7 +78,7 @@ pub enum Unsent {
     },
 }
 
-impl fmt::Display for Unsent {
+impl fmt::Display for BackplaneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Away(reason) => write!(f, "the backplane is away: {reason}"),
@@ -89,12 +89,12 @@ impl fmt::Display for Unsent {
     }
 }
 
-impl std::error::Error for Unsent {}
+impl std::error::Error for BackplaneError {}
 
 /// What becomes of messages that are published while the [`Backplane`] is away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub enum WhenAway {
+pub enum OutagePolicy {
     /// They go to the subscribers of their own broker alone, queue groups included. Those of other brokers learn how
     /// many they have missed when the backplane is back.
     #[default]
@@ -111,10 +111,10 @@ pub struct Node(Weak<BrokerShared>);
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
-    when_away: WhenAway,
+    when_away: OutagePolicy,
     /// This broker, among all on the bus.
     origin: u64,
-    sent: Mutex<Sent>,
+    sent: Mutex<SentCounts>,
     /// Those without a group, by their patterns.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
     next_interest: AtomicU64,
@@ -128,7 +128,7 @@ pub(super) struct Bus {
 
 /// Where a message has gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Passed {
+pub(super) enum PublishOutcome {
     /// To all brokers, this one's groups included.
     On,
     /// Nowhere yet; it is for this broker alone.
@@ -136,7 +136,7 @@ pub(super) enum Passed {
 }
 
 impl Bus {
-    pub(super) fn new(backplane: Arc<dyn Backplane>, when_away: WhenAway) -> Self {
+    pub(super) fn new(backplane: Arc<dyn Backplane>, when_away: OutagePolicy) -> Self {
         Self {
             backplane,
             when_away,
@@ -155,7 +155,7 @@ impl Bus {
     }
 
     /// Passes on a message, whose body begins with its topic.
-    pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<Passed, Unsent> {
+    pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
         // The lock keeps the counts of a topic in the order of sending.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
@@ -163,11 +163,11 @@ impl Bus {
         match self.backplane.publish(topic, frame) {
             Ok(()) => {
                 row.count();
-                Ok(Passed::On)
+                Ok(PublishOutcome::On)
             }
-            Err(Unsent::Away(_)) if self.when_away == WhenAway::StayLocal => {
+            Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
                 row.count();
-                Ok(Passed::Local)
+                Ok(PublishOutcome::Local)
             }
             Err(unsent) => Err(unsent),
         }
@@ -196,7 +196,7 @@ impl Bus {
             if group.is_none() {
                 interests.insert(pattern.into(), interest.clone());
             }
-            self.backplane.join(&interest, Joined::of(&interest));
+            self.backplane.join(&interest, PendingInterest::of(&interest));
         }
         interest
     }

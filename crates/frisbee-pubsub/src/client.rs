@@ -93,13 +93,13 @@ impl From<SendError> for PubSubError {
 /// after all queued bytes are written, when the client and its publishers and subscriptions have all been dropped. A
 /// connection with a [`ClientRouter`] that its user has made ends with its subscriptions.
 #[derive(Clone, Debug)]
-pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<Own>>);
+pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<OwnedConnection>>);
 
 /// The connection that a client has made for itself, held by all its users.
 #[derive(Debug)]
-pub(super) struct Own(Mutex<Connection>);
+pub(super) struct OwnedConnection(Mutex<Connection>);
 
-impl Own {
+impl OwnedConnection {
     pub(super) fn connection(&self) -> Connection {
         self.0.lock().clone()
     }
@@ -109,7 +109,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for OwnedConnection {
     fn drop(&mut self) {
         self.0.get_mut().close();
     }
@@ -132,7 +132,7 @@ pub(super) struct ClientShared {
 #[derive(Debug, Default)]
 struct ClientState {
     /// All inboxes, by id: the order of their notifications of losses and of the end.
-    inboxes: BTreeMap<u16, Entered>,
+    inboxes: BTreeMap<u16, RegisteredSubscription>,
     /// Those that are not members of a group, by their patterns.
     by_pattern: Trie<u16, Arc<Inbox>>,
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
@@ -153,7 +153,7 @@ struct ClientState {
 
 /// A subscription, as its connection knows it.
 #[derive(Debug)]
-struct Entered {
+struct RegisteredSubscription {
     inbox: Arc<Inbox>,
     pattern: Box<str>,
     group: Box<str>,
@@ -162,7 +162,7 @@ struct Entered {
     follow: Option<Box<Follow>>,
 }
 
-impl Entered {
+impl RegisteredSubscription {
     /// Whether positions state what is missing.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
@@ -259,7 +259,7 @@ impl Client {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
         shared.is_kept.store(true, Ordering::Relaxed);
-        let own = Arc::new(Own(Mutex::new(dial(router).await?)));
+        let own = Arc::new(OwnedConnection(Mutex::new(dial(router).await?)));
         tokio::spawn(keep(Arc::downgrade(&own), Arc::downgrade(&shared), dial));
         Ok(Self(shared, Some(own)))
     }
@@ -429,7 +429,7 @@ pub struct Publisher {
     /// The connection when this was made.
     connection: Connection,
     shared: Arc<ClientShared>,
-    _own: Option<Arc<Own>>,
+    _own: Option<Arc<OwnedConnection>>,
     /// The topic with its length in front.
     head: Bytes,
     operations: Operations,
@@ -515,7 +515,7 @@ mod tests {
     #[tokio::test]
     async fn client_users_share_newest_connection_and_last_closes_it() {
         let [lost, next] = [(); 2].map(|()| DetachedConnection::new(Handle::current(), usize::MAX));
-        let own = Own(Mutex::new(lost.connection().clone()));
+        let own = OwnedConnection(Mutex::new(lost.connection().clone()));
         own.replace(next.connection().clone());
         assert!(own.connection().is_same(next.connection()));
         drop(own);

@@ -7,10 +7,10 @@
 
 use super::Kind;
 use super::broker::{BrokerShared, Target};
-use super::bus::Passed;
-use super::follow::{Mark, Next, put_position};
+use super::bus::PublishOutcome;
+use super::follow::{ReplayMark, NextOffset, put_position};
 use super::history::{History, Recording, Records, Ring};
-use super::queue::{Delivery, Segment, Subscriber};
+use super::queue::{Delivery, QueueSegment, Subscriber};
 use crate::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
@@ -43,7 +43,7 @@ const RUNS_KEPT: usize = 64;
 
 thread_local! {
     /// Runs to use again: a connection that publishes nothing holds none.
-    static RUNS: Cell<Vec<Run>> = const { Cell::new(Vec::new()) };
+    static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
 /// The publishing side of one connection.
@@ -57,14 +57,14 @@ pub(super) struct Fanout {
     /// The last route, which mostly is the next one too.
     last: usize,
     /// Packets of this turn; those after `used` are free.
-    runs: Vec<Run>,
+    runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
     /// Messages of this turn, which are not in the broker's count yet.
     published: u64,
     /// Messages of topics with history are among the runs.
     records: bool,
-    directed: Vec<Directed>,
+    directed: Vec<GroupMessage>,
     /// Why the last message was refused.
     refusal: String,
 }
@@ -126,15 +126,15 @@ pub(super) struct Group {
 
 /// Consecutive packets with the same route.
 #[derive(Debug)]
-struct Run {
+struct RouteBatch {
     route: usize,
-    packets: Segment,
+    packets: QueueSegment,
     recording: Option<Recording>,
 }
 
 /// A message for one member of a queue group.
 #[derive(Debug)]
-struct Directed {
+struct GroupMessage {
     subscriber: Arc<Subscriber>,
     id: u16,
     body: Bytes,
@@ -184,7 +184,7 @@ impl Fanout {
             let mut groups_are_here = true;
             if found.is_for_bus {
                 match pass_on(broker, found, body) {
-                    Ok(passed) => groups_are_here = passed == Passed::Local,
+                    Ok(passed) => groups_are_here = passed == PublishOutcome::Local,
                     Err(refusal) => {
                         self.published -= 1;
                         self.refusal = refusal;
@@ -198,7 +198,7 @@ impl Fanout {
                 let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
                 for group in &mut found.groups {
                     let (subscriber, id) = group.choose();
-                    self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
+                    self.directed.push(GroupMessage { subscriber: subscriber.clone(), id, body: directed.clone() });
                 }
                 self.deliveries += found.groups.len();
                 if found.groups.len() > GROUPS_AT_ONCE {
@@ -219,7 +219,7 @@ impl Fanout {
 
     /// The run for the next body of a route.
     #[inline(always)]
-    fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut Segment {
+    fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut QueueSegment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
         let goes_on = last.is_some_and(|last| last.route == route && last.packets.longest < LARGE as u32);
         if !goes_on || length >= LARGE {
@@ -227,7 +227,7 @@ impl Fanout {
                 self.runs = RUNS.take();
             }
             if self.used == self.runs.len() {
-                self.runs.push(Run { route, packets: Segment::new(), recording: None });
+                self.runs.push(RouteBatch { route, packets: QueueSegment::new(), recording: None });
             }
             self.runs[self.used].route = route;
             self.used += 1;
@@ -356,14 +356,14 @@ impl Fanout {
 
 /// Passes a message on to other brokers.
 #[cold]
-fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Passed, String> {
-    let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else { return Ok(Passed::Local) };
+fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<PublishOutcome, String> {
+    let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else { return Ok(PublishOutcome::Local) };
     bus.publish(topic, body).map_err(|unsent| unsent.to_string())
 }
 
 /// Delivers several runs, so that each subscriber gets all of its own at once and in order.
-fn deliver_runs(runs: &[Run], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
-    let everybody = |run: &Run| routes[run.route].everybody.iter();
+fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
+    let everybody = |run: &RouteBatch| routes[run.route].everybody.iter();
     let places = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
     let mut places: Vec<_> = places.collect();
     places.sort_unstable_by_key(|(number, at, _)| (*number, *at));
@@ -375,7 +375,7 @@ fn deliver_runs(runs: &[Run], routes: &[Route], broker: &BrokerShared, from: &im
     }
 }
 
-impl Run {
+impl RouteBatch {
     /// Adds the packets to the queue of a subscriber.
     #[inline(always)]
     fn share(&self, queue: &mut Delivery<'_>, broker: &BrokerShared) {
@@ -389,11 +389,11 @@ impl Run {
         let ring = recording.ring.clone();
         if recording.first == 1 {
             let mut body = Vec::new();
-            put_position(&mut body, &ring.topic, Next { epoch: ring.epoch, offset: 1 });
+            put_position(&mut body, &ring.topic, NextOffset { epoch: ring.epoch, offset: 1 });
             queue.control(PacketId(0), broker.operations.of(Kind::Position), body, None);
         }
         queue.share(&self.packets);
-        queue.mark(Mark::Messages { id: PacketId(0), ring, next: recording.end() });
+        queue.mark(ReplayMark::Messages { id: PacketId(0), ring, next: recording.end() });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Subscriptions with a history on the wire: requests, answers and positions. docs/wire.md has the bytes.
 
-use super::history::{Begin, Ring};
+use super::history::{StartPoint, Ring};
 use super::{Kind, Operations, put};
 use bytes::Bytes;
 use frisbee::{Outbox, PacketId, tlv};
@@ -13,25 +13,25 @@ const RESTATED_MAX: usize = 1024;
 
 /// The start of a subscription, for topics without a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Opening {
+pub(super) enum StartPosition {
     Now = 0,
     Last = 1,
     Oldest = 2,
 }
 
-impl Opening {
-    pub(super) fn begin(self) -> Begin {
+impl StartPosition {
+    pub(super) fn begin(self) -> StartPoint {
         match self {
-            Self::Now => Begin::Now,
-            Self::Last => Begin::Last,
-            Self::Oldest => Begin::Oldest,
+            Self::Now => StartPoint::Now,
+            Self::Last => StartPoint::Last,
+            Self::Oldest => StartPoint::Oldest,
         }
     }
 }
 
 /// The offset of the next message of a topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Next {
+pub(super) struct NextOffset {
     pub(super) epoch: u64,
     pub(super) offset: u64,
 }
@@ -39,8 +39,8 @@ pub(super) struct Next {
 /// The body of FOLLOW behind the pattern.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
-    pub(super) opening: Opening,
-    pub(super) positions: HashMap<&'a [u8], Next>,
+    pub(super) opening: StartPosition,
+    pub(super) positions: HashMap<&'a [u8], NextOffset>,
 }
 
 /// Why a body is no request.
@@ -56,9 +56,9 @@ impl<'a> Request<'a> {
     pub(super) fn parse(body: &'a [u8], positions_max: usize) -> Result<Self, RequestDefect> {
         let (opening, rest) = body.split_first().ok_or(RequestDefect::CutOff)?;
         let opening = match opening {
-            0 => Opening::Now,
-            1 => Opening::Last,
-            2 => Opening::Oldest,
+            0 => StartPosition::Now,
+            1 => StartPosition::Last,
+            2 => StartPosition::Oldest,
             _ => return Err(RequestDefect::Opening),
         };
         let mut positions = HashMap::new();
@@ -73,9 +73,9 @@ impl<'a> Request<'a> {
     }
 
     /// Where a ring begins.
-    pub(super) fn begin(&self, ring: &Ring) -> Begin {
+    pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
-            Some(next) if next.epoch == ring.epoch => Begin::At(next.offset),
+            Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
             _ => self.opening.begin(),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Request<'a> {
 pub(super) struct Positions<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Positions<'a> {
-    type Item = Option<(&'a [u8], Next)>;
+    type Item = Option<(&'a [u8], NextOffset)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
@@ -99,16 +99,16 @@ impl<'a> Iterator for Positions<'a> {
     }
 }
 
-fn take_position<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], Next)> {
+fn take_position<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], NextOffset)> {
     let length = usize::try_from(tlv::take_varint(rest)?).ok()?;
     let (topic, behind) = rest.split_at_checked(length)?;
     let (epoch, behind) = behind.split_first_chunk()?;
     *rest = behind;
     let offset = tlv::take_varint(rest)?;
-    Some((topic, Next { epoch: u64::from_be_bytes(*epoch), offset }))
+    Some((topic, NextOffset { epoch: u64::from_be_bytes(*epoch), offset }))
 }
 
-pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: Next) {
+pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: NextOffset) {
     tlv::put_varint(body, topic.len() as u64);
     body.extend_from_slice(topic.as_bytes());
     body.extend_from_slice(&next.epoch.to_be_bytes());
@@ -143,7 +143,7 @@ impl Answer {
 
 /// What has to be sent again if a part of a queue is dropped.
 #[derive(Clone)]
-pub(super) enum Mark {
+pub(super) enum ReplayMark {
     Answer {
         id: PacketId,
         body: Bytes,
@@ -156,7 +156,7 @@ pub(super) enum Mark {
     },
 }
 
-impl Mark {
+impl ReplayMark {
     /// Extends this mark by a later one, if they are of the same messages.
     pub(super) fn extend(&mut self, later: &Self) -> bool {
         match (self, later) {
@@ -171,7 +171,7 @@ impl Mark {
     }
 }
 
-impl fmt::Debug for Mark {
+impl fmt::Debug for ReplayMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer { id, .. } => write!(f, "answer {id}"),
@@ -182,13 +182,13 @@ impl fmt::Debug for Mark {
 
 /// Answers and positions that a subscriber gets in the place of the messages that were dropped.
 #[derive(Debug, Default)]
-pub(super) struct Restated {
+pub(super) struct ReplayedPositions {
     answers: Vec<(PacketId, Bytes)>,
     /// By id and topic.
-    positions: BTreeMap<(u16, Arc<str>), Next>,
+    positions: BTreeMap<(u16, Arc<str>), NextOffset>,
 }
 
-impl Restated {
+impl ReplayedPositions {
     pub(super) fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.positions.is_empty()
     }
@@ -198,19 +198,19 @@ impl Restated {
     }
 
     /// Notes a part that was dropped.
-    pub(super) fn add(&mut self, mark: Mark) {
+    pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
-            Mark::Answer { id, body } => self.answers.push((id, body)),
-            Mark::Messages { id, ring, next } => {
-                let next = Next { epoch: ring.epoch, offset: next };
+            ReplayMark::Answer { id, body } => self.answers.push((id, body)),
+            ReplayMark::Messages { id, ring, next } => {
+                let next = NextOffset { epoch: ring.epoch, offset: next };
                 self.positions.insert((id.0, ring.topic.clone()), next);
             }
         }
     }
 
     /// Notes a part that was sent with gaps.
-    pub(super) fn add_sent(&mut self, mark: Mark) {
-        if matches!(mark, Mark::Messages { .. }) {
+    pub(super) fn add_sent(&mut self, mark: ReplayMark) {
+        if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);
         }
     }
@@ -235,8 +235,8 @@ mod tests {
     fn request_and_answer_have_the_bytes_of_the_page() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
         let request = Request::parse(body, 1).expect("it is one");
-        let next = Next { epoch: 0x0102_0304_0506_0708, offset: 5 };
-        assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (Opening::Oldest, Some(&next)));
+        let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };
+        assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (StartPosition::Oldest, Some(&next)));
         let mut encoded = vec![2];
         put_position(&mut encoded, "a.b", next);
         assert_eq!(encoded, body);

@@ -7,7 +7,7 @@
 //! same order in each queue, and a subscriber that begins gets each message once: from the snapshot if it was recorded
 //! before, otherwise by its queue. Topics without history never take the lock.
 
-use crate::queue::Segment;
+use crate::queue::QueueSegment;
 use bytes::Bytes;
 use frisbee::{MemoryBudget, MemoryCharge};
 use parking_lot::{Mutex, MutexGuard};
@@ -97,12 +97,12 @@ pub(crate) struct Ring {
 struct Contents {
     /// The offset of the last message, 0 before the first.
     last: u64,
-    messages: VecDeque<Recorded>,
+    messages: VecDeque<RecordedMessage>,
     was_used: bool,
     is_removed: bool,
 }
 
-struct Recorded {
+struct RecordedMessage {
     /// Set if the history is limited in time.
     at: Option<Instant>,
     body: Bytes,
@@ -126,7 +126,7 @@ impl Recording {
 
 /// Where a subscriber begins with a topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Begin {
+pub(crate) enum StartPoint {
     Now,
     Last,
     Oldest,
@@ -199,7 +199,7 @@ impl Histories {
         known: &mut Option<Arc<Ring>>,
         topic: &str,
         limits: History,
-        packets: &mut Segment,
+        packets: &mut QueueSegment,
         budget: &MemoryBudget,
     ) -> Recording {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
@@ -221,7 +221,7 @@ impl Histories {
             records.bytes -= contents.messages.pop_front().map_or(0, |oldest| oldest.cost());
         }
         packets.for_each_last(kept, |body| {
-            let message = Recorded { at, body };
+            let message = RecordedMessage { at, body };
             records.bytes += message.cost();
             contents.messages.push_back(message);
         });
@@ -271,7 +271,7 @@ impl Records {
             }
             contents.is_removed = true;
             let messages = std::mem::take(&mut contents.messages);
-            self.bytes -= messages.iter().map(Recorded::cost).sum::<usize>() + TOPIC_COST + ring.topic.len();
+            self.bytes -= messages.iter().map(RecordedMessage::cost).sum::<usize>() + TOPIC_COST + ring.topic.len();
             self.topics.remove(&ring.topic);
             self.epoch = self.epoch.wrapping_add(2);
             return;
@@ -290,19 +290,19 @@ impl Records {
 impl Ring {
     /// The messages of the ring with which a subscriber begins, at most so many bytes of them, and the offset of the
     /// first.
-    pub(crate) fn replay(&self, begin: Begin, room: usize) -> (u64, Vec<Bytes>) {
+    pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
         let end = contents.last + 1;
         let wanted = match begin {
-            Begin::Now => 0,
-            Begin::Last => 1,
-            Begin::Oldest => u64::MAX,
+            StartPoint::Now => 0,
+            StartPoint::Last => 1,
+            StartPoint::Oldest => u64::MAX,
             // A position of the future is that of no message here.
-            Begin::At(next) => end.checked_sub(next).unwrap_or(u64::MAX),
+            StartPoint::At(next) => end.checked_sub(next).unwrap_or(u64::MAX),
         };
         let mut bytes = 0_usize;
-        let fits = |message: &&Recorded| {
+        let fits = |message: &&RecordedMessage| {
             bytes = bytes.saturating_add(message.cost());
             bytes <= room && !self.limits.expired(message, now)
         };
@@ -314,13 +314,13 @@ impl Ring {
 }
 
 impl History {
-    fn expired(&self, message: &Recorded, now: Option<Instant>) -> bool {
+    fn expired(&self, message: &RecordedMessage, now: Option<Instant>) -> bool {
         let age = now.zip(message.at).map(|(now, at)| now.saturating_duration_since(at));
         age.zip(self.time).is_some_and(|(age, most)| age > most)
     }
 }
 
-impl Recorded {
+impl RecordedMessage {
     fn cost(&self) -> usize {
         self.body.len() + MESSAGE_COST
     }

@@ -1,6 +1,6 @@
 //! Subscriptions: the messages for each wait in its inbox until they are read, bounded.
 
-use super::client::{ClientShared, Own};
+use super::client::{ClientShared, OwnedConnection};
 use bytes::Bytes;
 use frisbee::CloseReason;
 use parking_lot::Mutex;
@@ -122,7 +122,7 @@ impl std::error::Error for RecvError {}
 #[derive(Debug)]
 pub struct Subscription {
     pub(super) shared: Arc<ClientShared>,
-    pub(super) _own: Option<Arc<Own>>,
+    pub(super) _own: Option<Arc<OwnedConnection>>,
     pub(super) id: u16,
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,

@@ -37,7 +37,7 @@
 //! * Messages that one connection publishes arrive at each subscription in that order.
 //! * A subscription gets all messages published after it has been [made](Client::subscribe), by any client.
 //! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and learns how many: see
-//!   [`Slow`].
+//!   [`SlowSubscriberPolicy`].
 //! * A slow subscriber slows down no other.
 
 #![forbid(unsafe_code)]
@@ -60,8 +60,8 @@ mod resume;
 mod tests;
 mod topics;
 
-pub use broker::{Broker, BrokerBuilder, BrokerSession, Slow, TopicUse};
-pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent, WhenAway};
+pub use broker::{Broker, BrokerBuilder, BrokerSession, SlowSubscriberPolicy, TopicUse};
+pub use bus::{Backplane, Interest, PendingInterest, MemoryBus, MemoryMember, Node, BackplaneError, OutagePolicy};
 pub use client::{Client, PubSubError, Publisher};
 pub use history::History;
 pub use inbox::{Message, Position, RecvError, Subscription};

@@ -2,8 +2,8 @@
 //! own task.
 
 use super::fanout::Source;
-use super::follow::{Mark, Restated};
-use super::{Kind, Operations, Slow, put};
+use super::follow::{ReplayMark, ReplayedPositions};
+use super::{Kind, Operations, SlowSubscriberPolicy, put};
 use bytes::Bytes;
 use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Operation, Outbox, PacketId, tlv};
 use frisbee_core::{Decoder, Header};
@@ -42,19 +42,19 @@ const STEP: usize = 16 * 1024;
 
 /// The bound of a queue, and the bytes in it.
 #[derive(Debug)]
-pub(super) struct Bounds {
+pub(super) struct QueueBounds {
     /// For one subscriber, in bytes.
     pub(super) queue_max: usize,
     /// For all of them, in bytes, before each has less.
     pub(super) memory_max: usize,
-    pub(super) slow: Slow,
+    pub(super) slow: SlowSubscriberPolicy,
     /// The bytes that wait for all subscribers.
     pub(super) waiting: AtomicUsize,
     /// The messages that subscribers have lost.
     pub(super) lost: AtomicU64,
 }
 
-impl Bounds {
+impl QueueBounds {
     /// The bytes that may wait for a subscriber at present.
     fn queue_max(&self, budget: &MemoryBudget) -> usize {
         let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
@@ -78,7 +78,7 @@ pub(super) struct Subscriber {
     /// Of its server.
     budget: MemoryBudget,
     operations: Operations,
-    bounds: Arc<Bounds>,
+    bounds: Arc<QueueBounds>,
     /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
     /// lock held.
     scheduled: AtomicBool,
@@ -89,7 +89,7 @@ pub(super) struct Subscriber {
 
 #[derive(Debug)]
 struct Queue {
-    segments: VecDeque<Segment>,
+    segments: VecDeque<QueueSegment>,
     /// The charges for the segments.
     bytes: usize,
     /// As much of it as is not shared with other subscribers.
@@ -101,22 +101,22 @@ struct Queue {
     /// The connection has subscriptions with a history.
     follows: bool,
     /// Answers and positions of segments that were dropped.
-    restated: Restated,
+    restated: ReplayedPositions,
     closed: bool,
 }
 
 /// Packets that were published together.
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
     /// The length of the longest body.
     pub(super) longest: u32,
     /// What a subscriber with a history has to know if this is dropped.
-    marks: Vec<Mark>,
+    marks: Vec<ReplayMark>,
 }
 
-impl Segment {
+impl QueueSegment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
         // The operations of a subscriber are known when something is sent to it.
@@ -173,7 +173,7 @@ impl Segment {
 }
 
 impl Subscriber {
-    pub(super) fn new(number: u64, connection: Connection, operations: Operations, bounds: Arc<Bounds>) -> Self {
+    pub(super) fn new(number: u64, connection: Connection, operations: Operations, bounds: Arc<QueueBounds>) -> Self {
         Self {
             number,
             budget: connection.memory_budget(),
@@ -214,7 +214,7 @@ impl Subscriber {
         fill(&mut Delivery(&mut queue));
         let queue_max = self.bounds.queue_max(&self.budget);
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
-        if overflows && self.bounds.slow == Slow::Disconnect {
+        if overflows && self.bounds.slow == SlowSubscriberPolicy::Disconnect {
             let text =
                 format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
             self.close_queue(&mut queue, before);
@@ -294,7 +294,7 @@ impl Subscriber {
         queue.closed = true;
         queue.segments = VecDeque::new();
         (queue.bytes, queue.own, queue.lost) = (0, 0, 0);
-        queue.restated = Restated::default();
+        queue.restated = ReplayedPositions::default();
         self.account(before, queue);
         self.behind.store(true, Ordering::Relaxed);
     }
@@ -316,7 +316,7 @@ pub(super) struct Delivery<'a>(&'a mut Queue);
 
 impl Delivery<'_> {
     /// Adds packets that go to many.
-    pub(super) fn share(&mut self, packets: &Segment) {
+    pub(super) fn share(&mut self, packets: &QueueSegment) {
         let segment = self.segment(packets.packets.len());
         segment.packets.extend_from(&packets.packets);
         segment.messages = segment.messages.saturating_add(packets.messages);
@@ -365,7 +365,7 @@ impl Delivery<'_> {
     }
 
     /// Adds a packet that counts as no message, and how to repeat it if it is dropped.
-    pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<Mark>) {
+    pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
         let before = (segment.charge(), segment.own());
@@ -377,7 +377,7 @@ impl Delivery<'_> {
     }
 
     /// States which messages have just been added.
-    pub(super) fn mark(&mut self, mark: Mark) {
+    pub(super) fn mark(&mut self, mark: ReplayMark) {
         let Some(last) = self.0.segments.back_mut() else { return };
         if !last.marks.last_mut().is_some_and(|earlier| earlier.extend(&mark)) {
             last.marks.push(mark);
@@ -387,11 +387,11 @@ impl Delivery<'_> {
     }
 
     /// A segment for so many more bytes.
-    fn segment(&mut self, more: usize) -> &mut Segment {
+    fn segment(&mut self, more: usize) -> &mut QueueSegment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
         if !fits {
-            queue.segments.push_back(Segment::new());
+            queue.segments.push_back(QueueSegment::new());
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
@@ -409,7 +409,7 @@ impl Queue {
             charge,
             lost: 0,
             follows: false,
-            restated: Restated::default(),
+            restated: ReplayedPositions::default(),
             closed: false,
         }
     }
@@ -429,7 +429,7 @@ impl Queue {
 /// Frames packets in the outbox's own form, for subscribers with short headers or a limit of their own. Says how many
 /// were too long.
 #[cold]
-fn frame_anew(mut segment: Segment, outbox: &mut Outbox, limit: u32) -> u64 {
+fn frame_anew(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();
     let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
     let mut lost = 0;
@@ -451,12 +451,12 @@ mod tests {
 
     const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
-    fn bounds(queue_max: usize, slow: Slow) -> Arc<Bounds> {
+    fn bounds(queue_max: usize, slow: SlowSubscriberPolicy) -> Arc<QueueBounds> {
         let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Arc::new(Bounds { queue_max, memory_max: usize::MAX, slow, waiting, lost })
+        Arc::new(QueueBounds { queue_max, memory_max: usize::MAX, slow, waiting, lost })
     }
 
-    fn subscriber(number: u64, bounds: &Arc<Bounds>) -> Subscriber {
+    fn subscriber(number: u64, bounds: &Arc<QueueBounds>) -> Subscriber {
         let connection = DetachedConnection::new(Handle::current(), usize::MAX).connection().clone();
         Subscriber::new(number, connection, NUMBERS, bounds.clone())
     }
@@ -467,7 +467,7 @@ mod tests {
         to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);
     }
 
-    fn waiting(bounds: &Bounds) -> usize {
+    fn waiting(bounds: &QueueBounds) -> usize {
         bounds.waiting.load(Ordering::Relaxed)
     }
 
@@ -475,11 +475,11 @@ mod tests {
     async fn queue_counts_total_and_own_bytes() {
         let mut queue = Queue::new(DetachedConnection::new(Handle::current(), usize::MAX).connection());
         let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
-        let mut many = Segment::new();
+        let mut many = QueueSegment::new();
         [&long, &short, &long].into_iter().for_each(|body| many.push(PacketId(0), NUMBERS, body));
         let is_known = |queue: &Queue| {
-            let sum = |of: fn(&Segment) -> usize| queue.segments.iter().map(of).sum::<usize>();
-            assert_eq!((queue.bytes, queue.own), (sum(Segment::charge), sum(Segment::own)));
+            let sum = |of: fn(&QueueSegment) -> usize| queue.segments.iter().map(of).sum::<usize>();
+            assert_eq!((queue.bytes, queue.own), (sum(QueueSegment::charge), sum(QueueSegment::own)));
         };
         let steps: [&dyn Fn(&mut Delivery<'_>); 5] = [
             &|queue| queue.push(PacketId(1), NUMBERS, &short),
@@ -503,7 +503,7 @@ mod tests {
 
     #[tokio::test]
     async fn own_queued_bytes_are_charged_until_sent_or_unsubscribed() {
-        let bounds = bounds(1 << 20, Slow::DropOldest);
+        let bounds = bounds(1 << 20, SlowSubscriberPolicy::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         for leaves in [false, true] {
             deliver(&to, &from, 40, 1000);
@@ -535,7 +535,7 @@ mod tests {
 
     #[tokio::test]
     async fn newest_message_is_kept_at_any_length_and_older_in_bound() {
-        for slow in [Slow::DropOldest, Slow::Disconnect] {
+        for slow in [SlowSubscriberPolicy::DropOldest, SlowSubscriberPolicy::Disconnect] {
             let bounds = bounds(10_000, slow);
             let from = subscriber(1, &bounds);
             let is_closed = |to: &Subscriber| to.queue.lock().closed;
@@ -549,16 +549,16 @@ mod tests {
             let length = 50_010 + SEGMENT_CHARGE;
             assert_eq!((waiting(&bounds), is_closed(&long)), (length, false), "{slow:?}");
             deliver(&long, &from, 1, 100);
-            let left = if slow == Slow::DropOldest { 110 + SEGMENT_CHARGE } else { 0 };
-            assert_eq!((waiting(&bounds), is_closed(&long)), (left, slow == Slow::Disconnect), "{slow:?}");
-            assert_eq!(bounds.lost.load(Ordering::Relaxed), u64::from(slow == Slow::DropOldest));
+            let left = if slow == SlowSubscriberPolicy::DropOldest { 110 + SEGMENT_CHARGE } else { 0 };
+            assert_eq!((waiting(&bounds), is_closed(&long)), (left, slow == SlowSubscriberPolicy::Disconnect), "{slow:?}");
+            assert_eq!(bounds.lost.load(Ordering::Relaxed), u64::from(slow == SlowSubscriberPolicy::DropOldest));
         }
     }
 
     #[tokio::test]
     async fn queue_bound_is_one_sixteenth_of_total_or_remaining_memory() {
         let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let bounds = Bounds { queue_max: 1_000_010, memory_max: 100, slow: Slow::DropOldest, waiting, lost };
+        let bounds = QueueBounds { queue_max: 1_000_010, memory_max: 100, slow: SlowSubscriberPolicy::DropOldest, waiting, lost };
         let budget = DetachedConnection::new(Handle::current(), 1_000_000).connection().memory_budget();
         for (waiting, bound) in [(0, 1_000_010), (100, 1_000_010), (101, 62_500)] {
             bounds.waiting.store(waiting, Ordering::Relaxed);
@@ -572,7 +572,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_subscriber_is_behind_when_its_queue_is_more_than_half_full() {
-        let bounds = bounds(10_000, Slow::DropOldest);
+        let bounds = bounds(10_000, SlowSubscriberPolicy::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         deliver(&to, &from, 1, 5_000 - 10 - SEGMENT_CHARGE);
         assert_eq!((waiting(&bounds), to.is_behind()), (5_000, false));

@@ -5,7 +5,7 @@
 //! together.
 
 use super::client::{Client, ClientShared};
-use super::follow::{Answer, Next, Positions};
+use super::follow::{Answer, NextOffset, Positions};
 use super::inbox::{Entry, Inbox, Message, TopicName};
 use super::resume::{POSITIONS_MAX, Stream, gap};
 use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
@@ -27,11 +27,11 @@ const REMEMBERED_MAX: usize = 1024;
 ///
 /// It is for one connection; on further ones it does nothing.
 #[derive(Debug)]
-pub struct ClientRouter(Arc<ClientShared>, Which);
+pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
 /// Which connection a router is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Which {
+enum ClientKind {
     First,
     /// One in the place of another that was lost.
     Next,
@@ -48,12 +48,12 @@ impl ClientRouter {
     /// # Panics
     /// If they are not all between 10 and 65 535.
     pub fn starting_at(first: u16) -> Self {
-        Self(Arc::new(ClientShared::new(first)), Which::First)
+        Self(Arc::new(ClientShared::new(first)), ClientKind::First)
     }
 
     /// A router for a connection in the place of one that was lost.
     pub(super) fn again(shared: Arc<ClientShared>) -> Self {
-        Self(shared, Which::Next)
+        Self(shared, ClientKind::Next)
     }
 
     /// The handle for using the connection of this router, once it exists.
@@ -120,7 +120,7 @@ impl Protocol for ClientRouter {
     }
 
     fn connected(&self, connection: &Connection) -> ClientSession {
-        let is_mine = self.0.connected(connection, self.1 == Which::Next);
+        let is_mine = self.0.connected(connection, self.1 == ClientKind::Next);
         ClientSession { is_mine, ..ClientSession::default() }
     }
 
@@ -302,7 +302,7 @@ impl ClientSession {
     }
 
     /// Notes the position of the stream.
-    fn set_position(&mut self, topic: Arc<str>, next: Next) {
+    fn set_position(&mut self, topic: Arc<str>, next: NextOffset) {
         if self.stream.len() >= POSITIONS_MAX {
             self.stream = Stream::new();
             self.is_lossy = true;
@@ -315,7 +315,7 @@ impl ClientSession {
         let Some(replay) = self.replay.take() else { return };
         self.forget();
         let topic = replay.topic.name.clone();
-        let next = Next { epoch: replay.topic.epoch, offset: replay.next };
+        let next = NextOffset { epoch: replay.topic.epoch, offset: replay.next };
         let known = self.stream.get(&topic).copied();
         if known.is_none_or(|known| known.epoch != next.epoch || known.offset < next.offset) {
             self.set_position(topic.clone(), next);
@@ -323,7 +323,7 @@ impl ClientSession {
         let stream = self.stream.get(&topic).copied().unwrap_or(next);
         shared.follow(replay.id.0, |follow| {
             follow.handle_replayed(&topic, next, stream);
-            super::resume::Gap::None
+            super::resume::PrecedingGap::None
         });
     }
 
@@ -363,7 +363,7 @@ impl ClientSession {
         self.by_topic = HashMap::new();
         for Route { topic, next, .. } in std::mem::take(&mut self.routes) {
             if next != 0 {
-                self.stream.insert(topic.name.clone(), Next { epoch: topic.epoch, offset: next });
+                self.stream.insert(topic.name.clone(), NextOffset { epoch: topic.epoch, offset: next });
             }
         }
         self.last = 0;

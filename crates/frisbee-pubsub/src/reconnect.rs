@@ -1,7 +1,7 @@
 //! The connection of a client that is lost and made again: its subscriptions continue, with a notice.
 
 use super::Kind;
-use super::client::{ClientShared, Own};
+use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
 use frisbee::{Backoff, CloseReason, Connection, Error, Packet, PacketId};
@@ -22,7 +22,7 @@ pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
 
 /// A subscription that is to be made again.
-pub(super) struct Again {
+pub(super) struct Resubscription {
     pub(super) id: u16,
     pub(super) kind: Kind,
     pub(super) body: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Again {
 }
 
 /// Keeps a client connected while it has users.
-pub(super) async fn keep(own: Weak<Own>, shared: Weak<ClientShared>, dial: Dial) {
+pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>, dial: Dial) {
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
         let reason = current.closed().await;
         if matches!(reason, CloseReason::Local) {
@@ -45,7 +45,7 @@ pub(super) async fn keep(own: Weak<Own>, shared: Weak<ClientShared>, dial: Dial)
 }
 
 /// Tries to connect until it succeeds, or the client is dropped.
-async fn connect(own: &Weak<Own>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
+async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
     let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
     for attempt in 0_u32.. {
         if attempt > 0 {

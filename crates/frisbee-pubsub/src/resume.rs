@@ -1,7 +1,7 @@
 //! Subscriptions with a history at the client: where they begin, and which messages are missing after a reconnect.
 
 use super::covers;
-use super::follow::{Answer, Next, Opening, put_position};
+use super::follow::{Answer, NextOffset, StartPosition, put_position};
 use super::inbox::Position;
 use super::topics::check_topic;
 use std::collections::HashMap;
@@ -26,23 +26,23 @@ pub enum Start {
 
 /// What is missing in front of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Gap {
+pub(super) enum PrecedingGap {
     None,
     Messages(u64),
     Unknown,
 }
 
 /// The positions of the messages that a connection brings to all of its subscriptions.
-pub(super) type Stream = HashMap<Arc<str>, Next>;
+pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
 /// A subscription with a history.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
     /// As stated in the last request.
-    opening: Opening,
+    opening: StartPosition,
     /// The positions of the last request.
-    expected: HashMap<Arc<str>, Next>,
+    expected: HashMap<Arc<str>, NextOffset>,
     /// All messages of topics without an expected position are expected.
     expects_all: bool,
     /// The request is for a connection in the place of one that was lost.
@@ -54,7 +54,7 @@ pub(super) struct Follow {
     /// The positions of so many topics are still to come.
     topics_left: u64,
     /// The positions of the messages for this subscription alone, and those of the stream at that time.
-    own: HashMap<Arc<str>, (Next, Next)>,
+    own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
     /// It was reported that an unknown number of messages is missing, since the last request.
     is_reported: bool,
     /// Positions were forgotten, or the broker has no history.
@@ -64,12 +64,12 @@ pub(super) struct Follow {
 impl Follow {
     pub(super) fn new(pattern: &str, start: Start) -> Self {
         let (opening, position) = match start {
-            Start::Now => (Opening::Now, None),
-            Start::Last => (Opening::Last, None),
-            Start::Oldest => (Opening::Oldest, None),
-            Start::After(position) => (Opening::Oldest, Some(position)),
+            Start::Now => (StartPosition::Now, None),
+            Start::Last => (StartPosition::Last, None),
+            Start::Oldest => (StartPosition::Oldest, None),
+            Start::After(position) => (StartPosition::Oldest, Some(position)),
         };
-        let next = |Position { epoch, offset }| (pattern.into(), Next { epoch, offset: offset.saturating_add(1) });
+        let next = |Position { epoch, offset }| (pattern.into(), NextOffset { epoch, offset: offset.saturating_add(1) });
         Self {
             pattern: pattern.into(),
             opening,
@@ -127,24 +127,24 @@ impl Follow {
                 self.expected.insert(topic, next);
             }
         }
-        (self.opening, self.expects_all) = (Opening::Oldest, true);
+        (self.opening, self.expects_all) = (StartPosition::Oldest, true);
         self.is_lossy |= is_lossy || self.expected.len() > POSITIONS_MAX;
         if self.is_lossy {
-            (self.opening, self.expects_all) = (Opening::Now, false);
+            (self.opening, self.expects_all) = (StartPosition::Now, false);
             self.expected = HashMap::new();
         }
     }
 
     /// The broker has no history, so this is a plain subscription. Returns what is missing.
-    pub(super) fn handle_plain(&mut self) -> Gap {
+    pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
         self.topics_left = 0;
-        if self.is_resumed { self.report() } else { Gap::None }
+        if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
     /// Handles the answer of the broker, and returns what is missing.
-    pub(super) fn handle_answer(&mut self, answer: Answer) -> Gap {
+    pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         self.is_started = true;
         self.topics_left = answer.topics;
@@ -158,42 +158,42 @@ impl Follow {
             is_other
         };
         let is_unknown = is_unknown || self.is_resumed && (was_lossy || !answer.is_covered);
-        if is_unknown { self.report() } else { Gap::None }
+        if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
     /// Handles the position of the next message for this subscription alone, and returns what is missing.
-    pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: Next) -> Gap {
+    pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         let expected = match self.own.insert(topic.clone(), (next, next)) {
             Some((next, _)) => Some(next),
             None => {
                 self.topics_left = self.topics_left.saturating_sub(1);
-                let first = self.expects_all.then_some(Next { offset: 1, ..next });
+                let first = self.expects_all.then_some(NextOffset { offset: 1, ..next });
                 self.expected.get(topic).copied().or(first)
             }
         };
         let gap = gap(expected, next);
-        if gap == Gap::Unknown { self.report() } else { gap }
+        if gap == PrecedingGap::Unknown { self.report() } else { gap }
     }
 
     /// Notes that messages for this subscription alone came up to `next`, when the stream was at `stream`.
-    pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: Next, stream: Next) {
+    pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: NextOffset, stream: NextOffset) {
         self.own.insert(topic.clone(), (next, stream));
     }
 
-    fn report(&mut self) -> Gap {
-        if std::mem::replace(&mut self.is_reported, true) { Gap::None } else { Gap::Unknown }
+    fn report(&mut self) -> PrecedingGap {
+        if std::mem::replace(&mut self.is_reported, true) { PrecedingGap::None } else { PrecedingGap::Unknown }
     }
 }
 
 /// The messages that are missing in front of the next one.
-pub(super) fn gap(expected: Option<Next>, next: Next) -> Gap {
+pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
-        None => Gap::None,
-        Some(expected) if expected == next => Gap::None,
+        None => PrecedingGap::None,
+        Some(expected) if expected == next => PrecedingGap::None,
         Some(expected) if expected.epoch == next.epoch && expected.offset < next.offset => {
-            Gap::Messages(next.offset - expected.offset)
+            PrecedingGap::Messages(next.offset - expected.offset)
         }
-        Some(_) => Gap::Unknown,
+        Some(_) => PrecedingGap::Unknown,
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
 
     const COVERED: Answer = Answer { is_covered: true, epoch: 7, topics: 1 };
 
-    fn next(epoch: u64, offset: u64) -> Next {
-        Next { epoch, offset }
+    fn next(epoch: u64, offset: u64) -> NextOffset {
+        NextOffset { epoch, offset }
     }
 
     fn stream(offset: u64) -> Stream {
@@ -214,8 +214,8 @@ mod tests {
     /// A subscription that was lost after it was complete.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
-        assert_eq!(follow.handle_answer(COVERED), Gap::None);
-        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 3)), Gap::None);
+        assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 3)), PrecedingGap::None);
         follow.handle_loss(&stream(offset), false);
         follow
     }
@@ -224,26 +224,26 @@ mod tests {
     fn resumed_subscription_states_missing_messages() {
         let mut complete = lost("a.b", 5);
         assert_eq!(complete.request(), b"\x02\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x05");
-        assert_eq!(complete.handle_answer(COVERED), Gap::None);
-        assert_eq!(complete.handle_position(&"a.b".into(), next(7, 5)), Gap::None);
+        assert_eq!(complete.handle_answer(COVERED), PrecedingGap::None);
+        assert_eq!(complete.handle_position(&"a.b".into(), next(7, 5)), PrecedingGap::None);
         let mut overrun = lost("a.b", 5);
-        assert_eq!(overrun.handle_answer(Answer { epoch: 9, ..COVERED }), Gap::None, "the topic is the same");
-        assert_eq!(overrun.handle_position(&"a.b".into(), next(7, 9)), Gap::Messages(4));
+        assert_eq!(overrun.handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::None, "the topic is the same");
+        assert_eq!(overrun.handle_position(&"a.b".into(), next(7, 9)), PrecedingGap::Messages(4));
         let mut restarted = lost("a.b", 5);
-        assert_eq!(restarted.handle_answer(Answer { epoch: 9, ..COVERED }), Gap::None);
-        assert_eq!(restarted.handle_position(&"a.b".into(), next(9, 5)), Gap::Unknown);
-        assert_eq!(lost("a.b", 5).handle_answer(Answer { epoch: 9, topics: 0, ..COVERED }), Gap::Unknown);
-        assert_eq!(lost("a.b", 5).handle_answer(Answer { is_covered: false, ..COVERED }), Gap::Unknown);
-        assert_eq!(lost("a.b", 5).handle_plain(), Gap::Unknown);
-        assert_eq!(lost("a.*", 5).handle_answer(Answer { epoch: 9, ..COVERED }), Gap::Unknown);
+        assert_eq!(restarted.handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::None);
+        assert_eq!(restarted.handle_position(&"a.b".into(), next(9, 5)), PrecedingGap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_answer(Answer { epoch: 9, topics: 0, ..COVERED }), PrecedingGap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_answer(Answer { is_covered: false, ..COVERED }), PrecedingGap::Unknown);
+        assert_eq!(lost("a.b", 5).handle_plain(), PrecedingGap::Unknown);
+        assert_eq!(lost("a.*", 5).handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::Unknown);
     }
 
     #[test]
     fn topic_begun_while_disconnected_is_read_from_its_start() {
         let mut follow = lost("a.*", 5);
-        assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), Gap::None);
-        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 5)), Gap::None);
-        assert_eq!(follow.handle_position(&"a.c".into(), next(7, 4)), Gap::Messages(3));
+        assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), PrecedingGap::None);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 5)), PrecedingGap::None);
+        assert_eq!(follow.handle_position(&"a.c".into(), next(7, 4)), PrecedingGap::Messages(3));
     }
 
     #[test]
@@ -274,7 +274,7 @@ mod tests {
         follow.handle_answer(Answer { topics: 0, ..COVERED });
         follow.handle_loss(&stream(9), true);
         assert_eq!(follow.request(), [0]);
-        assert_eq!(follow.handle_answer(COVERED), Gap::Unknown);
-        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 9)), Gap::None);
+        assert_eq!(follow.handle_answer(COVERED), PrecedingGap::Unknown);
+        assert_eq!(follow.handle_position(&"a.b".into(), next(7, 9)), PrecedingGap::None);
     }
 }

@@ -3,7 +3,7 @@
 mod bounds;
 mod histories;
 
-use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name, split_name};
+use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name};
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
 use frisbee::tlv;
@@ -277,7 +277,7 @@ fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
 
 #[test]
 fn a_slow_subscriber_is_closed_if_configured() {
-    let settings = Broker::builder().queue_max(10_000).slow(Slow::Disconnect);
+    let settings = Broker::builder().queue_max(10_000).slow(SlowSubscriberPolicy::Disconnect);
     let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(settings);
     slow.subscribe(1, "a", "");
     quick.subscribe(1, "a", "");

@@ -1,10 +1,10 @@
 //! Connections of threads that block: they read and write without a runtime.
 
-use crate::deciding::Permit;
+use crate::handshake::Permit;
 use crate::exchange::{Exchange, PeerLink};
 use crate::memory::Memory;
 use crate::ring_socket;
-use crate::waiting::Wait;
+use crate::wakers::WaitEvent;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
@@ -60,11 +60,11 @@ pub struct BlockingStream {
 
 enum State {
     Plain(UnixStream),
-    Shared(Box<Shared>),
+    Shared(Box<BlockingShared>),
 }
 
-/// As [`crate::shared::Shared`], for a thread.
-pub(crate) struct Shared {
+/// As [`crate::shared::BlockingShared`], for a thread.
+pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,
     pub(crate) spin: Duration,
@@ -100,7 +100,7 @@ impl BlockingStream {
         Ok(Self { state: State::Plain(socket) })
     }
 
-    pub(crate) fn shared(shared: Shared) -> Self {
+    pub(crate) fn shared(shared: BlockingShared) -> Self {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
@@ -176,7 +176,7 @@ impl fmt::Debug for BlockingStream {
     }
 }
 
-impl Shared {
+impl BlockingShared {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if into.is_empty() {
             return Ok(0);
@@ -188,7 +188,7 @@ impl Shared {
             if self.exchange.read(&self.line, &mut into)? || is_over {
                 return Ok(into.filled().len());
             }
-            self.wait(Wait::Data, &mut begun)?;
+            self.wait(WaitEvent::Data, &mut begun)?;
         }
     }
 
@@ -205,12 +205,12 @@ impl Shared {
             if written > 0 {
                 return Ok(written);
             }
-            self.wait(Wait::Room, &mut begun)?;
+            self.wait(WaitEvent::Room, &mut begun)?;
         }
     }
 
     /// Returns when there may be bytes or room. `begun` is the time of the first call.
-    fn wait(&mut self, wait: Wait, begun: &mut Option<Instant>) -> io::Result<()> {
+    fn wait(&mut self, wait: WaitEvent, begun: &mut Option<Instant>) -> io::Result<()> {
         let begun = *begun.get_or_insert_with(Instant::now);
         if !self.spin.is_zero() && self.spin(wait, begun)? {
             return Ok(());
@@ -226,7 +226,7 @@ impl Shared {
     }
 
     /// Polls the memory; `false` if there is nothing until the time for it is over.
-    fn spin(&mut self, wait: Wait, begun: Instant) -> io::Result<bool> {
+    fn spin(&mut self, wait: WaitEvent, begun: Instant) -> io::Result<bool> {
         let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
         let mut looked = begun;
         loop {

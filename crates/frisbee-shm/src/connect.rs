@@ -2,9 +2,9 @@
 
 use crate::bell::Bells;
 use crate::memory::{End, HEAD, Memory};
-use crate::offer::{self, DESCRIPTORS, Message, Says};
+use crate::offer::{self, DESCRIPTORS, Message, OfferContent};
 use crate::received::Received;
-use crate::shared::{Made, Shared};
+use crate::shared::{HandshakeResult, SharedStream};
 use crate::stream::Stream;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -116,10 +116,10 @@ impl Connector {
     /// Offers over a socket, and connects to the path once more if its server does not know of offers.
     async fn offer(&self, socket: UnixStream, path: &Path) -> io::Result<Stream> {
         match timeout(ANSWER, answer(&socket, self.ring_max)).await {
-            Ok(Ok(Some((Message { says: Says::Accepted, ring, .. }, descriptors)))) => {
+            Ok(Ok(Some((Message { says: OfferContent::Accepted, ring, .. }, descriptors)))) => {
                 self.settle(socket, ring, &descriptors).await
             }
-            Ok(Ok(Some((Message { says: Says::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
+            Ok(Ok(Some((Message { says: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
             // It is no server that knows offers, or none that keeps its promises. It may close the connection even
             // before the offer is written.
             _ => UnixStream::connect(path).await.map(Stream::plain),
@@ -139,30 +139,30 @@ impl Connector {
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
             Ok(made) => {
-                offer::send(&socket, Message::new(Says::Taken, 0), &[])?;
-                Ok(Stream::shared(Shared::new(End::Client, made, socket, self.spin, None)))
+                offer::send(&socket, Message::new(OfferContent::Taken, 0), &[])?;
+                Ok(Stream::shared(SharedStream::new(End::Client, made, socket, self.spin, None)))
             }
             Err(error) => {
                 tracing::debug!(%error, "the memory of a server is not taken");
-                offer::send(&socket, Message::new(Says::Declined, 0), &[])?;
+                offer::send(&socket, Message::new(OfferContent::Declined, 0), &[])?;
                 Ok(Stream::plain(socket))
             }
         }
     }
 
-    fn open(&self, ring_max: u32, descriptors: &[OwnedFd]) -> io::Result<Made> {
+    fn open(&self, ring_max: u32, descriptors: &[OwnedFd]) -> io::Result<HandshakeResult> {
         crate::system::check_ring(ring_max)?;
         let ([file, own, peer], true) = (descriptors, ring_max <= self.ring_max) else {
             let problem = format!("{} of {DESCRIPTORS} descriptors for rings of {ring_max} bytes", descriptors.len());
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         };
-        Ok(Made { head: Memory::map(file, HEAD)?, bells: Bells::open(own, peer)?, ring_max })
+        Ok(HandshakeResult { head: Memory::map(file, HEAD)?, bells: Bells::open(own, peer)?, ring_max })
     }
 }
 
 /// Decodes a server's answer to an offer; `None` for anything that is no answer.
 async fn answer(socket: &UnixStream, ring_max: u32) -> io::Result<Option<(Message, Received)>> {
-    offer::send(socket, Message::new(Says::Offer, ring_max), &[])?;
+    offer::send(socket, Message::new(OfferContent::Offer, ring_max), &[])?;
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
     Ok(answer.filter(|(message, _)| message.version == offer::VERSION))
 }

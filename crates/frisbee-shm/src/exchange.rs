@@ -4,7 +4,7 @@
 use crate::memory::{End, Memory, Word};
 use crate::ring::{Change, Reader, Violation, Writer};
 use crate::sleep;
-use crate::waiting::Wait;
+use crate::wakers::WaitEvent;
 use std::io::{self, IoSlice};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -45,7 +45,7 @@ pub(crate) struct Exchange {
     ring_max: u32,
     /// A ring that the peer has sent and not written to yet.
     sent: Option<Memory>,
-    /// The flags that this end has set and not cleared, for each [`Wait`].
+    /// The flags that this end has set and not cleared, for each [`WaitEvent`].
     has_set: [bool; 2],
     /// The socket was closed: the peer is gone.
     ended: bool,
@@ -93,7 +93,7 @@ impl Exchange {
     pub(crate) fn close(&mut self, link: &impl PeerLink) -> io::Result<()> {
         if !std::mem::replace(&mut self.closed, true) {
             self.head.word(self.end, Word::Closed).store(1, Ordering::Release);
-            self.ring_for(Wait::Data, link)?;
+            self.ring_for(WaitEvent::Data, link)?;
         }
         Ok(())
     }
@@ -118,14 +118,14 @@ impl Exchange {
             let count = self.reader.read(&self.head, part, into);
             if count > 0 {
                 has_read = true;
-                self.ring_for(Wait::Room, link)?;
+                self.ring_for(WaitEvent::Room, link)?;
             }
             if count < part as usize {
                 break;
             }
         }
         if has_read {
-            self.progressed(Wait::Data);
+            self.progressed(WaitEvent::Data);
         }
         Ok(has_read)
     }
@@ -148,7 +148,7 @@ impl Exchange {
                 written += count;
                 // Small slices are announced together.
                 if count >= part / 2 {
-                    self.ring_for(Wait::Data, link)?;
+                    self.ring_for(WaitEvent::Data, link)?;
                 }
                 if count < bytes.len() || written >= ring {
                     break 'full;
@@ -156,8 +156,8 @@ impl Exchange {
             }
         }
         if written > 0 {
-            self.ring_for(Wait::Data, link)?;
-            self.progressed(Wait::Room);
+            self.ring_for(WaitEvent::Data, link)?;
+            self.progressed(WaitEvent::Room);
         }
         Ok(written)
     }
@@ -182,17 +182,17 @@ impl Exchange {
     }
 
     /// Rings if the peer sleeps until bytes, or room, are published.
-    fn ring_for(&self, wait: Wait, link: &impl PeerLink) -> io::Result<()> {
+    fn ring_for(&self, wait: WaitEvent, link: &impl PeerLink) -> io::Result<()> {
         if sleep::must_ring(self.head.word(self.end.other(), flag(wait))) { link.ring_bell() } else { Ok(()) }
     }
 
-    fn progressed(&mut self, wait: Wait) {
+    fn progressed(&mut self, wait: WaitEvent) {
         self.clear_flag(wait);
         self.idle_bells = (self.idle_bells + BELLS_EARNED).min(IDLE_BELLS_MAX);
     }
 
     /// Clears the flag of this end, if it is set.
-    fn clear_flag(&mut self, wait: Wait) {
+    fn clear_flag(&mut self, wait: WaitEvent) {
         if std::mem::take(&mut self.has_set[wait as usize]) {
             sleep::awake(self.head.word(self.end, flag(wait)));
         }
@@ -203,17 +203,17 @@ impl Exchange {
     }
 
     /// Whether waiting is over: there are bytes, or room, or the next operation fails.
-    pub(crate) fn is_ready(&self, wait: Wait) -> bool {
+    pub(crate) fn is_ready(&self, wait: WaitEvent) -> bool {
         self.failed
             || match wait {
-                Wait::Data => self.reader.has_data(&self.head) || self.peer_has_closed(),
-                Wait::Room => self.writer.room(&self.head) != Ok(0),
+                WaitEvent::Data => self.reader.has_data(&self.head) || self.peer_has_closed(),
+                WaitEvent::Room => self.writer.room(&self.head) != Ok(0),
             }
     }
 
     /// Whether this end may sleep until its bell rings: from now on the peer rings after each publication. Otherwise there
     /// may be something to read, or room, already.
-    pub(crate) fn may_sleep(&mut self, wait: Wait) -> bool {
+    pub(crate) fn may_sleep(&mut self, wait: WaitEvent) -> bool {
         if self.has_set[wait as usize] {
             // It has looked since.
             return true;
@@ -227,8 +227,8 @@ impl Exchange {
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
         // The peer has cleared the flag that it rang for. The other one would cause a bell without a waiter: both tasks are
         // awake now.
-        self.clear_flag(Wait::Data);
-        self.clear_flag(Wait::Room);
+        self.clear_flag(WaitEvent::Data);
+        self.clear_flag(WaitEvent::Room);
         self.fail_on_error(|exchange| {
             // A peer that reads in small pieces frees room again and again, although a ring that is to be replaced has no
             // room before it is empty.
@@ -270,10 +270,10 @@ fn part_of(ring: u32) -> u32 {
     (ring / PARTS).max(PART_MIN)
 }
 
-fn flag(wait: Wait) -> Word {
+fn flag(wait: WaitEvent) -> Word {
     match wait {
-        Wait::Data => Word::WantsData,
-        Wait::Room => Word::WantsRoom,
+        WaitEvent::Data => Word::WantsData,
+        WaitEvent::Room => Word::WantsRoom,
     }
 }
 

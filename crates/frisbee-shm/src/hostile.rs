@@ -3,7 +3,7 @@
 //! It agrees on memory as a client does, and then writes to it, rings and talks as its owner likes. It needs no runtime.
 
 use crate::memory::{End, HEAD, Memory, Place, SMALL, Word};
-use crate::offer::{self, Message, Says};
+use crate::offer::{self, Message, OfferContent};
 use crate::ring::{Change, Reader, Writer};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -62,7 +62,7 @@ impl Peer {
     /// If the listener shares none.
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
-        offer::send(&socket, Message::new(Says::Offer, crate::RING_MAX), &[])?;
+        offer::send(&socket, Message::new(OfferContent::Offer, crate::RING_MAX), &[])?;
         let answer = loop {
             match offer::take_with_descriptors(&socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::yield_now(),
@@ -73,7 +73,7 @@ impl Peer {
         let (Message { ring: ring_max, .. }, descriptors) = answer.ok_or_else(refused)?;
         let [file, _, bell] = &*descriptors else { return Err(refused()) };
         let head = Memory::map(file, HEAD)?;
-        offer::send(&socket, Message::new(Says::Taken, 0), &[])?;
+        offer::send(&socket, Message::new(OfferContent::Taken, 0), &[])?;
         Ok(Self { head, ring_max, bell: crate::bell::reopen(bell)?, socket })
     }
 
@@ -123,7 +123,7 @@ impl Peer {
     /// # Errors
     /// If the other end is gone.
     pub fn send_as_ring(&self, size: u32, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        offer::send(&self.socket, Message::new(Says::Ring, size), descriptors)
+        offer::send(&self.socket, Message::new(OfferContent::Ring, size), descriptors)
     }
 
     /// Takes a ring that the other end has sent; `None` if it has sent none.

@@ -58,7 +58,7 @@ mod memory;
 mod ring;
 mod sleep;
 #[cfg_attr(frisbee_loom, allow(dead_code))]
-mod waiting;
+mod wakers;
 
 #[cfg(not(frisbee_loom))]
 mod bell;
@@ -67,7 +67,7 @@ mod blocking;
 #[cfg(not(frisbee_loom))]
 mod connect;
 #[cfg(not(frisbee_loom))]
-mod deciding;
+mod handshake;
 #[cfg(all(any(test, feature = "hostile"), not(frisbee_loom)))]
 #[cfg_attr(not(feature = "hostile"), allow(dead_code, unreachable_pub))]
 pub mod hostile;

@@ -1,6 +1,6 @@
 //! Listening on a path for clients that share memory, and for all others.
 
-use crate::deciding::Host;
+use crate::handshake::SharingServer;
 use crate::sharing::Sharing;
 use crate::stream::Stream;
 use std::convert::Infallible;
@@ -254,7 +254,7 @@ impl ListenerBuilder {
     pub fn sharing(self) -> io::Result<Sharing> {
         crate::system::check_ring(self.ring_max)?;
         let Self { ring_max, users, shared_max, memory_max, spin } = self;
-        Ok(Sharing::new(Host { ring_max, users, shared_max, memory_max, spin, shared: Mutex::default() }))
+        Ok(Sharing::new(SharingServer { ring_max, users, shared_max, memory_max, spin, shared: Mutex::default() }))
     }
 }
 

@@ -44,13 +44,13 @@ pub(crate) const DESCRIPTORS: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) version: u16,
-    pub(crate) says: Says,
+    pub(crate) says: OfferContent,
     pub(crate) ring: u32,
 }
 
 /// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Says {
+pub(crate) enum OfferContent {
     Offer = 1,
     Accepted = 2,
     Refused = 3,
@@ -60,7 +60,7 @@ pub(crate) enum Says {
 }
 
 impl Message {
-    pub(crate) fn new(says: Says, ring: u32) -> Self {
+    pub(crate) fn new(says: OfferContent, ring: u32) -> Self {
         Self { version: VERSION, says, ring }
     }
 
@@ -79,7 +79,7 @@ impl Message {
         if *magic != MAGIC {
             return None;
         }
-        let says = [Says::Offer, Says::Accepted, Says::Refused, Says::Taken, Says::Declined, Says::Ring];
+        let says = [OfferContent::Offer, OfferContent::Accepted, OfferContent::Refused, OfferContent::Taken, OfferContent::Declined, OfferContent::Ring];
         let said = u16::from_be_bytes([*s0, *s1]);
         let says = says.into_iter().find(|says| *says as u16 == said)?;
         let ring = u32::from_be_bytes([*r0, *r1, *r2, *r3]);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn an_offer_begins_no_other_protocol() {
-        let bytes = Message::new(Says::Offer, 65_536).encode();
+        let bytes = Message::new(OfferContent::Offer, 65_536).encode();
         assert!(std::str::from_utf8(&bytes[..1]).is_err(), "no text, and so no request of HTTP");
         assert!(!(20..=24).contains(&bytes[0]) && bytes[0] != 0x80, "no record of TLS");
         assert_ne!(bytes[..2], [0x00, 0x0F], "no frame");
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn a_message_that_is_cut_or_too_long_is_none() {
-        let bytes = Message::new(Says::Offer, 4096).encode();
-        assert_eq!(Message::decode(&bytes), Some(Message::new(Says::Offer, 4096)));
+        let bytes = Message::new(OfferContent::Offer, 4096).encode();
+        assert_eq!(Message::decode(&bytes), Some(Message::new(OfferContent::Offer, 4096)));
         assert!((0..LEN).all(|count| Message::decode(&bytes[..count]).is_none()));
         assert_eq!(Message::decode(&[&bytes[..], &[0]].concat()), None);
     }

@@ -1,7 +1,7 @@
 //! Rings as messages on the socket of a connection.
 
 use crate::memory::Memory;
-use crate::offer::{self, Message, Says};
+use crate::offer::{self, Message, OfferContent};
 use rustix::net::RecvFlags;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,7 +19,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
         return Err(io::Error::new(io::ErrorKind::WouldBlock, "the peer has not received the previous ring"));
     }
     let (ring, file) = Memory::create(size)?;
-    offer::send(socket, Message::new(Says::Ring, size), &[file.as_fd()])?;
+    offer::send(socket, Message::new(OfferContent::Ring, size), &[file.as_fd()])?;
     Ok(ring)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
 #[cold]
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {
-        Ok(Some((Message { says: Says::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
+        Ok(Some((Message { says: OfferContent::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
             // Further descriptors are closed.
             let file = descriptors.first().ok_or_else(|| io::Error::other("the peer's ring has no descriptor"))?;
             Memory::map(file, ring).map(Some)

@@ -12,11 +12,11 @@
 
 use crate::bell::Bells;
 use crate::blocking::{self, BlockingStream};
-use crate::deciding::Permit;
+use crate::handshake::Permit;
 use crate::exchange::{Exchange, PeerLink};
 use crate::memory::{End, Memory};
 use crate::ring_socket;
-use crate::waiting::{Wait, Waiting};
+use crate::wakers::{WaitEvent, Wakers};
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
 use std::task::{Context, Poll, ready};
@@ -30,7 +30,7 @@ const LOOKS_MAX: u32 = 3;
 
 /// The result of a handshake.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct HandshakeResult {
     pub(crate) head: Memory,
     pub(crate) bells: Bells,
     /// The largest ring that either end may take.
@@ -39,23 +39,23 @@ pub(crate) struct Made {
 
 /// A connection through shared memory.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedStream {
     exchange: Exchange,
     line: Line,
-    waiting: Waiting,
+    waiting: Wakers,
     spin: Spin,
     /// Held until the connection is dropped.
     permit: Option<Permit>,
 }
 
-impl Shared {
+impl SharedStream {
     /// Moves the connection out of its runtime.
     pub(crate) fn into_blocking(self) -> io::Result<BlockingStream> {
         let Self { exchange, line: Line { bells, socket }, spin, permit, .. } = self;
         let socket = socket.into_std()?;
         let (own, peer) = bells.into_pipes();
         let line = blocking::Line { own, peer, socket };
-        let shared = blocking::Shared { exchange, line, spin: spin.most, timeout: None, _permit: permit };
+        let shared = blocking::BlockingShared { exchange, line, spin: spin.most, timeout: None, _permit: permit };
         Ok(BlockingStream::shared(shared))
     }
 }
@@ -81,13 +81,13 @@ impl PeerLink for Line {
     }
 }
 
-impl Shared {
-    pub(crate) fn new(end: End, made: Made, socket: UnixStream, spin: Duration, permit: Option<Permit>) -> Self {
-        let Made { head, bells, ring_max } = made;
+impl SharedStream {
+    pub(crate) fn new(end: End, made: HandshakeResult, socket: UnixStream, spin: Duration, permit: Option<Permit>) -> Self {
+        let HandshakeResult { head, bells, ring_max } = made;
         Self {
             exchange: Exchange::new(end, head, ring_max),
             line: Line { bells, socket },
-            waiting: Waiting::default(),
+            waiting: Wakers::default(),
             spin: Spin { most: spin, since: None },
             permit,
         }
@@ -115,13 +115,13 @@ impl Shared {
             let is_over = self.exchange.is_over();
             let has_read = self.exchange.read(&self.line, into)?;
             if has_read {
-                self.progressed(Wait::Data);
+                self.progressed(WaitEvent::Data);
             }
             if has_read || is_over {
                 budget.made_progress();
                 return Poll::Ready(Ok(()));
             }
-            ready!(self.poll_wait(Wait::Data, context))?;
+            ready!(self.poll_wait(WaitEvent::Data, context))?;
         }
         context.waker().wake_by_ref();
         Poll::Pending
@@ -139,11 +139,11 @@ impl Shared {
             }
             let written = self.exchange.write(&self.line, from)?;
             if written > 0 {
-                self.progressed(Wait::Room);
+                self.progressed(WaitEvent::Room);
                 budget.made_progress();
                 return Poll::Ready(Ok(written));
             }
-            ready!(self.poll_wait(Wait::Room, context))?;
+            ready!(self.poll_wait(WaitEvent::Room, context))?;
         }
         context.waker().wake_by_ref();
         Poll::Pending
@@ -154,13 +154,13 @@ impl Shared {
         self.exchange.close(&self.line)
     }
 
-    fn progressed(&mut self, wait: Wait) {
+    fn progressed(&mut self, wait: WaitEvent) {
         self.waiting.leave(wait);
         self.spin.since = None;
     }
 
     /// Ready if there may be bytes or room; otherwise the task is woken later.
-    fn poll_wait(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_wait(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -172,7 +172,7 @@ impl Shared {
     }
 
     /// Ready after a bell or the end of the socket; otherwise the task is woken by them.
-    fn poll_announced(&mut self, wait: Wait, context: &Context<'_>) -> io::Result<Poll<()>> {
+    fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiting.enter(wait, context.waker()));
         if line.bells.poll_heard(&mut context)?.is_ready() {

@@ -1,9 +1,9 @@
 //! A connection as users hold it: through shared memory, or over the socket alone.
 
 use crate::blocking::BlockingStream;
-use crate::deciding::{Deciding, Decision};
-use crate::shared::Shared;
-use crate::waiting::Wait;
+use crate::handshake::{PendingConnection, Decision};
+use crate::shared::SharedStream;
+use crate::wakers::WaitEvent;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
@@ -31,8 +31,8 @@ enum State {
     /// The bytes go over the socket.
     Plain(UnixStream),
     /// Of a server, before the first bytes of its client.
-    Deciding(Box<Deciding>),
-    Shared(Box<Shared>),
+    Deciding(Box<PendingConnection>),
+    Shared(Box<SharedStream>),
     /// Agreeing on memory has failed.
     Failed,
 }
@@ -42,11 +42,11 @@ impl Stream {
         Self { state: State::Plain(socket) }
     }
 
-    pub(crate) fn deciding(deciding: Deciding) -> Self {
+    pub(crate) fn deciding(deciding: PendingConnection) -> Self {
         Self { state: State::Deciding(Box::new(deciding)) }
     }
 
-    pub(crate) fn shared(shared: Shared) -> Self {
+    pub(crate) fn shared(shared: SharedStream) -> Self {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
@@ -94,7 +94,7 @@ impl Stream {
     /// # Cancel safety
     /// Dropping the future drops the stream.
     pub async fn into_blocking(mut self) -> io::Result<BlockingStream> {
-        std::future::poll_fn(|context| self.poll_decided(Wait::Data, context)).await?;
+        std::future::poll_fn(|context| self.poll_decided(WaitEvent::Data, context)).await?;
         match self.state {
             State::Plain(socket) => BlockingStream::plain(socket.into_std()?),
             State::Shared(shared) => shared.into_blocking(),
@@ -103,7 +103,7 @@ impl Stream {
     }
 
     /// Ready when it is decided where the bytes go.
-    fn poll_decided(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_decided(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Deciding(deciding) = &mut self.state else { return Poll::Ready(Ok(())) };
         let decision = ready!(deciding.poll(wait, context));
         let State::Deciding(deciding) = std::mem::replace(&mut self.state, State::Failed) else {
@@ -117,7 +117,7 @@ impl Stream {
     }
 
     fn poll_write_slices(&mut self, context: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        ready!(self.poll_decided(Wait::Room, context))?;
+        ready!(self.poll_decided(WaitEvent::Room, context))?;
         match &mut self.state {
             State::Plain(socket) => Pin::new(socket).poll_write_vectored(context, from),
             State::Shared(shared) => shared.poll_write(context, from),
@@ -134,7 +134,7 @@ pub(crate) fn renew(socket: &mut UnixStream) -> io::Result<()> {
 
 impl AsyncRead for Stream {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_decided(Wait::Data, context))?;
+        ready!(self.poll_decided(WaitEvent::Data, context))?;
         match &mut self.state {
             State::Plain(socket) => Pin::new(socket).poll_read(context, into),
             State::Shared(shared) => shared.poll_read(context, into),
@@ -166,7 +166,7 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_decided(Wait::Room, context))?;
+        ready!(self.poll_decided(WaitEvent::Room, context))?;
         match &mut self.state {
             State::Plain(socket) => Pin::new(socket).poll_shutdown(context),
             State::Shared(shared) => Poll::Ready(shared.close()),

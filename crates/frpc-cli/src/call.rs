@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::input::{Input, Lines};
 use crate::schema::{Callable, Schema};
 use crate::show::Screen;
-use crate::tap::Watcher;
+use crate::tap::FramePrinter;
 use crate::target::Target;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::polyglot::{Decoder, Root};
@@ -31,7 +31,7 @@ pub(crate) async fn call(
     let method = &callable.descriptor;
     let input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
     let metadata = metadata(&arguments.metadata)?;
-    let shower = Shower { schema, callable, screen, out_field: arguments.out_field.as_deref() };
+    let shower = ReplyPrinter { schema, callable, screen, out_field: arguments.out_field.as_deref() };
     shower.check()?;
 
     let target = Target::new(server)?;
@@ -84,8 +84,8 @@ pub(crate) async fn call(
 }
 
 /// Shows frames on demand.
-fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<Watcher> {
-    (screen.verbose >= 3).then(|| Watcher::new(schema.clone(), *screen))
+fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
+    (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
 /// Says on demand which server it is, and warns of metadata that a plain one does not get.
@@ -154,14 +154,14 @@ fn body(schema: &Schema, message: &DynamicMessage) -> Result<Body, Failure> {
 }
 
 /// Shows replies.
-struct Shower<'a> {
+struct ReplyPrinter<'a> {
     schema: &'a Schema,
     callable: &'a Callable,
     screen: &'a Screen,
     out_field: Option<&'a str>,
 }
 
-impl Shower<'_> {
+impl ReplyPrinter<'_> {
     /// Refuses a field that replies do not have, before anything is called.
     fn check(&self) -> Result<(), Failure> {
         let Some(name) = self.out_field else { return Ok(()) };

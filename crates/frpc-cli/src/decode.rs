@@ -12,7 +12,7 @@ use crate::schema::{self, Schema};
 use crate::show::Screen;
 use crate::source;
 use capture::End;
-use frames::{Conversation, Side, other};
+use frames::{WatchedConnection, FrameSender, other};
 use frpc::HeaderForm;
 use std::collections::HashMap;
 use std::fs;
@@ -54,7 +54,7 @@ pub(crate) async fn decode(
         let target = crate::target::Target::new(server)?;
         let screen = *screen;
         return proxy(listen, target.address, |number| {
-            let mut conversation = Conversation::new(schema.clone(), form);
+            let mut conversation = WatchedConnection::new(schema.clone(), form);
             // If standard output is closed, bytes are still forwarded.
             move |side, bytes: &[u8]| {
                 conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
@@ -67,8 +67,8 @@ pub(crate) async fn decode(
         let read = std::io::read_to_string(std::io::stdin());
         text = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
     }
-    let mut conversation = Conversation::new(schema, form);
-    let side = if arguments.from_server { Side::Server } else { Side::Client };
+    let mut conversation = WatchedConnection::new(schema, form);
+    let side = if arguments.from_server { FrameSender::Server } else { FrameSender::Client };
     let mut shown = Ok(());
     conversation.feed(side, &hex(&text)?, &mut |text| {
         if shown.is_ok() {
@@ -101,13 +101,13 @@ fn show_capture(
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     // The first end that sends has dialled: a server of this protocol never sends first.
-    let mut known: HashMap<(End, End), (usize, Side)> = HashMap::new();
+    let mut known: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
         let key = (piece.from.clone(), piece.to.clone());
         let (at, side) = *known.entry(key).or_insert_with(|| {
-            conversations.push(Conversation::new(schema.cloned(), form));
-            (conversations.len() - 1, Side::Client)
+            conversations.push(WatchedConnection::new(schema.cloned(), form));
+            (conversations.len() - 1, FrameSender::Client)
         });
         known.entry((piece.to, piece.from)).or_insert((at, other(side)));
         if piece.is_behind_gap {
@@ -132,7 +132,7 @@ fn show_capture(
 /// number.
 pub(crate) async fn proxy<W>(listen: &str, server: String, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
-    W: FnMut(Side, &[u8]) + Send + 'static,
+    W: FnMut(FrameSender, &[u8]) + Send + 'static,
 {
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
@@ -149,7 +149,7 @@ where
     Ok(())
 }
 
-async fn carry<W: FnMut(Side, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
+async fn carry<W: FnMut(FrameSender, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
     #[cfg(unix)]
     if let Some(path) = server.strip_prefix("unix:") {
         return between(client, tokio::net::UnixStream::connect(path).await?, watch).await;
@@ -162,7 +162,7 @@ async fn carry<W: FnMut(Side, &[u8])>(client: TcpStream, server: &str, watch: W)
 }
 
 /// Carries both directions to their ends.
-async fn between<W: FnMut(Side, &[u8])>(
+async fn between<W: FnMut(FrameSender, &[u8])>(
     client: TcpStream,
     server: impl AsyncRead + AsyncWrite,
     watch: W,
@@ -171,8 +171,8 @@ async fn between<W: FnMut(Side, &[u8])>(
     let (from, to) = tokio::io::split(server);
     let watch = Mutex::new(watch);
     let show = |side, bytes: &[u8]| watch.lock().unwrap_or_else(PoisonError::into_inner)(side, bytes);
-    let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
-    let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
+    let up = copy(from_client, to, |bytes| show(FrameSender::Client, bytes));
+    let down = copy(from, to_client, |bytes| show(FrameSender::Server, bytes));
     tokio::try_join!(up, down).map(|_| ())
 }
 

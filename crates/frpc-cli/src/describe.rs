@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
-    let mut wanted = Wanted::default();
+    let mut wanted = RequestedSymbols::default();
     if arguments.symbols.is_empty() {
         schema.services.iter().for_each(|service| wanted.service(&service.descriptor));
         let own = schema.pool.files().filter(|file| !file.name().starts_with("google/protobuf/"));
@@ -41,12 +41,12 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
 
 /// The symbols to show, by their files. Of a nested type the outermost message is shown.
 #[derive(Default)]
-struct Wanted {
+struct RequestedSymbols {
     files: BTreeMap<String, BTreeSet<String>>,
     seen: BTreeSet<String>,
 }
 
-fn find(schema: &Schema, symbol: &str, wanted: &mut Wanted) -> Result<(), Failure> {
+fn find(schema: &Schema, symbol: &str, wanted: &mut RequestedSymbols) -> Result<(), Failure> {
     let name = symbol.trim_start_matches('.');
     if let Some(message) = schema.pool.get_message_by_name(name) {
         wanted.message(&message);
@@ -74,7 +74,7 @@ fn find(schema: &Schema, symbol: &str, wanted: &mut Wanted) -> Result<(), Failur
     Ok(())
 }
 
-impl Wanted {
+impl RequestedSymbols {
     fn symbol(&mut self, file: &FileDescriptor, name: String) {
         self.files.entry(file.name().to_owned()).or_default().insert(name);
     }

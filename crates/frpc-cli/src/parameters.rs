@@ -27,14 +27,14 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
     };
     let (path, value) = (parameter.get(..at).unwrap_or_default(), parameter.get(at + 1..).unwrap_or_default());
     let given = match path.strip_suffix(':') {
-        Some(_) => Given::Json(value.to_owned()),
+        Some(_) => GivenValue::Json(value.to_owned()),
         None => match value.strip_prefix('@') {
-            Some(text) if text.starts_with('@') => Given::Text(text.to_owned()),
+            Some(text) if text.starts_with('@') => GivenValue::Text(text.to_owned()),
             Some(file) => {
                 let path = Path::new(file);
-                Given::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
+                GivenValue::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
             }
-            None => Given::Text(value.to_owned()),
+            None => GivenValue::Text(value.to_owned()),
         },
     };
     let path = path.strip_suffix(':').unwrap_or(path);
@@ -42,13 +42,13 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
 }
 
 /// A value as it was given.
-enum Given {
+enum GivenValue {
     Text(String),
     File(Vec<u8>),
     Json(String),
 }
 
-fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result<(), String> {
+fn in_message(message: &mut DynamicMessage, path: &str, given: &GivenValue) -> Result<(), String> {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let descriptor = message.descriptor();
@@ -56,7 +56,7 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result
     let field = field
         .ok_or_else(|| format!("`{}` has no field {name:?}; {}", descriptor.full_name(), field_names(&descriptor)))?;
     let is_tensor = matches!(field.kind(), Kind::Message(of) if tensor(&of, given).is_some());
-    if let (Given::Json(json), "") = (given, rest)
+    if let (GivenValue::Json(json), "") = (given, rest)
         && (!is_tensor || field.is_list())
     {
         return whole(message, &field, json);
@@ -97,7 +97,7 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result
     }
 }
 
-fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, given: &Given) -> Result<(), String> {
+fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, given: &GivenValue) -> Result<(), String> {
     let list = message.get_field_mut(field).as_list_mut().ok_or("it is no list")?;
     if rest.is_empty() {
         list.push(single(&field.kind(), given)?);
@@ -134,22 +134,22 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
 }
 
 /// A single value.
-fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
+fn single(kind: &Kind, given: &GivenValue) -> Result<Value, String> {
     if let Kind::Message(descriptor) = kind
         && let Some(tensor) = tensor(descriptor, given)
     {
         return tensor.map(Value::Message);
     }
     let text = match (given, kind) {
-        (Given::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
-        (Given::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
-        (Given::File(content), _) => {
+        (GivenValue::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
+        (GivenValue::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
+        (GivenValue::File(content), _) => {
             let text = std::str::from_utf8(content).map_err(|_| "the file is not text in UTF-8".to_owned())?;
             // Editors end the last line.
             if matches!(kind, Kind::String) { text } else { text.trim_end() }
         }
-        (Given::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
-        (Given::Text(text), _) => text,
+        (GivenValue::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
+        (GivenValue::Text(text), _) => text,
     };
     fn number<T: std::str::FromStr>(text: &str, kind: &Kind) -> Result<T, String> {
         text.parse().map_err(|_| format!("{text:?} is no {kind:?}"))
@@ -186,15 +186,15 @@ fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
 }
 
 /// The tensor of nested lists or of a file of NumPy, if the message is a tensor and one of these is given.
-fn tensor(descriptor: &MessageDescriptor, given: &Given) -> Option<Result<DynamicMessage, String>> {
+fn tensor(descriptor: &MessageDescriptor, given: &GivenValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {
         return None;
     }
     let read: Result<Tensor, String> = match given {
-        Given::File(content) if content.starts_with(NPY) => {
+        GivenValue::File(content) if content.starts_with(NPY) => {
             Tensor::from_npy(content.clone().into()).map_err(|error| error.to_string())
         }
-        Given::Text(text) | Given::Json(text) if text.trim_start().starts_with('[') => {
+        GivenValue::Text(text) | GivenValue::Json(text) if text.trim_start().starts_with('[') => {
             frpc::json::from_json(text.as_bytes()).map_err(|error| error.to_string())
         }
         _ => return None,
@@ -205,7 +205,7 @@ fn tensor(descriptor: &MessageDescriptor, given: &Given) -> Option<Result<Dynami
 }
 
 fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
-    single(kind, &Given::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
+    single(kind, &GivenValue::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
 }
 
 fn field_names(descriptor: &MessageDescriptor) -> String {

@@ -18,12 +18,12 @@ use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// The type of messages, with its schema.
-struct Typed {
+struct TypedMessages {
     schema: Schema,
     descriptor: MessageDescriptor,
 }
 
-impl Typed {
+impl TypedMessages {
     async fn new(
         source: &SourceArguments,
         server: &ServerArguments,
@@ -62,7 +62,7 @@ pub(crate) async fn publish(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let typed = Typed::new(source, server, arguments.of.as_deref()).await?;
+    let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
     let reads_lines = arguments.message.iter().any(|message| message == "-");
     let given: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
     let encode = |parameters: &[String]| match &typed {
@@ -113,7 +113,7 @@ pub(crate) async fn subscribe(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let typed = Typed::new(source, server, arguments.of.as_deref()).await?;
+    let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
     let client = Target::new(server)?.broker().await?;
     let pattern = arguments.pattern.as_str();
     let mut subscription = match (&arguments.group, arguments.from) {

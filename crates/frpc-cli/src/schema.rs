@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
 //! Its source is `.proto` files with their locks, a descriptor set, or a server that describes itself, which
-//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`Known`] wire properties of each service.
+//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`KnownService`] wire properties of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let known: Vec<Known> = loaded.layouts.iter().map(|layout| Known::of(layout, &pool)).collect();
+    let known: Vec<KnownService> = loaded.layouts.iter().map(|layout| KnownService::of(layout, &pool)).collect();
     Ok(Schema::of(pool, &known))
 }
 
@@ -97,7 +97,7 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
 }
 
 /// The wire properties of a service, from any source.
-pub(crate) struct Known {
+pub(crate) struct KnownService {
     /// The full name.
     pub(crate) service: String,
     pub(crate) fingerprint: u64,
@@ -114,7 +114,7 @@ pub(crate) struct KnownMethod {
     pub(crate) appended: (u32, u32),
 }
 
-impl Known {
+impl KnownService {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
         let appended: HashMap<&str, u32> = layout.appended().collect();
         let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
@@ -135,7 +135,7 @@ impl Known {
 
 impl Schema {
     /// The services of the descriptors with known wire properties.
-    pub(crate) fn of(pool: DescriptorPool, known: &[Known]) -> Self {
+    pub(crate) fn of(pool: DescriptorPool, known: &[KnownService]) -> Self {
         let mut services = Vec::new();
         for descriptor in pool.services() {
             let Some(known) = known.iter().find(|known| known.service == descriptor.full_name()) else { continue };
@@ -206,7 +206,7 @@ impl Schema {
 }
 
 /// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
-fn leaked_layout(known: &Known) -> &'static Layout {
+fn leaked_layout(known: &KnownService) -> &'static Layout {
     let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
     operations.sort_unstable();
     let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());

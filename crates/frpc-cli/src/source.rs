@@ -2,7 +2,7 @@
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::schema::{self, Known, KnownMethod, Schema};
+use crate::schema::{self, KnownService, KnownMethod, Schema};
 use crate::target::Target;
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -40,7 +40,7 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = DescriptorPool::decode(shown.files.as_ref());
     let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
-    let known: Option<Vec<Known>> = shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
+    let known: Option<Vec<KnownService>> = shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
     let known = known.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
     Ok(Schema::of(pool, &known))
 }
@@ -51,7 +51,7 @@ fn is_readable(service: &v1::Service) -> bool {
 }
 
 /// A server's description of a service; `None` if a number is out of range.
-fn known(service: &v1::Service) -> Option<Known> {
+fn known(service: &v1::Service) -> Option<KnownService> {
     let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
     let method = |method: &v1::Method| {
         Some(KnownMethod {
@@ -60,7 +60,7 @@ fn known(service: &v1::Service) -> Option<Known> {
             appended: (method.request_added, method.response_added),
         })
     };
-    Some(Known {
+    Some(KnownService {
         service: service.name.clone(),
         fingerprint: fingerprint(&service.fingerprint)?,
         compatible: service.compatible.iter().map(fingerprint).collect::<Option<_>>()?,

@@ -1,6 +1,6 @@
 //! A transport that shows the frames that go through it.
 
-use crate::decode::frames::{Conversation, Side};
+use crate::decode::frames::{WatchedConnection, FrameSender};
 use crate::schema::Schema;
 use crate::show::Screen;
 use std::io::{self, IoSlice};
@@ -11,35 +11,35 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Shows the frames of connections on standard error.
 #[derive(Clone)]
-pub(crate) struct Watcher {
-    conversation: Arc<Mutex<Conversation>>,
+pub(crate) struct FramePrinter {
+    conversation: Arc<Mutex<WatchedConnection>>,
     screen: Screen,
 }
 
-impl Watcher {
+impl FramePrinter {
     pub(crate) fn new(schema: Arc<Schema>, screen: Screen) -> Self {
-        Self { conversation: Arc::new(Mutex::new(Conversation::new(Some(schema), None))), screen }
+        Self { conversation: Arc::new(Mutex::new(WatchedConnection::new(Some(schema), None))), screen }
     }
 
-    fn see(&self, side: Side, bytes: &[u8]) {
+    fn see(&self, side: FrameSender, bytes: &[u8]) {
         let mut conversation = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
         conversation.feed(side, bytes, &mut |text| self.screen.remark(3, || text.to_owned()));
     }
 }
 
 /// A transport of a client whose frames are shown.
-pub(crate) struct Tap<T> {
+pub(crate) struct TappedTransport<T> {
     io: T,
-    watcher: Option<Watcher>,
+    watcher: Option<FramePrinter>,
 }
 
-impl<T> Tap<T> {
-    pub(crate) fn new(io: T, watcher: Option<Watcher>) -> Self {
+impl<T> TappedTransport<T> {
+    pub(crate) fn new(io: T, watcher: Option<FramePrinter>) -> Self {
         Self { io, watcher }
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Tap<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for TappedTransport<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -48,17 +48,17 @@ impl<T: AsyncRead + Unpin> AsyncRead for Tap<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         if let (Some(watcher), Some(new)) = (&self.watcher, buffer.filled().get(before..)) {
-            watcher.see(Side::Server, new);
+            watcher.see(FrameSender::Server, new);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Tap<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for TappedTransport<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
         if let (Some(watcher), Some(written)) = (&self.watcher, bytes.get(..written)) {
-            watcher.see(Side::Client, written);
+            watcher.see(FrameSender::Client, written);
         }
         Poll::Ready(Ok(written))
     }
@@ -73,7 +73,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Tap<T> {
             let mut left = written;
             for slice in slices {
                 let part = slice.get(..left.min(slice.len())).unwrap_or_default();
-                watcher.see(Side::Client, part);
+                watcher.see(FrameSender::Client, part);
                 left = left.saturating_sub(part.len());
             }
         }

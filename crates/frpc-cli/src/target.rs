@@ -2,7 +2,7 @@
 
 use crate::arguments::{Header, ServerArguments};
 use crate::failure::Failure;
-use crate::tap::{Tap, Watcher};
+use crate::tap::{TappedTransport, FramePrinter};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
@@ -57,7 +57,7 @@ impl Target {
     pub(crate) async fn connect(
         &self,
         mut builder: ChannelBuilder,
-        watcher: Option<Watcher>,
+        watcher: Option<FramePrinter>,
     ) -> Result<Channel, Failure> {
         if watcher.is_none() && !self.is_web_socket() {
             if let Some(tls) = &self.tls {
@@ -68,7 +68,7 @@ impl Target {
         let target = self.clone();
         let connector = move || {
             let (target, watcher) = (target.clone(), watcher.clone());
-            async move { Ok(Tap::new(target.dial().await?, watcher)) }
+            async move { Ok(TappedTransport::new(target.dial().await?, watcher)) }
         };
         Ok(builder.connect_with_connector(connector).await?)
     }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::show::Screen;
 use crate::target::Target;
 pub(crate) use board::Column;
-use board::{Board, Next};
+use board::{TopView, KeyEffect};
 use frpc::{Code, Status, Streaming};
 use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
 use ratatui::DefaultTerminal;
@@ -52,7 +52,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
     };
     let first = first.ok_or_else(|| Failure::new("the server ended its answer at once"))?;
     let usual = if arguments.methods { Column::Rate } else { Column::Calls };
-    let mut board = Board::new(arguments.sort.unwrap_or(usual), arguments.filter);
+    let mut board = TopView::new(arguments.sort.unwrap_or(usual), arguments.filter);
     if is_live {
         board.take(first, Instant::now());
         return live(&mut board, &client, replies).await;
@@ -82,7 +82,7 @@ fn refused(target: &Target, why: &str) -> String {
 
 /// Draws until the user ends it, or the server does.
 async fn live(
-    board: &mut Board,
+    board: &mut TopView,
     client: &IntrospectionClient,
     mut replies: Streaming<WatchReply>,
 ) -> Result<(), Failure> {
@@ -106,7 +106,7 @@ fn keys() -> mpsc::UnboundedReceiver<Event> {
 }
 
 async fn show(
-    board: &mut Board,
+    board: &mut TopView,
     client: &IntrospectionClient,
     replies: &mut Streaming<WatchReply>,
     terminal: &mut DefaultTerminal,
@@ -122,7 +122,7 @@ async fn show(
                 let Some(event) = key else { return Ok(()) };
                 if let Event::Key(key) = event
                     && key.is_press()
-                    && board.key(key) == Next::End
+                    && board.key(key) == KeyEffect::End
                 {
                     return Ok(());
                 }
@@ -137,7 +137,7 @@ async fn show(
 }
 
 /// Requests the details of the shown connection, if one is.
-async fn look_closer(board: &mut Board, client: &IntrospectionClient) {
+async fn look_closer(board: &mut TopView, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };
     let detail = match tokio::time::timeout(DETAIL_TIMEOUT, client.connection(request)).await {

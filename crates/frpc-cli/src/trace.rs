@@ -1,7 +1,7 @@
 //! `frpc trace`: a proxy that follows calls, and shows each when it has ended.
 
 use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
-use crate::decode::frames::{Conversation, Side, Step, What};
+use crate::decode::frames::{WatchedConnection, FrameSender, Step, FrameEvent};
 use crate::decode::proxy;
 use crate::failure::Failure;
 use crate::schema;
@@ -40,7 +40,7 @@ pub(crate) async fn trace(
     let (filter, screen, shown, enough) =
         (Arc::new(arguments), *screen, Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
     let watch = |number| {
-        let mut trace = Trace::new(Conversation::new(schema.clone(), None), filter.frames);
+        let mut trace = Trace::new(WatchedConnection::new(schema.clone(), None), filter.frames);
         let (filter, shown, enough) = (filter.clone(), shown.clone(), enough.clone());
         move |side, bytes: &[u8]| {
             for call in trace.feed(side, bytes, Instant::now()) {
@@ -66,10 +66,10 @@ pub(crate) async fn trace(
 
 /// The calls of a connection that are in progress.
 struct Trace {
-    conversation: Conversation,
+    conversation: WatchedConnection,
     keeps_frames: bool,
     /// By the end that calls, whether it is a stream, and the id.
-    calls: HashMap<(Side, bool, u16), Call>,
+    calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
 /// A call, as far as it has been seen.
@@ -86,21 +86,21 @@ struct Call {
 }
 
 impl Trace {
-    fn new(conversation: Conversation, keeps_frames: bool) -> Self {
+    fn new(conversation: WatchedConnection, keeps_frames: bool) -> Self {
         Self { conversation, keeps_frames, calls: HashMap::new() }
     }
 
     /// Takes bytes that an end has sent; returns the calls that have ended with them.
-    fn feed(&mut self, side: Side, bytes: &[u8], now: Instant) -> Vec<Call> {
+    fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation
             .feed_steps(side, bytes, &mut |text, step| steps.extend(step.map(|step| (text.to_owned(), step))));
         steps.into_iter().filter_map(|(text, step)| self.step(side, text, step, now)).collect()
     }
 
-    fn step(&mut self, side: Side, text: String, step: Step, now: Instant) -> Option<Call> {
+    fn step(&mut self, side: FrameSender, text: String, step: Step, now: Instant) -> Option<Call> {
         let key = (step.opener, step.is_stream, step.id);
-        if matches!(step.what, What::Began(_)) && self.calls.len() < FOLLOWED {
+        if matches!(step.what, FrameEvent::Began(_)) && self.calls.len() < FOLLOWED {
             let method = self.conversation.name(step.operation);
             self.calls.insert(key, Call::new(method, now));
         }
@@ -109,10 +109,10 @@ impl Trace {
             call.frames.push(text);
         }
         let (status, bytes) = match step.what {
-            What::Began(bytes) => (None, bytes),
-            What::Sent(status, bytes) | What::Replied(status, bytes) => (status, bytes),
-            What::Ended(status) => (status, 0),
-            What::Cancelled => {
+            FrameEvent::Began(bytes) => (None, bytes),
+            FrameEvent::Sent(status, bytes) | FrameEvent::Replied(status, bytes) => (status, bytes),
+            FrameEvent::Ended(status) => (status, 0),
+            FrameEvent::Cancelled => {
                 call.is_cancelled = true;
                 (None, 0)
             }
@@ -121,7 +121,7 @@ impl Trace {
             *count = (count.0 + 1, count.1 + bytes as u64);
         }
         call.status = call.status.or(status);
-        if !matches!(step.what, What::Replied(..) | What::Ended(_)) {
+        if !matches!(step.what, FrameEvent::Replied(..) | FrameEvent::Ended(_)) {
             return None;
         }
         let mut call = self.calls.remove(&key)?;
@@ -186,37 +186,37 @@ mod tests {
     }
 
     fn trace() -> Trace {
-        Trace::new(Conversation::new(None, None), true)
+        Trace::new(WatchedConnection::new(None, None), true)
     }
 
     #[test]
     fn traced_call_has_time_status_and_bytes_until_reply() {
         let (mut trace, begun) = (trace(), Instant::now());
-        assert!(trace.feed(Side::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
-        assert!(trace.feed(Side::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
-        assert!(trace.feed(Side::Client, &frame(7, 6, b"\x0a"), begun).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(7, 6, b"\x0a"), begun).is_empty());
         let later = begun + Duration::from_millis(12);
-        let ended = trace.feed(Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
+        let ended = trace.feed(FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
         let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
         assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - begun));
         assert!(call.is_cancelled && call.sent == [(1, 2), (1, 11)] && call.frames.len() == 3, "{call:?}");
-        let ended = trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later);
+        let ended = trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
         assert!(trace.calls.is_empty());
-        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "no call was made");
+        assert!(trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "no call was made");
     }
 
     #[test]
     fn a_stream_ends_with_the_end_of_the_server_and_counts_messages() {
         let (mut trace, now) = (trace(), Instant::now());
-        trace.feed(Side::Client, &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(), now);
+        trace.feed(FrameSender::Client, &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(), now);
         let down = [frame(1, 2, b"\x08\x01"), frame(1, 2, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")].concat();
-        assert!(trace.feed(Side::Server, &down, now).is_empty());
-        let ended = trace.feed(Side::Server, &frame(1, 7, b""), now);
+        assert!(trace.feed(FrameSender::Server, &down, now).is_empty());
+        let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);
         let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
         assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
         // The client closes the stream, which is over.
-        assert!(trace.feed(Side::Client, &frame(1, 2, b""), now).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(1, 2, b""), now).is_empty());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use crate::gzip;
 use crate::http::answer::Answer;
-use crate::http::fields::Known;
-use crate::http::route::Asked;
+use crate::http::fields::KnownFields;
+use crate::http::route::RequestHead;
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -61,7 +61,7 @@ impl Console {
     }
 
     /// Whether a request is of the page itself: one that would get it has its own name as its origin.
-    pub(crate) fn is_own(&self, known: &Known<'_>, peer: Option<SocketAddr>) -> bool {
+    pub(crate) fn is_own(&self, known: &KnownFields<'_>, peer: Option<SocketAddr>) -> bool {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
         let same = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
@@ -71,7 +71,7 @@ impl Console {
     }
 
     /// The answer to a request that was let in, if it is for the console.
-    pub(crate) fn answer(&self, asked: &Asked<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
+    pub(crate) fn answer(&self, asked: &RequestHead<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
         let path = asked.path.strip_prefix("/console")?;
         if path.is_empty() {
             return Some(Answer::empty(308).with("location", "/console/"));
@@ -89,7 +89,7 @@ impl Console {
 }
 
 /// The name of the server in a request, with its port and without.
-fn named<'a>(known: &Known<'a>) -> Option<(&'a str, &'a str)> {
+fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     let host = std::str::from_utf8(known.host?).ok()?;
     Some((host, crate::locks::without_port(host)?))
 }
@@ -115,7 +115,7 @@ impl File {
         Self { path, content_type, text, small: OnceLock::new() }
     }
 
-    fn answer(&self, known: &Known<'_>) -> Answer {
+    fn answer(&self, known: &KnownFields<'_>) -> Answer {
         let is_small = gzip::is_accepted(known.accept_encoding.as_deref());
         let body = if is_small {
             self.small.get_or_init(|| gzip::deflate_once(self.text.as_bytes())).clone()
@@ -142,14 +142,14 @@ mod tests {
     const NEAR: &str = "127.0.0.1:50000";
     const FAR: &str = "192.0.2.9:50000";
 
-    fn known<'a>(host: &'a str, origin: Option<&'a str>) -> Known<'a> {
-        Known { host: Some(host.as_bytes()), origin: origin.map(str::as_bytes), ..Known::default() }
+    fn known<'a>(host: &'a str, origin: Option<&'a str>) -> KnownFields<'a> {
+        KnownFields { host: Some(host.as_bytes()), origin: origin.map(str::as_bytes), ..KnownFields::default() }
     }
 
     fn shown(console: &Console, host: &str, peer: Option<&str>) -> bool {
         let known = known(host, None);
         let peer = peer.map(|peer| peer.parse().unwrap());
-        let asked = Asked { method: "GET", path: "/console/", known: &known, is_http2: false };
+        let asked = RequestHead { method: "GET", path: "/console/", known: &known, is_http2: false };
         console.answer(&asked, peer).is_some_and(|answer| answer.status == 200)
     }
 
@@ -189,7 +189,7 @@ mod tests {
         }
         assert!(!console.is_own(&known("localhost", Some("http://localhost")), FAR.parse().ok()));
         assert!(!console.is_own(&known("localhost", None), near));
-        let two = Known { repeated: Some("host"), ..known("localhost", Some("http://localhost")) };
+        let two = KnownFields { repeated: Some("host"), ..known("localhost", Some("http://localhost")) };
         assert!(!console.is_own(&two, near));
     }
 
@@ -197,11 +197,11 @@ mod tests {
     fn files_are_compressed_on_demand_and_carry_the_policy() {
         let console = Console::new();
         let plain = known("localhost", None);
-        let small = Known { accept_encoding: Some(b"gzip, br"[..].into()), ..plain.clone() };
+        let small = KnownFields { accept_encoding: Some(b"gzip, br"[..].into()), ..plain.clone() };
         let mut total = 0;
         for path in ["/console/", "/console/console.js", "/console/console.css", "/console/icon.svg"] {
             let ask = |known| {
-                let asked = Asked { method: "GET", path, known, is_http2: false };
+                let asked = RequestHead { method: "GET", path, known, is_http2: false };
                 console.answer(&asked, NEAR.parse().ok()).expect("it is a file")
             };
             let (whole, packed) = (ask(&plain), ask(&small));
@@ -212,7 +212,7 @@ mod tests {
         }
         assert!(total < 60_000, "the page takes {total} bytes");
         let ask = |method, path| {
-            let asked = Asked { method, path, known: &plain, is_http2: false };
+            let asked = RequestHead { method, path, known: &plain, is_http2: false };
             console.answer(&asked, NEAR.parse().ok()).map(|answer| answer.status)
         };
         assert_eq!(ask("GET", "/console"), Some(308));

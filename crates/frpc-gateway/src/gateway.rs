@@ -130,11 +130,11 @@ impl Gateway {
     }
 
     /// The open door at which a connection with this beginning has come.
-    fn door(&self, beginning: &[u8]) -> Option<Door> {
+    fn door(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
-            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(Door::JsonRpc),
+            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
             #[cfg(feature = "http")]
-            b'A'..=b'Z' => self.http.as_ref().map(|_| Door::Http),
+            b'A'..=b'Z' => self.http.as_ref().map(|_| EntryProtocol::Http),
             _ => None,
         }
     }
@@ -150,9 +150,9 @@ impl Gateway {
 
     async fn serve(self: Arc<Self>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
         match self.door(transport.early()) {
-            Some(Door::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
+            Some(EntryProtocol::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
             #[cfg(feature = "http")]
-            Some(Door::Http) => http::serve(&self, transport, &context).await,
+            Some(EntryProtocol::Http) => http::serve(&self, transport, &context).await,
             None => Ok(()),
         }
     }
@@ -160,7 +160,7 @@ impl Gateway {
 
 /// A protocol that a connection can begin with.
 #[derive(Clone, Copy, Debug)]
-enum Door {
+enum EntryProtocol {
     JsonRpc,
     #[cfg(feature = "http")]
     Http,

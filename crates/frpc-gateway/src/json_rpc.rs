@@ -10,7 +10,7 @@ mod connection;
 mod discover;
 pub(crate) mod envelope;
 mod framing;
-mod mail;
+mod mailbox;
 mod metadata;
 pub(crate) mod reply;
 mod session;
@@ -18,7 +18,7 @@ mod session;
 #[cfg(feature = "http")]
 pub(crate) use body::answer;
 #[cfg(feature = "mcp")]
-pub(crate) use mail::Canceller;
+pub(crate) use mailbox::Canceller;
 pub(crate) use reply::fitting;
 #[cfg(feature = "mcp")]
 pub(crate) use session::NAMED;

@@ -6,7 +6,7 @@
 //! that of the server in the eyes of the browser, and only the name in `host` betrays it.
 
 use crate::http::answer::Answer;
-use crate::http::fields::Known;
+use crate::http::fields::KnownFields;
 use frpc::ForeignContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -57,7 +57,7 @@ impl<'a> Pass<'a> {
 
 impl Locks {
     /// Admits a request, or returns the reason against it. `local` is the local address of the connection.
-    pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
+    pub(crate) fn admit<'a>(&self, known: &KnownFields<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
             Some(host) if known.repeated.is_none() => host,
             _ => return Err(Answer::refusal(400, "a request has one field \"host\"")),
@@ -85,7 +85,7 @@ impl Locks {
     }
 
     /// Lets a request for WebSocket in, or says why not.
-    pub(crate) fn admit_socket(&self, known: &Known<'_>, context: &ForeignContext) -> Result<(), Answer> {
+    pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &ForeignContext) -> Result<(), Answer> {
         #[cfg(feature = "console")]
         if self.console.as_ref().is_some_and(|console| console.is_own(known, context.peer_addr())) {
             return Ok(());
@@ -94,7 +94,7 @@ impl Locks {
     }
 
     /// The answer to a preflight that was let in.
-    pub(crate) fn preflight(&self, known: &Known<'_>) -> Answer {
+    pub(crate) fn preflight(&self, known: &KnownFields<'_>) -> Answer {
         let wanted = known.preflight_fields.as_deref().and_then(|fields| std::str::from_utf8(fields).ok());
         let answer = Answer::empty(204);
         if !self.cors {
@@ -137,11 +137,11 @@ mod tests {
     use super::*;
 
     fn admits(locks: &Locks, host: &str, origin: Option<&str>, site: Option<&str>) -> bool {
-        let known = Known {
+        let known = KnownFields {
             host: Some(host.as_bytes()),
             origin: origin.map(str::as_bytes),
             site: site.map(str::as_bytes),
-            ..Known::default()
+            ..KnownFields::default()
         };
         locks.admit(&known, Some("192.0.2.7:8080".parse().unwrap())).is_ok()
     }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_response_is_readable_for_pages_only_with_cors() {
         let origin = "https://app.example.com";
-        let known = Known { host: Some(b"localhost"), origin: Some(origin.as_bytes()), ..Known::default() };
+        let known = KnownFields { host: Some(b"localhost"), origin: Some(origin.as_bytes()), ..KnownFields::default() };
         let mut locks = Locks { origins: vec![origin.into()], ..Locks::default() };
         assert_eq!(locks.admit(&known, None).unwrap().readable_by, None);
         locks.cors = true;
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn a_request_without_a_name_or_with_two_is_malformed() {
-        let known = Known::of([("host", &b"localhost"[..]), ("host", b"localhost")].into_iter());
+        let known = KnownFields::of([("host", &b"localhost"[..]), ("host", b"localhost")].into_iter());
         assert_eq!(Locks::default().admit(&known, None).unwrap_err().status, 400);
-        assert_eq!(Locks::default().admit(&Known::default(), None).unwrap_err().status, 400);
+        assert_eq!(Locks::default().admit(&KnownFields::default(), None).unwrap_err().status, 400);
     }
 }

@@ -6,7 +6,7 @@ use crate::connect::envelope::{self, Encoding, Messages};
 use crate::connect::error;
 use crate::grpc;
 use crate::gzip;
-use crate::http::fields::{self, Known};
+use crate::http::fields::{self, KnownFields};
 use crate::http::route::Protocol;
 use crate::http::service::{Reply, add};
 use crate::inbound::Inbound;
@@ -36,7 +36,7 @@ pub(crate) async fn call(
     context: &ForeignContext,
     method: &ForeignMethod,
     protocol: Protocol,
-    known: &Known<'_>,
+    known: &KnownFields<'_>,
     metadata: Metadata,
     body: Inbound,
 ) -> Response<Reply> {
@@ -125,7 +125,7 @@ async fn begin(
     context: &ForeignContext,
     method: &ForeignMethod,
     protocol: Protocol,
-    known: &Known<'_>,
+    known: &KnownFields<'_>,
     metadata: Metadata,
     body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {

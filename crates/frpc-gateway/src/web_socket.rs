@@ -12,11 +12,11 @@ mod transport;
 mod upgrade;
 
 pub use client::{WebSocket, connect, connect_io};
-pub(crate) use upgrade::{Asked, Refusal, Subprotocol, Upgrade, VERSION};
+pub(crate) use upgrade::{UpgradeRequest, Refusal, Subprotocol, Upgrade, VERSION};
 
 use crate::Gateway;
 use crate::json_rpc::Session;
-use frame::{CloseCode, End};
+use frame::{CloseCode, Role};
 use frisbee::{CloseReason, ProtocolError};
 use frpc::{Config, ForeignContext, Metadata};
 use messages::{Calls, Echo};
@@ -69,7 +69,7 @@ where
 {
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
-    let (binary, mut back) = Binary::new(transport, End::Server, Arc::new(goodbye));
+    let (binary, mut back) = Binary::new(transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
         // A stop cuts short the time that a client has for its first packet.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,

@@ -1,11 +1,11 @@
 //! The settings of a broker.
 
-use super::{Broker, BrokerBuilder, BrokerShared, Permit, Slow, TopicUse};
+use super::{Broker, BrokerBuilder, BrokerShared, Permit, SlowSubscriberPolicy, TopicUse};
 use crate::Operations;
-use crate::bus::{Backplane, Bus, WhenAway};
+use crate::bus::{Backplane, Bus, OutagePolicy};
 use crate::history::{Histories, History};
 use crate::presence::Presences;
-use crate::queue::Bounds;
+use crate::queue::QueueBounds;
 use crate::topics::check_pattern;
 use frisbee::Connection;
 use parking_lot::RwLock;
@@ -39,8 +39,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the treatment of a subscriber whose queue is full. Default: [`Slow::DropOldest`].
-    pub fn slow(mut self, slow: Slow) -> Self {
+    /// Sets the treatment of a subscriber whose queue is full. Default: [`SlowSubscriberPolicy::DropOldest`].
+    pub fn slow(mut self, slow: SlowSubscriberPolicy) -> Self {
         self.slow = slow;
         self
     }
@@ -68,8 +68,8 @@ impl BrokerBuilder {
     }
 
     /// Sets the treatment of messages published while the backplane is disconnected. Default:
-    /// [`WhenAway::StayLocal`].
-    pub fn when_away(mut self, when_away: WhenAway) -> Self {
+    /// [`OutagePolicy::StayLocal`].
+    pub fn when_away(mut self, when_away: OutagePolicy) -> Self {
         self.when_away = when_away;
         self
     }
@@ -194,7 +194,7 @@ impl BrokerBuilder {
         let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
         let Self { queue_max, memory_max, slow, .. } = self;
         let shared = Arc::new(BrokerShared {
-            bounds: Arc::new(Bounds {
+            bounds: Arc::new(QueueBounds {
                 queue_max,
                 memory_max,
                 slow,

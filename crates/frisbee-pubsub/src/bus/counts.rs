@@ -25,7 +25,7 @@ const LATE_MAX: u64 = 64 * 1024;
 
 /// The place of a message in its row: those that a broker publishes to one topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Stamp {
+pub(super) struct SequenceStamp {
     /// The broker that has published it.
     pub(super) origin: u64,
     /// Counts restart with each era.
@@ -36,7 +36,7 @@ pub(super) struct Stamp {
 
 /// A broker's publications.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentCounts {
     era: u64,
     topics: HashMap<Box<str>, u64>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Row<'a> {
     count: &'a mut u64,
 }
 
-impl Sent {
+impl SentCounts {
     pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
@@ -61,8 +61,8 @@ impl Sent {
     }
 
     /// The place of the last message of a topic.
-    pub(super) fn last(&self, topic: &str, origin: u64) -> Option<Stamp> {
-        self.topics.get(topic).map(|count| Stamp { origin, era: self.era, count: *count })
+    pub(super) fn last(&self, topic: &str, origin: u64) -> Option<SequenceStamp> {
+        self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
     }
 
     /// All topics, in portions, and in order, so that each run of a simulation is the same.
@@ -75,8 +75,8 @@ impl Sent {
 
 impl Row<'_> {
     /// The place of the next message.
-    pub(super) fn next(&self, origin: u64) -> Stamp {
-        Stamp { origin, era: self.era, count: *self.count + 1 }
+    pub(super) fn next(&self, origin: u64) -> SequenceStamp {
+        SequenceStamp { origin, era: self.era, count: *self.count + 1 }
     }
 
     pub(super) fn count(self) {
@@ -86,7 +86,7 @@ impl Row<'_> {
 
 /// An interest's received messages: the era and the count of each row, by origin and topic.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
     /// The rows of all interests of the broker.
@@ -95,7 +95,7 @@ pub(super) struct Heard {
 
 /// The meaning of a message's stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Heed {
+pub(super) enum StampVerdict {
     /// It is new, and so many in front of it have been missed.
     New(u64),
     /// It has been heard before, or came so late that it has been said to be missed.
@@ -104,47 +104,47 @@ pub(super) enum Heed {
     Malformed,
 }
 
-impl Heard {
+impl ReceivedCounts {
     pub(super) fn new(remembered: Arc<AtomicUsize>) -> Self {
         Self { origins: HashMap::new(), rows: 0, remembered }
     }
 
     /// Takes note of a message.
-    pub(super) fn message(&mut self, topic: &str, stamp: Stamp) -> Heed {
-        let Some(before) = stamp.count.checked_sub(1) else { return Heed::Malformed };
+    pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
+        let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.note(topic, stamp, before)
     }
 
     /// Takes note of how many messages there have been, and says how many were missed.
-    pub(super) fn mark(&mut self, topic: &str, stamp: Stamp) -> Heed {
+    pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.note(topic, stamp, stamp.count)
     }
 
     /// `before` are the messages of the row that should have been heard.
-    fn note(&mut self, topic: &str, stamp: Stamp, before: u64) -> Heed {
+    fn note(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
             self.insert(topic, stamp);
-            return Heed::New(0);
+            return StampVerdict::New(0);
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
             // A mark of a known message is old, too.
-            if count - stamp.count <= LATE_MAX { Heed::Old } else { Heed::New(0) }
+            if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.era < era {
-            if era - stamp.era <= LATE_MAX { Heed::Old } else { Heed::New(0) }
+            if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else {
             let missed = if stamp.era == era { before - count } else { before };
             let is_likely = missed <= MISSED_MAX && stamp.era - era <= MISSED_MAX;
-            if is_likely { Heed::New(missed) } else { Heed::Malformed }
+            if is_likely { StampVerdict::New(missed) } else { StampVerdict::Malformed }
         };
-        if let Heed::New(_) = heed {
+        if let StampVerdict::New(_) = heed {
             *row = (stamp.era, stamp.count);
         }
         heed
     }
 
-    fn insert(&mut self, topic: &str, stamp: Stamp) {
+    fn insert(&mut self, topic: &str, stamp: SequenceStamp) {
         let all = self.remembered.fetch_add(1, Ordering::Relaxed);
         if self.rows >= HEARD_MAX || all >= HEARD_BY_ALL_MAX {
             self.forget();
@@ -160,7 +160,7 @@ impl Heard {
     }
 }
 
-impl Drop for Heard {
+impl Drop for ReceivedCounts {
     fn drop(&mut self) {
         self.forget();
     }
@@ -170,58 +170,58 @@ impl Drop for Heard {
 mod tests {
     use super::*;
 
-    fn stamp(era: u64, count: u64) -> Stamp {
-        Stamp { origin: 1, era, count }
+    fn stamp(era: u64, count: u64) -> SequenceStamp {
+        SequenceStamp { origin: 1, era, count }
     }
 
     #[test]
     fn missed_messages_are_counted_and_those_heard_again_are_old() {
-        let mut heard = Heard::default();
-        assert_eq!(heard.message("a", stamp(0, 5)), Heed::New(0), "the first one has nothing to be compared with");
-        assert_eq!(heard.message("a", stamp(0, 6)), Heed::New(0));
-        assert_eq!(heard.message("a", stamp(0, 10)), Heed::New(3));
-        assert_eq!(heard.message("a", stamp(0, 10)), Heed::Old);
-        assert_eq!(heard.message("a", stamp(0, 8)), Heed::Old, "it has been said to be missed");
-        assert_eq!(heard.mark("a", stamp(0, 10)), Heed::Old);
-        assert_eq!(heard.mark("a", stamp(0, 14)), Heed::New(4));
-        assert_eq!(heard.message("a", stamp(0, 15)), Heed::New(0));
-        assert_eq!(heard.message("a", Stamp { origin: 2, ..stamp(0, 40) }), Heed::New(0), "another broker");
-        assert_eq!(heard.message("b", stamp(0, 40)), Heed::New(0), "another topic");
-        assert_eq!(heard.message("a", stamp(1, 3)), Heed::New(2), "a new era");
-        assert_eq!(heard.message("a", stamp(0, 16)), Heed::Old);
+        let mut heard = ReceivedCounts::default();
+        assert_eq!(heard.message("a", stamp(0, 5)), StampVerdict::New(0), "the first one has nothing to be compared with");
+        assert_eq!(heard.message("a", stamp(0, 6)), StampVerdict::New(0));
+        assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::New(3));
+        assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::Old);
+        assert_eq!(heard.message("a", stamp(0, 8)), StampVerdict::Old, "it has been said to be missed");
+        assert_eq!(heard.mark("a", stamp(0, 10)), StampVerdict::Old);
+        assert_eq!(heard.mark("a", stamp(0, 14)), StampVerdict::New(4));
+        assert_eq!(heard.message("a", stamp(0, 15)), StampVerdict::New(0));
+        assert_eq!(heard.message("a", SequenceStamp { origin: 2, ..stamp(0, 40) }), StampVerdict::New(0), "another broker");
+        assert_eq!(heard.message("b", stamp(0, 40)), StampVerdict::New(0), "another topic");
+        assert_eq!(heard.message("a", stamp(1, 3)), StampVerdict::New(2), "a new era");
+        assert_eq!(heard.message("a", stamp(0, 16)), StampVerdict::Old);
     }
 
     #[test]
     fn counts_that_no_broker_reaches_change_nothing() {
-        let mut heard = Heard::default();
-        assert_eq!(heard.message("a", stamp(0, 0)), Heed::Malformed);
+        let mut heard = ReceivedCounts::default();
+        assert_eq!(heard.message("a", stamp(0, 0)), StampVerdict::Malformed);
         heard.message("a", stamp(0, 1));
-        assert_eq!(heard.message("a", stamp(0, u64::MAX)), Heed::Malformed);
-        assert_eq!(heard.message("a", stamp(u64::MAX, 1)), Heed::Malformed);
-        assert_eq!(heard.message("a", stamp(0, 2)), Heed::New(0));
+        assert_eq!(heard.message("a", stamp(0, u64::MAX)), StampVerdict::Malformed);
+        assert_eq!(heard.message("a", stamp(u64::MAX, 1)), StampVerdict::Malformed);
+        assert_eq!(heard.message("a", stamp(0, 2)), StampVerdict::New(0));
         // A first one that was not true does not silence the others for ever.
         heard.message("b", stamp(u64::MAX, u64::MAX));
-        assert_eq!(heard.message("b", stamp(0, 2)), Heed::New(0));
-        assert_eq!(heard.message("b", stamp(0, 3)), Heed::New(0));
+        assert_eq!(heard.message("b", stamp(0, 2)), StampVerdict::New(0));
+        assert_eq!(heard.message("b", stamp(0, 3)), StampVerdict::New(0));
     }
 
     #[test]
     fn distant_sequence_restarts_row_and_close_one_is_old() {
         let heard = || {
-            let mut heard = Heard::new(Arc::default());
-            assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), Heed::New(0));
+            let mut heard = ReceivedCounts::new(Arc::default());
+            assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), StampVerdict::New(0));
             heard
         };
         for (stamp, heed) in [
-            (stamp(1 << 41, 200_000 - LATE_MAX), Heed::Old),
-            (stamp(1 << 41, 200_000 - LATE_MAX - 1), Heed::New(0)),
-            (stamp((1 << 41) - LATE_MAX, 5), Heed::Old),
-            (stamp((1 << 41) - LATE_MAX - 1, 5), Heed::New(0)),
-            (stamp((1 << 41) + 1, 5), Heed::New(4)),
-            (stamp((1 << 41) + MISSED_MAX, 5), Heed::New(4)),
-            (stamp((1 << 41) + MISSED_MAX + 1, 5), Heed::Malformed),
-            (stamp(1 << 41, 200_001 + MISSED_MAX), Heed::New(MISSED_MAX)),
-            (stamp(1 << 41, 200_002 + MISSED_MAX), Heed::Malformed),
+            (stamp(1 << 41, 200_000 - LATE_MAX), StampVerdict::Old),
+            (stamp(1 << 41, 200_000 - LATE_MAX - 1), StampVerdict::New(0)),
+            (stamp((1 << 41) - LATE_MAX, 5), StampVerdict::Old),
+            (stamp((1 << 41) - LATE_MAX - 1, 5), StampVerdict::New(0)),
+            (stamp((1 << 41) + 1, 5), StampVerdict::New(4)),
+            (stamp((1 << 41) + MISSED_MAX, 5), StampVerdict::New(4)),
+            (stamp((1 << 41) + MISSED_MAX + 1, 5), StampVerdict::Malformed),
+            (stamp(1 << 41, 200_001 + MISSED_MAX), StampVerdict::New(MISSED_MAX)),
+            (stamp(1 << 41, 200_002 + MISSED_MAX), StampVerdict::Malformed),
         ] {
             assert_eq!(heard().message("a", stamp), heed, "{stamp:?}");
         }
@@ -230,9 +230,9 @@ mod tests {
     #[test]
     fn the_rows_that_are_remembered_are_bounded() {
         let all = Arc::<AtomicUsize>::default();
-        let mut heard = Heard::new(all.clone());
+        let mut heard = ReceivedCounts::new(all.clone());
         for number in 0..100_000_u64 {
-            heard.message("a", Stamp { origin: number, ..stamp(0, 1) });
+            heard.message("a", SequenceStamp { origin: number, ..stamp(0, 1) });
             assert!(heard.rows <= HEARD_MAX && all.load(Ordering::Relaxed) == heard.rows);
         }
         drop(heard);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_broker_that_publishes_to_very_many_topics_begins_an_era() {
-        let mut sent = Sent::default();
+        let mut sent = SentCounts::default();
         sent.row("a").count();
         assert_eq!(sent.row("a").next(1), stamp(0, 2));
         for number in 0..SENT_MAX {

@@ -1,6 +1,6 @@
 //! What brokers send each other: a kind, a stamp, and the body of a packet. docs/bus.md has the bytes.
 
-use super::counts::Stamp;
+use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
@@ -20,7 +20,7 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    pub(super) fn encode(self, stamp: Stamp, body: &[u8]) -> Bytes {
+    pub(super) fn encode(self, stamp: SequenceStamp, body: &[u8]) -> Bytes {
         let mut frame = Vec::with_capacity(HEAD_MAX + body.len());
         frame.push(self as u8);
         frame.extend_from_slice(&stamp.origin.to_be_bytes());
@@ -31,7 +31,7 @@ impl Frame {
     }
 
     /// The parts of a frame, if it is one.
-    pub(super) fn decode(frame: &Bytes) -> Option<(Self, Stamp, Bytes)> {
+    pub(super) fn decode(frame: &Bytes) -> Option<(Self, SequenceStamp, Bytes)> {
         let (kind, rest) = frame.split_first()?;
         let kind = match kind {
             1 => Self::Message,
@@ -41,7 +41,7 @@ impl Frame {
         let (origin, mut rest) = rest.split_first_chunk()?;
         let era = tlv::take_varint(&mut rest)?;
         let count = tlv::take_varint(&mut rest)?;
-        let stamp = Stamp { origin: u64::from_be_bytes(*origin), era, count };
+        let stamp = SequenceStamp { origin: u64::from_be_bytes(*origin), era, count };
         Some((kind, stamp, frame.slice_ref(rest)))
     }
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn frames_have_the_bytes_that_the_page_states() {
-        let stamp = Stamp { origin: 0x0102_0304_0506_0708, era: 1, count: 300 };
+        let stamp = SequenceStamp { origin: 0x0102_0304_0506_0708, era: 1, count: 300 };
         let frame = Frame::Message.encode(stamp, b"\x03a.bhi");
         assert_eq!(frame, &b"\x01\x01\x02\x03\x04\x05\x06\x07\x08\x01\xac\x02\x03a.bhi"[..]);
         let (kind, decoded, body) = Frame::decode(&frame).unwrap();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_cut_off_or_of_another_kind_are_no_frame() {
-        let frame = Frame::Message.encode(Stamp { origin: 7, era: 300, count: 300 }, b"");
+        let frame = Frame::Message.encode(SequenceStamp { origin: 7, era: 300, count: 300 }, b"");
         for length in 0..frame.len() {
             assert!(Frame::decode(&frame.slice(..length)).is_none(), "{length} bytes");
         }

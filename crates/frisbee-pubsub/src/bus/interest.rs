@@ -3,7 +3,7 @@
 //! Each pattern of a broker gets its own copy of a message that matches several, and passes it on to the subscriptions
 //! with this very pattern. So each gets it once and in order, whichever copy comes first.
 
-use super::counts::{Heard, Heed};
+use super::counts::{ReceivedCounts, StampVerdict};
 use super::frame::Frame;
 use crate::broker::BrokerShared;
 use crate::fanout::{Fanout, Group, Route, Source};
@@ -37,12 +37,12 @@ type Asked = (Arc<Subscriber>, u16);
 
 struct Arrivals {
     fanout: Fanout,
-    heard: Heard,
+    heard: ReceivedCounts,
 }
 
 /// An [`Interest`] that is to take effect; dropped when it has, or cannot.
 #[derive(Debug)]
-pub struct Joined(Arc<Interest>);
+pub struct PendingInterest(Arc<Interest>);
 
 impl fmt::Debug for Interest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +60,7 @@ impl Interest {
         budget: MemoryBudget,
         remembered: Arc<AtomicUsize>,
     ) -> Self {
-        let arrivals = Arrivals { fanout: Fanout::default(), heard: Heard::new(remembered) };
+        let arrivals = Arrivals { fanout: Fanout::default(), heard: ReceivedCounts::new(remembered) };
         Self {
             number,
             pattern: pattern.into(),
@@ -154,13 +154,13 @@ impl Interest {
                 Frame::Mark => heard.mark(topic, stamp),
             };
             match heed {
-                Heed::New(0) => {}
-                Heed::New(missed) => {
+                StampVerdict::New(0) => {}
+                StampVerdict::New(missed) => {
                     fanout.flush(broker, self);
                     self.say_missed(broker, missed);
                 }
-                Heed::Old => return true,
-                Heed::Malformed => return false,
+                StampVerdict::Old => return true,
+                StampVerdict::Malformed => return false,
             }
         }
         match kind {
@@ -183,13 +183,13 @@ impl Interest {
     }
 }
 
-impl Joined {
+impl PendingInterest {
     pub(super) fn of(interest: &Arc<Interest>) -> Self {
         Self(interest.clone())
     }
 }
 
-impl Drop for Joined {
+impl Drop for PendingInterest {
     fn drop(&mut self) {
         self.0.answer();
     }

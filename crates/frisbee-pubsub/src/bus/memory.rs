@@ -1,6 +1,6 @@
 //! A backplane in memory, for the brokers of one process: in tests, and in simulated worlds, where it can fail.
 
-use super::{Backplane, Interest, Joined, Node, Unsent};
+use super::{Backplane, Interest, PendingInterest, Node, BackplaneError};
 use crate::topics::Trie;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -91,7 +91,7 @@ impl Backplane for MemoryMember {
         assert!(before.is_none(), "a member of a bus is for one broker");
     }
 
-    fn join(&self, interest: &Arc<Interest>, _joined: Joined) {
+    fn join(&self, interest: &Arc<Interest>, _joined: PendingInterest) {
         let key = (self.number, interest.number());
         self.bus.0.lock().interests.insert(interest.pattern(), key, interest.clone());
     }
@@ -100,7 +100,7 @@ impl Backplane for MemoryMember {
         self.bus.0.lock().interests.remove(interest.pattern(), &(self.number, interest.number()));
     }
 
-    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
+    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let takers = self.bus.0.lock().takers(self.number, topic)?;
         for (node, interest) in takers {
             node.deliver(&interest, [(topic, frame.clone())]);
@@ -119,9 +119,9 @@ impl Backplane for MemoryMember {
 
 impl Members {
     /// Who gets a frame that a member publishes.
-    fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, Unsent> {
+    fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
         if self.is_away {
-            return Err(Unsent::Away("the bus has been taken away".to_owned()));
+            return Err(BackplaneError::Away("the bus has been taken away".to_owned()));
         }
         if self.lose > 0 {
             self.lose -= 1;

@@ -1,8 +1,8 @@
 //! Brokers on a bus, without sockets: publications of one, and deliveries of the others.
 
-use super::counts::Stamp;
+use super::counts::SequenceStamp;
 use super::frame::{Frame, hello};
-use super::{Backplane, Interest, Joined, MemoryBus, Node, Unsent, WhenAway};
+use super::{Backplane, Interest, PendingInterest, MemoryBus, Node, BackplaneError, OutagePolicy};
 use crate::tests::{Member, message, runtime};
 use crate::{Broker, BrokerBuilder, Kind, Reason};
 use bytes::Bytes;
@@ -62,21 +62,21 @@ fn overlapping_subscriptions_each_get_message_once() {
 
 /// Records its calls, and accepts nothing.
 #[derive(Clone, Debug, Default)]
-struct Notes {
+struct RecordingBackplane {
     node: Arc<OnceLock<Node>>,
     asked: Arc<Mutex<Vec<String>>>,
     interests: Arc<Mutex<Vec<Arc<Interest>>>>,
-    joining: Arc<Mutex<Vec<Joined>>>,
+    joining: Arc<Mutex<Vec<PendingInterest>>>,
     frames: Arc<Mutex<Vec<Bytes>>>,
     limit: Option<usize>,
 }
 
-impl Backplane for Notes {
+impl Backplane for RecordingBackplane {
     fn attach(&self, node: Node) {
         self.node.set(node).expect("there is one broker");
     }
 
-    fn join(&self, interest: &Arc<Interest>, joined: Joined) {
+    fn join(&self, interest: &Arc<Interest>, joined: PendingInterest) {
         self.asked.lock().push(format!("+{}{}", interest.pattern(), interest.group().unwrap_or_default()));
         self.interests.lock().push(interest.clone());
         self.joining.lock().push(joined);
@@ -86,9 +86,9 @@ impl Backplane for Notes {
         self.asked.lock().push(format!("-{}{}", interest.pattern(), interest.group().unwrap_or_default()));
     }
 
-    fn publish(&self, _topic: &str, frame: Bytes) -> Result<(), Unsent> {
+    fn publish(&self, _topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         if let Some(limit) = self.limit.filter(|limit| frame.len() > *limit) {
-            return Err(Unsent::TooLong { length: frame.len(), limit });
+            return Err(BackplaneError::TooLong { length: frame.len(), limit });
         }
         self.frames.lock().push(frame);
         Ok(())
@@ -101,7 +101,7 @@ impl Backplane for Notes {
 
 #[test]
 fn first_subscription_adds_interest_and_last_removes_it() {
-    let (notes, runtime) = (Notes::default(), runtime());
+    let (notes, runtime) = (RecordingBackplane::default(), runtime());
     let broker = Broker::builder().backplane(notes.clone()).build();
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
     let ask = |peer: &mut Member, id, pattern: &str, group: &str| {
@@ -126,7 +126,7 @@ fn first_subscription_adds_interest_and_last_removes_it() {
 
 #[test]
 fn a_subscription_is_answered_when_its_interest_is_in_effect() {
-    let (notes, runtime) = (Notes::default(), runtime());
+    let (notes, runtime) = (RecordingBackplane::default(), runtime());
     let broker = Broker::builder().backplane(notes.clone()).build();
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
     for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
@@ -222,7 +222,7 @@ fn returning_bus_reports_missed_messages_without_new_ones() {
 #[test]
 fn a_bus_that_is_away_refuses_messages_if_configured() {
     let bus = MemoryBus::new();
-    let (runtime, [a, b]) = brokers(&bus, &Broker::builder().when_away(WhenAway::Refuse));
+    let (runtime, [a, b]) = brokers(&bus, &Broker::builder().when_away(OutagePolicy::Refuse));
     let (mut reader, mut local) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
     let mut writer = Member::new(&b, runtime.handle());
     [&mut reader, &mut local].into_iter().for_each(|reader| reader.subscribe(1, "a", ""));
@@ -243,7 +243,7 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
 #[test]
 fn message_over_backplane_limit_is_refused_with_sizes() {
     let runtime = runtime();
-    let broker = Broker::builder().backplane(Notes { limit: Some(100), ..Notes::default() }).build();
+    let broker = Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", [0; 100]);
     let refused = writer.taken().pop().expect("it is refused");
@@ -253,8 +253,8 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
 }
 
 /// A broker, its recorded calls, and its reader of `>`.
-fn noted(runtime: &Runtime) -> (Notes, Broker, Member, Node) {
-    let notes = Notes::default();
+fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
+    let notes = RecordingBackplane::default();
     let broker = Broker::builder().backplane(notes.clone()).build();
     let mut reader = Member::new(&broker, runtime.handle());
     let _ = reader.send(Kind::Subscribe, 1, message(">", ""));
@@ -270,7 +270,7 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
     let runtime = runtime();
     let (notes, _broker, mut reader, node) = noted(&runtime);
     let interest = notes.interests.lock()[0].clone();
-    let stamp = |count| Stamp { origin: 1, era: 0, count };
+    let stamp = |count| SequenceStamp { origin: 1, era: 0, count };
     let good = Frame::Message.encode(stamp(1), &message("a", "x"));
     node.deliver(&interest, [("a", good.clone()), ("a", good)]);
     for frame in [

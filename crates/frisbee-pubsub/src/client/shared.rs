@@ -1,9 +1,9 @@
 //! The state of a client: which subscriptions there are, and which callers wait.
 
-use super::{ClientShared, ClientState, Entered, INBOX_MAX, Own, PubSubError, request};
+use super::{ClientShared, ClientState, RegisteredSubscription, INBOX_MAX, OwnedConnection, PubSubError, request};
 use crate::inbox::{Entry, Inbox, Notice, Subscription};
-use crate::reconnect::Again;
-use crate::resume::{Follow, Gap, Stream};
+use crate::reconnect::Resubscription;
+use crate::resume::{Follow, PrecedingGap, Stream};
 use crate::{Kind, Operations, put};
 use frisbee::{CloseReason, Connection, PacketId, SendError};
 use parking_lot::Mutex;
@@ -40,16 +40,16 @@ impl ClientShared {
     }
 
     /// The subscriptions of the connection that was lost, to be made again.
-    pub(crate) fn again(&self) -> Vec<Again> {
+    pub(crate) fn again(&self) -> Vec<Resubscription> {
         let ClientState { inboxes, asked, .. } = &mut *self.inner.lock();
         let lost = inboxes.iter_mut().filter(|(_, entered)| entered.is_lost);
-        let again = |(id, entered): (&u16, &mut Entered)| {
+        let again = |(id, entered): (&u16, &mut RegisteredSubscription)| {
             let (answer, answered) = oneshot::channel();
             asked.insert(*id, answer);
             entered.is_lost = false;
-            let Entered { inbox, pattern, group, follow, .. } = entered;
+            let RegisteredSubscription { inbox, pattern, group, follow, .. } = entered;
             let (kind, body) = request(pattern, group, follow.as_deref());
-            Again { id: *id, kind, body, inbox: inbox.clone(), answered }
+            Resubscription { id: *id, kind, body, inbox: inbox.clone(), answered }
         };
         lost.map(again).collect()
     }
@@ -71,7 +71,7 @@ impl ClientShared {
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
         answer: oneshot::Sender<Result<(), String>>,
-        own: Option<Arc<Own>>,
+        own: Option<Arc<OwnedConnection>>,
     ) -> Result<Subscription, PubSubError> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
@@ -83,7 +83,7 @@ impl ClientShared {
         let inbox = Arc::<Inbox>::default();
         inner.last_id = id;
         let entered =
-            Entered { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false, follow };
+            RegisteredSubscription { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false, follow };
         inner.inboxes.insert(id, entered);
         inner.asked.insert(id, answer);
         if group.is_empty() {
@@ -182,9 +182,9 @@ impl ClientShared {
 
     /// Lets a subscription with a history handle something, and adds a notice of the gap to its inbox. `None` if there is
     /// no such subscription.
-    pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> Gap) -> Option<()> {
+    pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
-        let Entered { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
+        let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
         let gap = handle(follow.as_mut()?);
         let inbox = inbox.clone();
         self.version.fetch_add(1, Ordering::Release);
@@ -202,11 +202,11 @@ impl ClientShared {
     }
 
     /// Notes that messages are missing from a topic, at this place of the stream.
-    pub(crate) fn handle_gap(&self, topic: &str, gap: Gap) {
+    pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
         inner.by_pattern.for_each_match(topic, |id, inbox| {
-            if inner.inboxes.get(id).is_some_and(Entered::is_exact) {
+            if inner.inboxes.get(id).is_some_and(RegisteredSubscription::is_exact) {
                 inboxes.push(inbox.clone());
             }
         });
@@ -214,11 +214,11 @@ impl ClientShared {
         self.note(&inboxes, gap);
     }
 
-    pub(crate) fn note(&self, inboxes: &[Arc<Inbox>], gap: Gap) {
+    pub(crate) fn note(&self, inboxes: &[Arc<Inbox>], gap: PrecedingGap) {
         let notice = match gap {
-            Gap::None => return,
-            Gap::Messages(count) => Notice::Lagged(count),
-            Gap::Unknown => Notice::Reconnected,
+            PrecedingGap::None => return,
+            PrecedingGap::Messages(count) => Notice::Lagged(count),
+            PrecedingGap::Unknown => Notice::Reconnected,
         };
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }

@@ -5,9 +5,9 @@
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
-use crate::nats::outgoing::{Outgoing, With, Writer};
+use crate::nats::outgoing::{Outgoing, FrameOptions, Writer};
 use crate::nats::subjects::{Subjects, group};
-use crate::{Backplane, Interest, Joined, Node, Unsent};
+use crate::{Backplane, Interest, PendingInterest, Node, BackplaneError};
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, Message, ToServerAddrs};
 use bytes::Bytes;
@@ -147,14 +147,14 @@ impl NatsBus {
     }
 
     /// The most bytes of a message of NATS, if it takes one of so many now.
-    fn room(&self, length: usize) -> Result<usize, Unsent> {
+    fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
         if length > limit {
-            return Err(Unsent::TooLong { length, limit });
+            return Err(BackplaneError::TooLong { length, limit });
         }
         let state = self.client.connection_state();
         if state != State::Connected {
-            return Err(Unsent::Away(format!("the connection to NATS is {state}")));
+            return Err(BackplaneError::Away(format!("the connection to NATS is {state}")));
         }
         Ok(limit)
     }
@@ -184,7 +184,7 @@ impl Backplane for NatsBus {
         self.tasks.lock().extend(tasks);
     }
 
-    fn join(&self, interest: &Arc<Interest>, joined: Joined) {
+    fn join(&self, interest: &Arc<Interest>, joined: PendingInterest) {
         let Some(node) = self.node.get().cloned() else { return };
         let is_member = interest.group().is_some();
         if is_member && self.groups.enter() {
@@ -205,9 +205,9 @@ impl Backplane for NatsBus {
         }
     }
 
-    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
+    fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let limit = self.room(frame.len())?;
-        let with = if self.groups.may_be() { With::Nobody } else { With::Others(limit) };
+        let with = if self.groups.may_be() { FrameOptions::Nobody } else { FrameOptions::Others(limit) };
         self.outgoing.publish(topic, frame, with)
     }
 
@@ -284,7 +284,7 @@ async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<G
 }
 
 /// Forwards the messages of an interest, until it is aborted.
-async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: Joined) {
+async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
     // While NATS is away the subscriber gets what its own broker publishes, and need not wait.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {

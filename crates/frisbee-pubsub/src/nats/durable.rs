@@ -42,9 +42,9 @@ mod settings;
 mod subscription;
 
 pub use delivery::Delivery;
-use error::Unanswered;
+use error::JetStreamFailure;
 pub use error::{AckError, OpenError, PublishError, RecvError};
-pub use settings::{DurableTopicBuilder, Storage, WhenFull};
+pub use settings::{DurableTopicBuilder, Storage, DiscardPolicy};
 pub use subscription::{Replay, Subscription, SubscriptionBuilder};
 
 use crate::check_topic;
@@ -110,23 +110,23 @@ impl Shared {
     }
 
     /// Sends a request to JetStream that is answered by JSON.
-    async fn ask<T: DeserializeOwned>(&self, what: String) -> Result<T, Unanswered> {
+    async fn ask<T: DeserializeOwned>(&self, what: String) -> Result<T, JetStreamFailure> {
         match self.context.request(what, &NOTHING).await {
             Ok(Response::Ok(answer)) => Ok(answer),
-            Ok(Response::Err { error }) => Err(Unanswered::Refused(error)),
-            Err(error) => Err(Unanswered::Silent(error)),
+            Ok(Response::Err { error }) => Err(JetStreamFailure::Refused(error)),
+            Err(error) => Err(JetStreamFailure::Silent(error)),
         }
     }
 }
 
 /// The position of a published message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stored {
+pub struct StoredMessage {
     sequence: u64,
     is_duplicate: bool,
 }
 
-impl Stored {
+impl StoredMessage {
     /// The number of the message in its durable topic, which counts from 1.
     pub fn sequence(self) -> u64 {
         self.sequence
@@ -164,7 +164,7 @@ impl DurableTopic {
     ///
     /// # Cancel safety
     /// The message may be stored or not.
-    pub async fn publish(&self, topic: &str, id: &str, payload: impl Into<Bytes>) -> Result<Stored, PublishError> {
+    pub async fn publish(&self, topic: &str, id: &str, payload: impl Into<Bytes>) -> Result<StoredMessage, PublishError> {
         let payload = payload.into();
         self.check(topic, id, payload.len())?;
         let subject = [&self.shared.prefix, topic].concat();
@@ -212,7 +212,7 @@ impl DurableTopic {
         let deleting = self.shared.ask(format!("CONSUMER.DELETE.{}.{}", self.shared.stream, stored(name)));
         match deleting.await {
             Ok(DeleteStatus { success }) => Ok(success),
-            Err(Unanswered::Refused(error)) if error.error_code() == ErrorCode::CONSUMER_NOT_FOUND => Ok(false),
+            Err(JetStreamFailure::Refused(error)) if error.error_code() == ErrorCode::CONSUMER_NOT_FOUND => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -240,14 +240,14 @@ impl DurableTopic {
         if length > limit { Err(PublishError::TooLong { length, limit }) } else { Ok(()) }
     }
 
-    async fn attempt(&self, subject: String, message: PublishMessage, limit: Duration) -> Result<Stored, Failure> {
+    async fn attempt(&self, subject: String, message: PublishMessage, limit: Duration) -> Result<StoredMessage, Failure> {
         if !self.shared.is_connected() {
             let state = self.shared.client.connection_state();
             return Err(Failure::Away(format!("the connection to NATS is {state}")));
         }
         let publishing = async { self.shared.context.send_publish(subject, message).await?.await };
         match timeout(limit, publishing).await {
-            Ok(Ok(answer)) => Ok(Stored { sequence: answer.sequence, is_duplicate: answer.duplicate }),
+            Ok(Ok(answer)) => Ok(StoredMessage { sequence: answer.sequence, is_duplicate: answer.duplicate }),
             Ok(Err(error)) => Err(Failure::of(&error)),
             Err(_) => Err(Failure::Silent("NATS does not answer".to_owned())),
         }

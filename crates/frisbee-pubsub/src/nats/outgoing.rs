@@ -3,7 +3,7 @@
 //! While they wait, short ones of one topic join each other. So nothing is delayed for a batch: a frame that is alone is
 //! written alone, and the more there are, the more of them are written as one.
 
-use crate::Unsent;
+use crate::BackplaneError;
 use crate::nats::batch::Payload;
 use crate::nats::subjects::Subjects;
 use async_nats::Subject;
@@ -27,7 +27,7 @@ const KEPT: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
-    queue: Mutex<Vec<Waiting>>,
+    queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
     /// The charges of all that is not written yet.
     charged: AtomicUsize,
@@ -41,7 +41,7 @@ pub(crate) struct Writer(Arc<Outgoing>);
 
 /// A message of NATS that is not written yet.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedMessage {
     pub(crate) subject: Subject,
     pub(crate) payload: Payload,
     charge: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Waiting {
 
 /// How a frame may be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum With {
+pub(crate) enum FrameOptions {
     /// In one message of so many bytes at most, together with frames of its topic that wait.
     Others(usize),
     /// In a message of its own.
@@ -68,13 +68,13 @@ impl Outgoing {
     }
 
     /// Adds a frame for a topic.
-    pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: With) -> Result<(), Unsent> {
+    pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: FrameOptions) -> Result<(), BackplaneError> {
         self.check()?;
         let mut queue = self.queue.lock();
         let last = queue.last_mut().filter(|last| self.subjects.topic_of(&last.subject) == topic);
         let subject = match last {
             Some(last) => {
-                if let With::Others(most) = with
+                if let FrameOptions::Others(most) = with
                     && last.payload.add(&frame, most)
                 {
                     last.charge += frame.len();
@@ -90,27 +90,27 @@ impl Outgoing {
     }
 
     /// Adds a frame for requests among brokers.
-    pub(crate) fn control(&self, frame: Bytes) -> Result<(), Unsent> {
+    pub(crate) fn control(&self, frame: Bytes) -> Result<(), BackplaneError> {
         self.check()?;
         self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
         Ok(())
     }
 
-    fn check(&self) -> Result<(), Unsent> {
+    fn check(&self) -> Result<(), BackplaneError> {
         if self.has_ended.load(Ordering::Relaxed) {
-            return Err(Unsent::Away("its runtime has ended".to_owned()));
+            return Err(BackplaneError::Away("its runtime has ended".to_owned()));
         }
         let charged = self.charged.load(Ordering::Relaxed);
         if charged > WAITING_MAX {
-            return Err(Unsent::Away(format!("{charged} bytes wait to be written to NATS")));
+            return Err(BackplaneError::Away(format!("{charged} bytes wait to be written to NATS")));
         }
         Ok(())
     }
 
-    fn push(&self, queue: &mut Vec<Waiting>, subject: Subject, frame: Bytes) {
+    fn push(&self, queue: &mut Vec<QueuedMessage>, subject: Subject, frame: Bytes) {
         let charge = frame.len() + FRAME_CHARGE;
         self.charged.fetch_add(charge, Ordering::Relaxed);
-        queue.push(Waiting { subject, payload: Payload::Frame(frame), charge });
+        queue.push(QueuedMessage { subject, payload: Payload::Frame(frame), charge });
         if queue.len() == 1 {
             self.filled.notify_one();
         }
@@ -123,7 +123,7 @@ impl Writer {
     }
 
     /// Waits until something is there, and moves all of it to `portion`, which is empty.
-    pub(crate) async fn take(&self, portion: &mut Vec<Waiting>) {
+    pub(crate) async fn take(&self, portion: &mut Vec<QueuedMessage>) {
         if portion.capacity() > KEPT {
             *portion = Vec::new();
         }
@@ -148,7 +148,7 @@ impl Drop for Writer {
     }
 }
 
-impl Waiting {
+impl QueuedMessage {
     /// The bytes that it is charged.
     pub(crate) fn charge(&self) -> usize {
         self.charge
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::nats::batch::{BATCH_MAX, frames};
 
-    const MOST: With = With::Others(1 << 20);
+    const MOST: FrameOptions = FrameOptions::Others(1 << 20);
 
     fn outgoing() -> (Arc<Outgoing>, Writer) {
         let outgoing = Arc::new(Outgoing::new(Arc::new(Subjects::of("shop").unwrap())));
@@ -209,7 +209,7 @@ mod tests {
     async fn frames_that_are_to_leave_alone_do_and_long_ones_do_as_well() {
         let (outgoing, writer) = outgoing();
         for _ in 0..3 {
-            outgoing.publish("a", "\x01".into(), With::Nobody).unwrap();
+            outgoing.publish("a", "\x01".into(), FrameOptions::Nobody).unwrap();
         }
         for _ in 0..2 {
             outgoing.publish("a", vec![1; BATCH_MAX].into(), MOST).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::History;
-use crate::follow::{Answer, Next, Positions, put_position};
+use crate::follow::{Answer, NextOffset, Positions, put_position};
 use std::time::Duration;
 
 /// The packets that a turn, and the turns after it, send: `=` for answers, `@topic:offset`, `id:payload`, `-lost`.
@@ -32,7 +32,7 @@ fn shown(member: &mut Member) -> Vec<String> {
     }
 }
 
-fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, positions: &[(&str, Next)]) {
+fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, positions: &[(&str, NextOffset)]) {
     let mut body = name(pattern);
     body.push(start);
     positions.iter().for_each(|(topic, next)| put_position(&mut body, topic, *next));
@@ -69,7 +69,7 @@ fn subscriber_starts_at_requested_position_and_continues() {
 fn position_resumes_only_within_its_epoch() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     publish(&mut writer, "a", 1..=5);
-    let next = |epoch, offset| [("a", Next { epoch, offset })];
+    let next = |epoch, offset| [("a", NextOffset { epoch, offset })];
     let epoch = epoch(&broker);
     for (at, expected) in [(4, "1@a:4 1:4 1:5"), (6, "1@a:6"), (2, "1@a:3 1:3 1:4 1:5"), (9, "1@a:3 1:3 1:4 1:5")] {
         follow(&mut reader, 1, "a", 0, &next(epoch, at));
@@ -196,7 +196,7 @@ fn requests_that_no_client_sends_are_refused() {
         assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
         packet.body[0]
     };
-    let next = Next { epoch: 1, offset: 1 };
+    let next = NextOffset { epoch: 1, offset: 1 };
     let mut many = [name("a"), vec![0]].concat();
     ["a", "b"].into_iter().for_each(|topic| put_position(&mut many, topic, next));
     assert_eq!(refused(many), Reason::Full as u8);

@@ -70,7 +70,7 @@ fn ring_changes_during_a_read(more: usize) {
         writer.write(link, &[IoSlice::new(&second)]).expect("the peer is honest");
     });
     assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "the rest goes to a larger ring");
-    assert!(ends.writer.borrow_mut().may_sleep(Wait::Room));
+    assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
     assert_eq!(ends.writer.borrow().writer.size(), 64 * 1024);
     assert!(ends.read(1 << 20) == first, "bytes of the first ring, and no others");
     assert!(ends.writer.borrow().writer.size() > 64 * 1024, "the ring was changed while it was read");
@@ -91,10 +91,10 @@ fn ring_change_within_a_read_is_no_violation() {
 fn small_reads_before_a_ring_change_are_no_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
         writer.handle_bell().expect("the bell announces a read");
-        assert!(writer.may_sleep(Wait::Room), "the ring is to be replaced, and is not empty");
+        assert!(writer.may_sleep(WaitEvent::Room), "the ring is to be replaced, and is not empty");
     });
     assert_eq!((ends.write(&[1; 50_000]), ends.write(&[2; 100_000])), (50_000, 0));
-    assert!(ends.writer.borrow_mut().may_sleep(Wait::Room));
+    assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
     for _ in 0..499 {
         assert_eq!(ends.read(100), [1; 100]);
     }
@@ -125,5 +125,5 @@ fn nothing_is_read_after_an_error() {
     written(10);
     let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("the connection has failed");
     assert_eq!((error.kind(), into.filled().len()), (io::ErrorKind::InvalidData, 0));
-    assert!(ends.reader.is_ready(Wait::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err());
+    assert!(ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err());
 }

@@ -15,7 +15,7 @@ pub(crate) type End = (Vec<u8>, u16);
 
 /// Bytes of a connection in their order.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct CapturedBytes {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) bytes: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) struct Piece {
 }
 
 /// Reads a capture.
-pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<Piece>, String> {
+pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("it is too short")?;
     let is_little = match magic {
         [0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1] => true,
@@ -81,7 +81,7 @@ fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     }
 }
 
-struct Segment<'a> {
+struct TcpSegment<'a> {
     from: End,
     to: End,
     sequence: u32,
@@ -90,7 +90,7 @@ struct Segment<'a> {
 }
 
 /// The segment of TCP in an IP packet.
-fn segment(ip: &[u8]) -> Option<Segment<'_>> {
+fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     let (from, to, tcp) = match ip.first()? >> 4 {
         4 => {
             let head = usize::from(ip.first()? & 15) * 4;
@@ -113,7 +113,7 @@ fn segment(ip: &[u8]) -> Option<Segment<'_>> {
     let port = |at: usize| Some(u16::from_be_bytes([*tcp.get(at)?, *tcp.get(at + 1)?]));
     let sequence: [u8; 4] = tcp.get(4..8)?.try_into().ok()?;
     let head = usize::from(tcp.get(12)? >> 4) * 4;
-    Some(Segment {
+    Some(TcpSegment {
         from: (from.to_vec(), port(0)?),
         to: (to.to_vec(), port(2)?),
         sequence: u32::from_be_bytes(sequence),
@@ -126,7 +126,7 @@ fn segment(ip: &[u8]) -> Option<Segment<'_>> {
 #[derive(Default)]
 struct Order {
     directions: HashMap<(End, End), Direction>,
-    pieces: Vec<Piece>,
+    pieces: Vec<CapturedBytes>,
 }
 
 struct Direction {
@@ -138,7 +138,7 @@ struct Direction {
 }
 
 impl Order {
-    fn add(&mut self, segment: Segment<'_>) {
+    fn add(&mut self, segment: TcpSegment<'_>) {
         let key = (segment.from, segment.to);
         if segment.is_syn {
             let next = segment.sequence.wrapping_add(1);
@@ -169,7 +169,7 @@ impl Order {
 
 impl Direction {
     /// Adds the next bytes to the pieces; with `skip` also those after a gap.
-    fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<Piece>) {
+    fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
             // The segment whose beginning is nearest, before or after the next byte.
             let nearest = self.early.keys().copied().min_by_key(|at| at.wrapping_sub(self.next).cast_signed());
@@ -183,7 +183,7 @@ impl Direction {
             let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) else { continue };
             self.next = at.wrapping_add(u32::try_from(bytes.len()).unwrap_or(0));
             let (from, to) = key.clone();
-            pieces.push(Piece { from, to, bytes: new.to_vec(), is_behind_gap: distance > 0 });
+            pieces.push(CapturedBytes { from, to, bytes: new.to_vec(), is_behind_gap: distance > 0 });
         }
         if self.early.is_empty() {
             self.early_bytes = 0;
@@ -218,7 +218,7 @@ mod tests {
     fn text(capture: &[u8]) -> String {
         let pieces = pieces(capture).unwrap();
         assert!(pieces.iter().all(|piece| piece.from == (vec![127, 0, 0, 1], 12345)));
-        let mark = |piece: &Piece| if piece.is_behind_gap { "…" } else { "" };
+        let mark = |piece: &CapturedBytes| if piece.is_behind_gap { "…" } else { "" };
         pieces.iter().map(|piece| mark(piece).to_owned() + &String::from_utf8_lossy(&piece.bytes)).collect()
     }
 

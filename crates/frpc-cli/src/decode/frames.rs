@@ -23,13 +23,13 @@ const REMEMBERED: usize = 65_536;
 
 /// The end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
+pub(crate) enum FrameSender {
     /// The end that has dialled.
     Client,
     Server,
 }
 
-impl Side {
+impl FrameSender {
     fn mark(self) -> char {
         match self {
             Self::Client => '>',
@@ -46,7 +46,7 @@ impl Side {
 }
 
 /// A connection that is watched.
-pub(crate) struct Conversation {
+pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
     client: Vec<u8>,
@@ -55,13 +55,13 @@ pub(crate) struct Conversation {
     client_lost: bool,
     server_lost: bool,
     /// The method of each open stream, and the end that opened it.
-    streams: HashMap<u16, (Side, u16)>,
+    streams: HashMap<u16, (FrameSender, u16)>,
 }
 
 const STREAM: u16 = 2;
 const BATCH: u16 = 9;
 
-impl Conversation {
+impl WatchedConnection {
     /// Watches a connection from its beginning. The form of headers is that of the first frame, unless it is given.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
         Self {
@@ -76,15 +76,15 @@ impl Conversation {
     }
 
     /// Takes bytes that an end has sent, and calls `show` with a text for each frame that is complete.
-    pub(crate) fn feed(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str)) {
+    pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(&str)) {
         self.feed_steps(side, bytes, &mut |text, _| show(text));
     }
 
     /// As [`feed`](Self::feed), also with the meaning of each frame for a call.
-    pub(crate) fn feed_steps(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
+    pub(crate) fn feed_steps(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
         let (buffer, lost) = match side {
-            Side::Client => (&mut self.client, &mut self.client_lost),
-            Side::Server => (&mut self.server, &mut self.server_lost),
+            FrameSender::Client => (&mut self.client, &mut self.client_lost),
+            FrameSender::Server => (&mut self.server, &mut self.server_lost),
         };
         if *lost {
             return;
@@ -106,8 +106,8 @@ impl Conversation {
                 Err(reason) => {
                     show(&format!("{} no frame: {reason}", side.mark()), None);
                     match side {
-                        Side::Client => self.client_lost = true,
-                        Side::Server => self.server_lost = true,
+                        FrameSender::Client => self.client_lost = true,
+                        FrameSender::Server => self.server_lost = true,
                     }
                     return;
                 }
@@ -115,13 +115,13 @@ impl Conversation {
         }
         bytes.drain(..at.min(bytes.len()));
         match side {
-            Side::Client => self.client = bytes,
-            Side::Server => self.server = bytes,
+            FrameSender::Client => self.client = bytes,
+            FrameSender::Server => self.server = bytes,
         }
     }
 
     /// Shows each message of a batch as if it had come by itself, up to one that is cut.
-    fn show_batch(&mut self, side: Side, batch: &Frame<'_>, show: &mut dyn FnMut(&str, Option<Step>)) {
+    fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(&str, Option<Step>)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
             let Some((body, behind)) = usize::try_from(length).ok().and_then(|length| behind.split_at_checked(length))
@@ -135,10 +135,10 @@ impl Conversation {
     }
 
     /// The bytes of a direction that are not a whole frame yet.
-    pub(crate) fn left(&self, side: Side) -> usize {
+    pub(crate) fn left(&self, side: FrameSender) -> usize {
         match side {
-            Side::Client => self.client.len(),
-            Side::Server => self.server.len(),
+            FrameSender::Client => self.client.len(),
+            FrameSender::Server => self.server.len(),
         }
     }
 
@@ -168,7 +168,7 @@ impl Conversation {
         Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
     }
 
-    fn describe(&mut self, side: Side, frame: &Frame<'_>) -> (String, Option<Step>) {
+    fn describe(&mut self, side: FrameSender, frame: &Frame<'_>) -> (String, Option<Step>) {
         let Frame { id, operation, body } = *frame;
         let mut out = format!("{} ", side.mark());
         let mut step = None;
@@ -185,13 +185,13 @@ impl Conversation {
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
             6 => {
                 let called = number(body).and_then(|(it, _)| u16::try_from(it).ok()).unwrap_or(0);
-                step = Some(Step { opener: side, is_stream: false, id, operation: called, what: What::Cancelled });
+                step = Some(Step { opener: side, is_stream: false, id, operation: called, what: FrameEvent::Cancelled });
                 write!(out, "CANCEL of call {id} of {}", self.name(called))
             }
             7 => {
                 step = self.streams.get(&id).map(|&(opener, operation)| {
                     let code = number(body).map(|(code, _)| Code::from_i32(i32::try_from(code).unwrap_or(2)));
-                    let what = if code.is_some() || side != opener { What::Ended(code) } else { What::Sent(None, 0) };
+                    let what = if code.is_some() || side != opener { FrameEvent::Ended(code) } else { FrameEvent::Sent(None, 0) };
                     Step { opener, is_stream: true, id, operation, what }
                 });
                 write!(out, "END of stream {id}{}", reset(body))
@@ -201,10 +201,10 @@ impl Conversation {
             _ => {
                 let (prefix, message) = prefix(body);
                 // The item for calls of the accepting end turns the direction around.
-                let caller = if prefix.is_backward { Side::Server } else { Side::Client };
+                let caller = if prefix.is_backward { FrameSender::Server } else { FrameSender::Client };
                 let part = if side == caller { "request" } else { "reply" };
                 let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
-                let what = if side == caller { What::Began(body.len()) } else { What::Replied(status, body.len()) };
+                let what = if side == caller { FrameEvent::Began(body.len()) } else { FrameEvent::Replied(status, body.len()) };
                 step = Some(Step { opener: caller, is_stream: false, id, operation, what });
                 let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
                 self.message(operation, part == "request", message, &mut out);
@@ -214,7 +214,7 @@ impl Conversation {
         (out, step)
     }
 
-    fn stream(&mut self, side: Side, id: u16, body: &[u8], out: &mut String) -> Option<Step> {
+    fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
         if let [0x09, operation @ ..] = message
@@ -226,18 +226,18 @@ impl Conversation {
                 self.streams.insert(id, (side, operation));
             }
             let _ = write!(out, "STREAM {id} opened for {}{}", self.name(operation), prefix.text);
-            return step(side, operation, What::Began(0));
+            return step(side, operation, FrameEvent::Began(0));
         }
         if body.is_empty() {
             let _ = write!(out, "STREAM {id} closed");
             let (opener, operation) = self.streams.remove(&id)?;
-            return step(opener, operation, What::Ended(None));
+            return step(opener, operation, FrameEvent::Ended(None));
         }
         let _ = write!(out, "STREAM {id}, {} bytes{}", body.len(), prefix.text);
         if let Some((opener, operation)) = self.streams.get(&id).copied() {
             self.message(operation, side == opener, message, out);
             let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
-            return step(opener, operation, What::Sent(status.filter(|_| side != opener), body.len()));
+            return step(opener, operation, FrameEvent::Sent(status.filter(|_| side != opener), body.len()));
         }
         raw(message, out);
         None
@@ -291,16 +291,16 @@ impl Conversation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The end that calls.
-    pub(crate) opener: Side,
+    pub(crate) opener: FrameSender,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,
     pub(crate) operation: u16,
-    pub(crate) what: What,
+    pub(crate) what: FrameEvent,
 }
 
 /// What happened, with a status if the frame has one, and the bytes of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum FrameEvent {
     Began(usize),
     Sent(Option<Code>, usize),
     Replied(Option<Code>, usize),
@@ -440,7 +440,7 @@ fn raw(bytes: &[u8], out: &mut String) {
 }
 
 /// For tests and captures: the other end of a side.
-pub(crate) fn other(side: Side) -> Side {
+pub(crate) fn other(side: FrameSender) -> FrameSender {
     side.other()
 }
 
@@ -457,8 +457,8 @@ mod tests {
         out
     }
 
-    fn shown(pieces: &[(Side, &[u8])]) -> Vec<String> {
-        let mut conversation = Conversation::new(None, None);
+    fn shown(pieces: &[(FrameSender, &[u8])]) -> Vec<String> {
+        let mut conversation = WatchedConnection::new(None, None);
         let mut lines = Vec::new();
         for (side, bytes) in pieces {
             conversation.feed(*side, bytes, &mut |text| lines.push(text.to_owned()));
@@ -469,29 +469,29 @@ mod tests {
     #[test]
     fn frames_do_not_depend_on_cuts_or_header_form() {
         let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
-        let whole = shown(&[(Side::Client, &request)]);
+        let whole = shown(&[(FrameSender::Client, &request)]);
         assert_eq!(whole.len(), 2);
         assert_eq!(whole[0], "> PING");
         assert_eq!(whole[1], "> request 7 of operation 10, 8 bytes\n    08 00 05 0a 03 79 6f 75");
         for at in 0..request.len() {
             let (one, other) = request.split_at(at);
-            assert_eq!(shown(&[(Side::Client, one), (Side::Client, other)]), whole, "cut at {at}");
+            assert_eq!(shown(&[(FrameSender::Client, one), (FrameSender::Client, other)]), whole, "cut at {at}");
         }
         let old = [&frame(0, 0, b"")[2..], &frame(7, 10, b"\x08\x00\x05\x0a\x03you")[2..]].concat();
-        assert_eq!(shown(&[(Side::Client, &old)]), whole);
+        assert_eq!(shown(&[(FrameSender::Client, &old)]), whole);
     }
 
     #[test]
     fn prefixes_streams_and_errors_are_shown_in_words() {
         let lines = shown(&[
-            (Side::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
-            (Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
-            (Side::Client, &frame(1, 2, b"\x09\x15")),
-            (Side::Client, &frame(1, 2, b"\x08\x00")),
-            (Side::Client, &frame(1, 2, b"\x11\xb6\x09\x28\xb5\x2f\xfd\x60")),
-            (Side::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
-            (Side::Server, &frame(1, 7, b"")),
-            (Side::Client, &frame(1, 2, b"")),
+            (FrameSender::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
+            (FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
+            (FrameSender::Client, &frame(1, 2, b"\x09\x15")),
+            (FrameSender::Client, &frame(1, 2, b"\x08\x00")),
+            (FrameSender::Client, &frame(1, 2, b"\x11\xb6\x09\x28\xb5\x2f\xfd\x60")),
+            (FrameSender::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
+            (FrameSender::Server, &frame(1, 7, b"")),
+            (FrameSender::Client, &frame(1, 2, b"")),
         ]);
         assert_eq!(
             lines,
@@ -520,9 +520,9 @@ mod tests {
                 let operation = random.u16(..12);
                 bytes = frame(random.u16(..3), operation, &bytes);
             }
-            let mut conversation = Conversation::new(None, None);
-            conversation.feed(Side::Client, &bytes, &mut |_| {});
-            conversation.feed(other(Side::Client), &bytes, &mut |_| {});
+            let mut conversation = WatchedConnection::new(None, None);
+            conversation.feed(FrameSender::Client, &bytes, &mut |_| {});
+            conversation.feed(other(FrameSender::Client), &bytes, &mut |_| {});
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
                     }
                 });
             }
-            let stop = Stop(Arc::default());
+            let stop = StopClock(Arc::default());
             match clock {
                 Clock::Thread => {
                     let (due, stopped) = (due.clone(), stop.0.clone());
@@ -114,9 +114,9 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
 }
 
 /// Ends the thread of a clock when the load is cancelled.
-struct Stop(Arc<AtomicBool>);
+struct StopClock(Arc<AtomicBool>);
 
-impl Drop for Stop {
+impl Drop for StopClock {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -155,13 +155,13 @@ mod tests {
     use super::*;
 
     /// A server that answers after 1 ms, except during its stalls.
-    struct Stopped {
+    struct StallingServer {
         begun: Instant,
         from: Duration,
         until: Duration,
     }
 
-    impl Caller for Stopped {
+    impl Caller for StallingServer {
         async fn call(&self, _number: u64) -> Outcome {
             tokio::time::sleep(Duration::from_millis(1)).await;
             let at = self.begun.elapsed();
@@ -174,7 +174,7 @@ mod tests {
 
     async fn against_a_server_that_stops(how: Loop, callers: usize) -> Stats {
         let (from, until) = (Duration::from_secs(4), Duration::from_secs(5));
-        let caller = Arc::new(Stopped { begun: Instant::now(), from, until });
+        let caller = Arc::new(StallingServer { begun: Instant::now(), from, until });
         let stats = Arc::new(Mutex::new(Stats::new(vec!["a.B/C".to_owned()], Duration::from_secs(10))));
         run(caller, callers, how, Clock::Runtime, stats.clone()).await;
         Arc::into_inner(stats).unwrap().into_inner().unwrap()

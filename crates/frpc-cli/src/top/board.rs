@@ -58,13 +58,13 @@ impl Column {
 
 /// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum KeyEffect {
     Draw,
     End,
 }
 
 /// The view.
-pub(super) struct Board {
+pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
     before: Option<(WatchReply, Instant)>,
@@ -86,7 +86,7 @@ pub(super) struct Board {
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
-impl Board {
+impl TopView {
     pub(super) fn new(sort: Column, filter: Option<String>) -> Self {
         Self {
             last: WatchReply::default(),
@@ -219,18 +219,18 @@ impl Board {
     }
 
     /// Applies a key.
-    pub(super) fn key(&mut self, key: KeyEvent) -> Next {
+    pub(super) fn key(&mut self, key: KeyEvent) -> KeyEffect {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
-            return Next::End;
+            return KeyEffect::End;
         }
         if self.is_typing {
             self.type_filter(key.code);
-            return Next::Draw;
+            return KeyEffect::Draw;
         }
         match key.code {
             KeyCode::Esc if self.detail.is_some() => self.detail = None,
             KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
-            KeyCode::Char('q') | KeyCode::Esc => return Next::End,
+            KeyCode::Char('q') | KeyCode::Esc => return KeyEffect::End,
             KeyCode::Backspace | KeyCode::Left => self.detail = None,
             KeyCode::Enter | KeyCode::Right => self.open(),
             KeyCode::Up | KeyCode::Char('k') => self.move_mark(-1),
@@ -255,7 +255,7 @@ impl Board {
             }
             _ => {}
         }
-        Next::Draw
+        KeyEffect::Draw
     }
 
     fn open(&mut self) {

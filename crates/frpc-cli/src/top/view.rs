@@ -1,6 +1,6 @@
 //! How `frpc top` is drawn, and its text for pipes. All text of the server is escaped before it gets here into a cell.
 
-use super::board::{Board, Column};
+use super::board::{TopView, Column};
 use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};
@@ -55,7 +55,7 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
 ];
 
 /// Draws the whole view.
-pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
+pub(super) fn draw(board: &TopView, frame: &mut Frame<'_>) {
     let parts = [Constraint::Length(HEAD), Constraint::Min(1), Constraint::Length(1)];
     let [head, body, foot] = Layout::vertical(parts).areas(frame.area());
     frame.render_widget(Paragraph::new(head_lines(board).map(Line::from).to_vec()), head);
@@ -72,7 +72,7 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
 }
 
 /// The table of connections.
-fn draw_connections(board: &Board, frame: &mut Frame<'_>, area: Rect) {
+fn draw_connections(board: &TopView, frame: &mut Frame<'_>, area: Rect) {
     let rows = board.rows();
     let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
     let shown = rows.iter().map(|row| Row::new(row_cells(row)));
@@ -81,7 +81,7 @@ fn draw_connections(board: &Board, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// The table of methods with the figures of their calls.
-fn draw_methods(board: &Board, frame: &mut Frame<'_>, area: Rect) {
+fn draw_methods(board: &TopView, frame: &mut Frame<'_>, area: Rect) {
     let rows = board.methods();
     let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
     // Each column has a blank in front of it.
@@ -96,7 +96,7 @@ fn draw_methods(board: &Board, frame: &mut Frame<'_>, area: Rect) {
     draw_table(Table::new(shown, widths).header(Row::new(headings).style(Modifier::BOLD)), mark, frame, area);
 }
 
-fn heading(board: &Board, name: &str, column: Option<Column>) -> String {
+fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
     let mark = if board.is_ascending { "↑" } else { "↓" };
     if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
 }
@@ -114,7 +114,7 @@ fn draw_detail(number: u64, detail: &ConnectionReply, frame: &mut Frame<'_>, are
 }
 
 /// The figures of the server as a whole.
-fn head_lines(board: &Board) -> [String; HEAD as usize] {
+fn head_lines(board: &TopView) -> [String; HEAD as usize] {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
@@ -147,7 +147,7 @@ fn last_close(server: &Server) -> String {
     format!("last: {} ago, {}, {}", duration(close.age_ms), cell(peer), cell(&close.reason))
 }
 
-fn foot_line(board: &Board) -> String {
+fn foot_line(board: &TopView) -> String {
     if board.is_typing {
         return format!("filter: {}_", cell(&board.filter));
     }
@@ -235,7 +235,7 @@ fn stream(stream: &Stream) -> String {
 }
 
 /// The view as text, for pipes.
-pub(super) fn plain(board: &Board) -> String {
+pub(super) fn plain(board: &TopView) -> String {
     let (headings, rows): (Vec<String>, Vec<Vec<String>>) = if board.shows_methods() {
         let cells = |row: MethodRow<'_>| std::iter::once(cell(row.name)).chain(methods::cells(&row)).collect();
         let rows = board.methods().into_iter().map(cells).collect();
@@ -344,14 +344,14 @@ mod tests {
         WatchReply { servers: vec![ServerConnections { server: Some(server), connections }] }
     }
 
-    fn board() -> Board {
-        let (mut board, now) = (Board::new(Column::Calls, None), Instant::now());
+    fn board() -> TopView {
+        let (mut board, now) = (TopView::new(Column::Calls, None), Instant::now());
         board.take(reply(10), now);
         board.take(reply(30), now + Duration::from_secs(2));
         board
     }
 
-    fn drawn(board: &Board, width: u16, height: u16) -> Vec<String> {
+    fn drawn(board: &TopView, width: u16, height: u16) -> Vec<String> {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("it is in memory");
         terminal.draw(|frame| draw(board, frame)).expect("it is in memory");
         let buffer = terminal.backend().buffer();
@@ -359,11 +359,11 @@ mod tests {
         (0..height).map(row).collect()
     }
 
-    fn press(board: &mut Board, code: KeyCode) {
+    fn press(board: &mut TopView, code: KeyCode) {
         board.key(KeyEvent::new(code, KeyModifiers::NONE));
     }
 
-    fn numbers(board: &Board) -> Vec<u64> {
+    fn numbers(board: &TopView) -> Vec<u64> {
         board.rows().iter().map(|row| row.number).collect()
     }
 
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(lines[7], "shop.Shop/Browse             0.0       0.0       1.5µs  2.0ms  3.0s   10");
         assert_eq!(lines[8], "", "nothing is known of the third");
         assert!(lines[23].starts_with("q quit  m connections  < > sort"), "{lines:?}");
-        let names = |board: &Board| board.methods().iter().map(|row| row.name.len()).collect::<Vec<_>>();
+        let names = |board: &TopView| board.methods().iter().map(|row| row.name.len()).collect::<Vec<_>>();
         press(&mut board, KeyCode::Char('r'));
         assert_eq!(names(&board), [16, 41]);
         press(&mut board, KeyCode::Down);
@@ -498,16 +498,16 @@ mod tests {
         assert!(board.wants_detail().is_none());
         press(&mut board, KeyCode::Esc);
         assert_eq!(numbers(&board).len(), 3, "the filter is gone");
-        let ends = |board: &mut Board, code, modifiers| board.key(KeyEvent::new(code, modifiers));
-        assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), super::super::Next::End);
-        assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), super::super::Next::End);
+        let ends = |board: &mut TopView, code, modifiers| board.key(KeyEvent::new(code, modifiers));
+        assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), super::super::KeyEffect::End);
+        assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), super::super::KeyEffect::End);
     }
 
     #[test]
     fn paused_view_is_frozen_and_mark_follows_connection() {
         let mut board = board();
         press(&mut board, KeyCode::Down);
-        let marked = |board: &Board| board.rows()[board.mark(&board.rows())].number;
+        let marked = |board: &TopView| board.rows()[board.mark(&board.rows())].number;
         assert_eq!(marked(&board), 3);
         press(&mut board, KeyCode::Char('r'));
         press(&mut board, KeyCode::Char('>'));

@@ -2,7 +2,7 @@
 //! response is appended to earlier ones, without a separate buffer.
 
 use super::answer::{Answer, JSON};
-use super::written::{self, Open};
+use super::written::{self, OpenResponse};
 use crate::Gateway;
 use crate::charge::check_room;
 use crate::clock::now;
@@ -26,7 +26,7 @@ const REPLIES_KEPT: usize = 4 * 1024;
 
 /// The target of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Callee {
+pub(crate) enum CallTarget {
     /// The method with this number in [`Calls`].
     Method(usize),
     JsonRpc,
@@ -36,7 +36,7 @@ pub(crate) enum Callee {
 pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
     context: &'a ForeignContext,
-    called: Vec<Called>,
+    called: Vec<ResolvedMethod>,
     /// The calls by JSON-RPC, once there has been one.
     session: Option<Box<Session>>,
     /// The digits of the length of the last response by JSON-RPC.
@@ -44,7 +44,7 @@ pub(crate) struct Calls<'a> {
 }
 
 /// A method that has been called.
-struct Called {
+struct ResolvedMethod {
     path: Box<str>,
     format: Format,
     place: ForeignSlot,
@@ -53,15 +53,15 @@ struct Called {
 }
 
 /// A call whose handler waits. It ends when this is dropped.
-pub(crate) enum Waiting {
+pub(crate) enum PendingCall {
     Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] ForeignTask),
     JsonRpc(Box<Session>),
 }
 
 /// The parts of a call that its head states.
 #[derive(Debug)]
-pub(crate) struct Terms {
-    pub(crate) callee: Callee,
+pub(crate) struct CallHead {
+    pub(crate) callee: CallTarget,
     pub(crate) metadata: Metadata,
     pub(crate) timeout: Option<Duration>,
 }
@@ -89,26 +89,26 @@ impl<'a> Calls<'a> {
 
     /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
     /// called.
-    pub(crate) fn enter(&mut self, path: &str, method: &ForeignMethod, format: Format) -> Option<Callee> {
+    pub(crate) fn enter(&mut self, path: &str, method: &ForeignMethod, format: Format) -> Option<CallTarget> {
         let known = self.called.iter().position(|called| called.format == format && *called.path == *path);
         if known.is_none() && self.called.len() < METHODS_MAX {
             let place = method.slot(format.name())?;
-            self.called.push(Called { path: path.into(), format, place, digits: 2 });
-            return Some(Callee::Method(self.called.len() - 1));
+            self.called.push(ResolvedMethod { path: path.into(), format, place, digits: 2 });
+            return Some(CallTarget::Method(self.called.len() - 1));
         }
-        known.map(Callee::Method)
+        known.map(CallTarget::Method)
     }
 
     /// Makes a call, and appends the response if it is ready at once.
     pub(crate) fn begin(
         &mut self,
-        terms: Terms,
+        terms: CallHead,
         body: Bytes,
         options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
-    ) -> Option<Waiting> {
+    ) -> Option<PendingCall> {
         match terms.callee {
-            Callee::Method(number) => {
+            CallTarget::Method(number) => {
                 let mut request = Request::new(body);
                 if let Some(timeout) = terms.timeout {
                     request.set_timeout(timeout);
@@ -119,13 +119,13 @@ impl<'a> Calls<'a> {
                 let mut turn = self.context.methods().batch(options.now);
                 self.called.get_mut(number)?.begin(&mut turn, self.context, request, options, out)
             }
-            Callee::JsonRpc => {
+            CallTarget::JsonRpc => {
                 let mut session = self.session.take().unwrap_or_else(|| {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
                 *session.metadata_mut() = terms.metadata;
                 // Replies that are there at once are written where they are sent from.
-                let open = Open::begin(out, JSON, self.digits, options.now);
+                let open = OpenResponse::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();
                 std::mem::swap(session.output(), out);
                 session.handle(&body);
@@ -134,7 +134,7 @@ impl<'a> Calls<'a> {
                     session.output().extend_from_slice(out.get(begin..).unwrap_or_default());
                     open.undo(out);
                     if session.calls() > 0 {
-                        return Some(Waiting::JsonRpc(session));
+                        return Some(PendingCall::JsonRpc(session));
                     }
                     // There were notifications alone.
                     written::put(out, &Answer::empty(204), options, true);
@@ -153,10 +153,10 @@ impl<'a> Calls<'a> {
     }
 
     /// Appends the response to a call that is over.
-    pub(crate) fn finish(&mut self, ended: Ended, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn finish(&mut self, ended: FinishedCall, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
         match ended {
-            Ended::Method(answer, _hold) => written::put(out, &answer, options, true),
-            Ended::JsonRpc(mut session) => {
+            FinishedCall::Method(answer, _hold) => written::put(out, &answer, options, true),
+            FinishedCall::JsonRpc(mut session) => {
                 if let Err(status) = check_room(self.context, session.output().len()) {
                     *session.output() = Vec::new();
                     self.session = Some(session);
@@ -169,7 +169,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-impl Called {
+impl ResolvedMethod {
     #[inline]
     fn begin(
         &mut self,
@@ -178,9 +178,9 @@ impl Called {
         request: Request<Bytes>,
         options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
-    ) -> Option<Waiting> {
+    ) -> Option<PendingCall> {
         let Self { format, place, digits, .. } = self;
-        let open = Open::begin(out, format.content_type(), *digits, options.now);
+        let open = OpenResponse::begin(out, format.content_type(), *digits, options.now);
         let content = out.len();
         let mut result = None;
         let called = place.call(turn, request, out, || {
@@ -209,7 +209,7 @@ impl Called {
             ForeignCalled::InProgress(task) => {
                 open.undo(out);
                 // The receiver was made together with the function that gets the result.
-                result.map(|result| Waiting::Method(*format, result, task))
+                result.map(|result| PendingCall::Method(*format, result, task))
             }
         }
     }
@@ -223,7 +223,7 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
         // There were notifications alone.
         return written::put(out, &Answer::empty(204), options, true);
     }
-    let open = Open::begin(out, JSON, replies.len().ilog10() as usize + 1, options.now);
+    let open = OpenResponse::begin(out, JSON, replies.len().ilog10() as usize + 1, options.now);
     out.extend_from_slice(replies);
     open.end(out, &[], options);
     replies.clear();
@@ -231,20 +231,20 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
 }
 
 /// A call that has waited and is over.
-pub(crate) enum Ended {
+pub(crate) enum FinishedCall {
     /// With the charge for it.
     Method(Answer, Option<MemoryCharge>),
     JsonRpc(Box<Session>),
 }
 
-impl Waiting {
+impl PendingCall {
     /// Waits for the end of the call.
-    pub(crate) async fn end(self) -> Ended {
+    pub(crate) async fn end(self) -> FinishedCall {
         match self {
             Self::Method(format, result, _task) => {
                 let stopped = Status::unavailable("the server is shutting down");
                 let (result, hold) = result.await.map_or((Err(stopped), None), |(result, hold)| (result, Some(hold)));
-                Ended::Method(unary::answer(format, result), hold)
+                FinishedCall::Method(unary::answer(format, result), hold)
             }
             Self::JsonRpc(mut session) => {
                 poll_fn(|task| {
@@ -254,7 +254,7 @@ impl Waiting {
                     Poll::Ready(())
                 })
                 .await;
-                Ended::JsonRpc(session)
+                FinishedCall::JsonRpc(session)
             }
         }
     }

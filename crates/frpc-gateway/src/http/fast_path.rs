@@ -5,11 +5,11 @@
 //! client included (1.65 and 5.8 us), and with one in flight 1.4 times (13.0 and 18.4 us).
 
 use super::answer::Answer;
-use super::calls::{Callee, Calls, Ended, ResponseOptions, Terms, Waiting};
-use super::fields::{self, Known};
+use super::calls::{CallTarget, Calls, FinishedCall, ResponseOptions, CallHead, PendingCall};
+use super::fields::{self, KnownFields};
 use super::half_close::{self, Probe};
 use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
-use super::route::{Asked, Protocol, Route, probe, route};
+use super::route::{RequestHead, Protocol, Route, probe, route};
 use super::written;
 use crate::charge::check_room;
 use crate::clock::{after, now};
@@ -171,11 +171,11 @@ impl<'a> FastPath<'a> {
     }
 
     /// Answers a call whose handler waits when it is ready.
-    async fn wait(&mut self, waiting: Waiting, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
+    async fn wait(&mut self, waiting: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let Some(ended) = self.attend(pin!(waiting.end())).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
         };
-        if let Ended::Method(answer, hold) = ended {
+        if let FinishedCall::Method(answer, hold) = ended {
             let is_last = self.is_last(is_last);
             // Writing charges it, if it has to wait.
             drop(hold);
@@ -261,7 +261,7 @@ impl<'a> FastPath<'a> {
             Ok(head) => head,
             Err(malformed) => return self.malformed(malformed),
         };
-        let known = Known::of(head.fields.iter().map(|field| (field.name, field.value)));
+        let known = KnownFields::of(head.fields.iter().map(|field| (field.name, field.value)));
         let Some((length, is_last)) = is_simple(&head, &known) else {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         };
@@ -273,7 +273,7 @@ impl<'a> FastPath<'a> {
             Some(answer) => (Pass::default(), Route::Answer(answer)),
             None => match self.http.locks.admit(&known, self.context.local_addr()) {
                 Ok(pass) => {
-                    let asked = Asked { method: head.method, path, known: &known, is_http2: false };
+                    let asked = RequestHead { method: head.method, path, known: &known, is_http2: false };
                     (pass, route(self.gateway, self.http, self.context, asked))
                 }
                 Err(answer) => (Pass::default(), Route::Answer(answer)),
@@ -316,7 +316,7 @@ impl<'a> FastPath<'a> {
             Route::NoMethod(_) => return self.respond(&Answer::not_found(path), pass, is_last).await,
             #[cfg(feature = "mcp")]
             Route::Mcp => return self.respond(&Answer::not_found(path), pass, is_last).await,
-            Route::JsonRpc => Callee::JsonRpc,
+            Route::JsonRpc => CallTarget::JsonRpc,
             Route::Get(method) => {
                 let call = get(&method, query, limit, metadata, timeout);
                 return self.respond_by(pin!(call), pass, is_last).await;
@@ -334,8 +334,8 @@ impl<'a> FastPath<'a> {
                 }
             }
         };
-        let timeout = if let Callee::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
-        let terms = Terms { callee, metadata, timeout };
+        let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
+        let terms = CallHead { callee, metadata, timeout };
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
         let waiting = self.calls.begin(terms, body, options, &mut self.output);
         match waiting {
@@ -518,7 +518,7 @@ impl<'a> FastPath<'a> {
 }
 
 /// The length of the body of a request that the fast path answers, and whether the client wants no further one.
-fn is_simple(head: &Head<'_, '_>, known: &Known<'_>) -> Option<(u64, bool)> {
+fn is_simple(head: &Head<'_, '_>, known: &KnownFields<'_>) -> Option<(u64, bool)> {
     let Framing::Length(length) = head.framing else { return None };
     let is_usual = !head.is_old
         && head.method != "HEAD"

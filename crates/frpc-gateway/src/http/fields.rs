@@ -13,7 +13,7 @@ const NAME_MAX: usize = 30;
 
 /// The fields of a request that the gateway understands, as bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownFields<'a> {
     pub(crate) host: Option<&'a [u8]>,
     pub(crate) origin: Option<&'a [u8]>,
     /// `sec-fetch-site`, the browser's statement of a request's origin.
@@ -55,7 +55,7 @@ pub(crate) struct Known<'a> {
     pub(crate) repeated: Option<&'static str>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownFields<'a> {
     /// The fields with these names, in any case, and values.
     pub(crate) fn of(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut known = Self::default();
@@ -304,7 +304,7 @@ mod tests {
             ("cookie", b"b=2"),
             ("connect-timeout-ms", b"1500"),
         ];
-        let known = Known::of(fields.into_iter());
+        let known = KnownFields::of(fields.into_iter());
         assert_eq!((known.host, known.repeated), (Some(&b"localhost"[..]), None));
         assert_eq!(known.connect_timeout(), Ok(Some(Duration::from_millis(1500))));
         let metadata = metadata(fields.into_iter()).unwrap();
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn lines_of_a_list_are_combined_and_other_fields_occur_once() {
         let known = |fields: &[(&'static str, &'static str)]| {
-            Known::of(fields.iter().map(|(name, value)| (*name, value.as_bytes())))
+            KnownFields::of(fields.iter().map(|(name, value)| (*name, value.as_bytes())))
         };
         let combined = known(&[("connection", "upgrade"), ("connection", "keep-alive")]);
         assert_eq!(combined.connection.as_deref(), Some(&b"upgrade, keep-alive"[..]));
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn a_timeout_is_a_number_of_at_most_ten_digits() {
         let timeout =
-            |text: &'static str| Known { timeout: Some(text.as_bytes()), ..Known::default() }.connect_timeout();
+            |text: &'static str| KnownFields { timeout: Some(text.as_bytes()), ..KnownFields::default() }.connect_timeout();
         assert_eq!(timeout("0"), Ok(Some(Duration::ZERO)));
         assert_eq!(timeout("9999999999"), Ok(Some(Duration::from_millis(9_999_999_999))));
         for wrong in ["", "+1", "-1", "1.5", "10000000000", "a"] {

@@ -13,12 +13,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A transport whose first bytes have been read already.
 #[derive(Debug)]
-pub(crate) struct Rewound<T> {
+pub(crate) struct RewoundTransport<T> {
     early: BytesMut,
     io: T,
 }
 
-impl<T> Rewound<T> {
+impl<T> RewoundTransport<T> {
     pub(crate) fn new(early: BytesMut, io: T) -> Self {
         Self { early, io }
     }
@@ -28,7 +28,7 @@ impl<T> Rewound<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for RewoundTransport<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -53,7 +53,7 @@ fn pour(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
     count
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for RewoundTransport<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(context, bytes)
     }
@@ -269,7 +269,7 @@ mod tests {
 
     async fn passed(input: &str) -> (String, Option<Malformed>) {
         let exchange = Exchange::new();
-        let mut guard = Guard::new(Rewound::new(BytesMut::from(input), tokio::io::empty()), exchange.clone());
+        let mut guard = Guard::new(RewoundTransport::new(BytesMut::from(input), tokio::io::empty()), exchange.clone());
         let mut passed = Vec::new();
         tokio::select! {
             biased;

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::calls::ResponseOptions;
 use super::exchange::Deadline;
-use super::guard::{Guard, Rewound};
+use super::guard::{Guard, RewoundTransport};
 use super::head::Malformed;
 use super::service::Service;
 use super::written;
@@ -30,11 +30,11 @@ use tokio::io::AsyncWriteExt as _;
 pub(crate) struct Upgraded {
     pub(crate) upgrade: Upgrade,
     pub(crate) metadata: Metadata,
-    pub(crate) transport: Rewound<RawTransport>,
+    pub(crate) transport: RewoundTransport<RawTransport>,
 }
 
 /// The reason for which hyper does not continue with a connection.
-enum End {
+enum ConnectionEnd {
     Served(hyper::Result<()>),
     Refused(Malformed),
     Idle,
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
 ) -> io::Result<Option<Upgraded>> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     let head_timeout = context.first_header_timeout();
-    let io = TokioIo::new(Guard::new(Rewound::new(early, transport), exchange.clone()));
+    let io = TokioIo::new(Guard::new(RewoundTransport::new(early, transport), exchange.clone()));
     let mut builder = http1::Builder::new();
     // The times are those of `Exchange::deadline`.
     builder.header_read_timeout(None);
@@ -70,18 +70,18 @@ pub(crate) async fn serve(
         }
         loop {
             if let Poll::Ready(served) = Pin::new(&mut connection).poll(task) {
-                return Poll::Ready(End::Served(served));
+                return Poll::Ready(ConnectionEnd::Served(served));
             }
             if let Some(malformed) = exchange.refused() {
-                return Poll::Ready(End::Refused(malformed));
+                return Poll::Ready(ConnectionEnd::Refused(malformed));
             }
             let Some(deadline) = exchange.deadline(idle_timeout, head_timeout, now()) else { return Poll::Pending };
             if alarm.poll(task, deadline.due()).is_pending() {
                 return Poll::Pending;
             }
             match deadline {
-                Deadline::Idle(_) => return Poll::Ready(End::Idle),
-                Deadline::Head(_) => return Poll::Ready(End::Refused(Malformed::TooSlow)),
+                Deadline::Idle(_) => return Poll::Ready(ConnectionEnd::Idle),
+                Deadline::Head(_) => return Poll::Ready(ConnectionEnd::Refused(Malformed::TooSlow)),
                 Deadline::Gone(_) => {}
             }
         }
@@ -94,20 +94,20 @@ pub(crate) async fn serve(
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
         // Messages have times of their own.
-        let transport = Rewound::new(early, transport.into_inner());
+        let transport = RewoundTransport::new(early, transport.into_inner());
         return Ok(Some(Upgraded { upgrade, metadata, transport }));
     }
     let served = match end {
         // hyper has shut down the transport.
-        End::Served(served) => served.or_else(|error| super::ended(&error)),
-        End::Refused(malformed) => {
+        ConnectionEnd::Served(served) => served.or_else(|error| super::ended(&error)),
+        ConnectionEnd::Refused(malformed) => {
             let mut output = Vec::new();
             let answer = Answer::refusal(malformed.status(), malformed.text());
             written::put(&mut output, &answer, ResponseOptions::last(), true);
             transport.write_all(&output).await?;
             transport.shutdown().await
         }
-        End::Idle => transport.shutdown().await,
+        ConnectionEnd::Idle => transport.shutdown().await,
     };
     Box::pin(drain(&mut transport)).await;
     served.map(|()| None)

@@ -1,7 +1,7 @@
 //! Connections of HTTP/2, which hyper serves.
 
 use super::exchange::Deadline;
-use super::guard::Rewound;
+use super::guard::RewoundTransport;
 use super::head::HEAD_MAX;
 use super::service::Service;
 use crate::clock::{FAR, now};
@@ -40,7 +40,7 @@ pub(crate) async fn serve(
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     exchange.handle_head(true);
     let config = context.config();
-    let io = TokioIo::new(Rewound::new(early, transport));
+    let io = TokioIo::new(RewoundTransport::new(early, transport));
     let (tasks, mut spawned) = mpsc::unbounded_channel();
     let mut builder = http2::Builder::new(Tasks(tasks));
     builder

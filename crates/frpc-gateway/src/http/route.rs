@@ -1,17 +1,17 @@
 //! The protocol and the method of a request.
 
 use super::answer::{Answer, JSON};
-use super::fields::Known;
+use super::fields::KnownFields;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{CallKind, ForeignContext, ForeignMethod};
 
 /// A request without its body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
-    pub(crate) known: &'a Known<'a>,
+    pub(crate) known: &'a KnownFields<'a>,
     pub(crate) is_http2: bool,
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
 }
 
 /// Where a request goes that was let in.
-pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: Asked<'_>) -> Route {
-    let Asked { method, path, known, is_http2 } = asked;
+pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: RequestHead<'_>) -> Route {
+    let RequestHead { method, path, known, is_http2 } = asked;
     let protocol = known.content_type.and_then(Protocol::of);
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
         return Route::Answer(http.locks.preflight(known));

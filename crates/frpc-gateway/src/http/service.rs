@@ -2,8 +2,8 @@
 
 use super::answer::{self, Answer};
 use super::exchange::{Exchange, InProgress};
-use super::fields::{self, Known};
-use super::route::{Asked, Protocol, Route, probe, route};
+use super::fields::{self, KnownFields};
+use super::route::{RequestHead, Protocol, Route, probe, route};
 use super::upgrade;
 use crate::charge::{CHARGED_MIN, check_growth, check_room};
 use crate::connect::envelope::Encoding;
@@ -44,12 +44,12 @@ pub(crate) struct Outgoing {
 }
 
 /// A part of a response, which hyper keeps until the client takes it.
-struct Charged {
+struct ChargedBody {
     bytes: Bytes,
     _hold: MemoryCharge,
 }
 
-impl AsRef<[u8]> for Charged {
+impl AsRef<[u8]> for ChargedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -121,7 +121,7 @@ impl Body for Outgoing {
                         return bytes;
                     }
                     let hold = self.context.charge(bytes.len());
-                    Bytes::from_owner(Charged { bytes, _hold: hold })
+                    Bytes::from_owner(ChargedBody { bytes, _hold: hold })
                 })
             })
         });
@@ -170,7 +170,7 @@ impl Service {
         let Some(http) = &self.gateway.http else { return respond(Answer::not_found("/")) };
         let (parts, body) = request.into_parts();
         let (body, is_over) = Inbound::new(body);
-        let mut known = Known::of(pairs(&parts.headers));
+        let mut known = KnownFields::of(pairs(&parts.headers));
         let addressed = is_addressed(&parts, &mut known);
         let is_invalid = addressed.is_err();
         let mut response = match addressed {
@@ -189,7 +189,7 @@ impl Service {
     }
 
     /// Answers a request if it may be made.
-    async fn admit(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
+    async fn admit(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>, body: Inbound) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.local_addr()), Err);
         if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
@@ -209,7 +209,7 @@ impl Service {
     }
 
     /// Answers a request for an upgrade, which follows the response if it is granted.
-    fn upgrade(&self, http: &Http, parts: &request::Parts, known: &Known<'_>) -> Response<Reply> {
+    fn upgrade(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>) -> Response<Reply> {
         let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
             let metadata = fields::metadata(pairs(&parts.headers)).map_err(|invalid| invalid.answer())?;
             upgrade::parse(&self.gateway, parts, known, metadata)
@@ -232,10 +232,10 @@ impl Service {
     }
 
     /// Answers a request that was let in.
-    async fn admitted(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
+    async fn admitted(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>, body: Inbound) -> Response<Reply> {
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let is_http2 = parts.version == Version::HTTP_2;
-        let asked = Asked { method, path, known, is_http2 };
+        let asked = RequestHead { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, asked) {
             Route::Answer(answer) => {
                 if answer.status >= 400 {
@@ -297,7 +297,7 @@ impl Service {
 
     /// Answers a message of the Model Context Protocol, by a stream of events as the error.
     #[cfg(feature = "mcp")]
-    async fn mcp(&self, known: &Known<'_>, metadata: Metadata, body: Bytes) -> Result<Answer, Response<Reply>> {
+    async fn mcp(&self, known: &KnownFields<'_>, metadata: Metadata, body: Bytes) -> Result<Answer, Response<Reply>> {
         use crate::mcp::http::{self as mcp, Outcome};
         let Some(settings) = &self.gateway.mcp else { return Ok(Answer::not_found("/mcp")) };
         match mcp::answer(&self.gateway, settings, &self.context, known, metadata, body).await {
@@ -320,7 +320,7 @@ impl Service {
         method: &frpc::ForeignMethod,
         format: unary::Format,
         metadata: Metadata,
-        known: &Known<'_>,
+        known: &KnownFields<'_>,
         message: Bytes,
     ) -> Answer {
         match known.connect_timeout() {
@@ -330,7 +330,7 @@ impl Service {
     }
 
     /// The same answer, compressed if the client takes that and it is worth it.
-    fn compressed(&self, mut answer: Answer, known: &Known<'_>) -> Answer {
+    fn compressed(&self, mut answer: Answer, known: &KnownFields<'_>) -> Answer {
         if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding.as_deref()) {
             answer.body = gzip::deflate(&answer.body);
             answer = answer.with("content-encoding", "gzip");
@@ -339,7 +339,7 @@ impl Service {
     }
 
     /// The whole body of a request, decompressed.
-    async fn whole(&self, mut body: Inbound, known: &Known<'_>) -> Result<Bytes, Answer> {
+    async fn whole(&self, mut body: Inbound, known: &KnownFields<'_>) -> Result<Bytes, Answer> {
         let encoding = Encoding::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());
@@ -393,7 +393,7 @@ const BODY_BEGINS: usize = 64 * 1024;
 
 /// Checks that a request names one host, which becomes `host` of the known fields, and has no field twice that has one
 /// value.
-fn is_addressed<'a>(parts: &'a request::Parts, known: &mut Known<'a>) -> Result<(), Answer> {
+fn is_addressed<'a>(parts: &'a request::Parts, known: &mut KnownFields<'a>) -> Result<(), Answer> {
     if let Some(name) = known.repeated {
         return Err(Answer::refusal(400, &format!("the header field {name} occurs more than once")));
     }

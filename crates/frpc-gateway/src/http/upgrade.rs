@@ -1,15 +1,15 @@
 //! Requests that turn a connection into one of WebSocket.
 
 use super::answer::Answer;
-use super::fields::{self, Known};
+use super::fields::{self, KnownFields};
 use crate::Gateway;
-use crate::web_socket::{Asked, Refusal, Subprotocol, Upgrade, VERSION};
+use crate::web_socket::{UpgradeRequest, Refusal, Subprotocol, Upgrade, VERSION};
 use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
 
 /// Whether a request is for WebSocket, and the gateway serves that.
-pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known<'_>) -> bool {
+pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &KnownFields<'_>) -> bool {
     gateway.web_socket
         && parts.method == Method::GET
         && parts.uri.path() == "/"
@@ -21,7 +21,7 @@ pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known
 pub(crate) fn parse(
     gateway: &Gateway,
     parts: &request::Parts,
-    known: &Known<'_>,
+    known: &KnownFields<'_>,
     metadata: Metadata,
 ) -> Result<(Upgrade, Metadata), Answer> {
     let is_upgrade = tokens(known.connection.as_deref()).any(|token| token.eq_ignore_ascii_case("upgrade"));
@@ -31,7 +31,7 @@ pub(crate) fn parse(
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
     let asked =
-        Asked { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol.as_deref() };
+        UpgradeRequest { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol.as_deref() };
     let upgrade = Upgrade::new(gateway, &asked).map_err(|refusal| match refusal {
         Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
         _ => Answer::refusal(400, refusal.text()),

@@ -60,7 +60,7 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 /// A response of status 200 whose body is appended to its head, without a copy: the number of digits of the length is
 /// guessed, and is mostly that of the last time.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenResponse {
     start: usize,
     /// The place of the digits.
     length: Range<usize>,
@@ -70,7 +70,7 @@ pub(crate) struct Open {
 /// The room that is made for the head and a short body.
 const ROOM: usize = 512;
 
-impl Open {
+impl OpenResponse {
     /// Appends a head. The body may be appended next.
     pub(crate) fn begin(out: &mut Vec<u8>, content_type: &str, digits: usize, now: Instant) -> Self {
         let start = out.len();
@@ -137,7 +137,7 @@ mod tests {
     /// A response after another one, without its date.
     fn opened(body: &str, guess: usize, fields: &Fields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
-        let open = Open::begin(&mut out, "a/b", guess, Instant::now());
+        let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());
         let digits =
             open.end(&mut out, fields, ResponseOptions { pass: Pass::default(), is_last, now: Instant::now() });
@@ -172,7 +172,7 @@ mod tests {
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
         let options = ResponseOptions { pass: Pass::default(), is_last: true, now };
         put(&mut whole, &answer, options, true);
-        let begun = Open::begin(&mut open, "a/b", 1, now);
+        let begun = OpenResponse::begin(&mut open, "a/b", 1, now);
         open.extend_from_slice(b"body");
         begun.end(&mut open, &answer.fields, options);
         assert_eq!(String::from_utf8(open), String::from_utf8(whole));
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_response_that_is_undone_leaves_those_before_it() {
         let mut out = b"before".to_vec();
-        Open::begin(&mut out, "a/b", 1, Instant::now()).undo(&mut out);
+        OpenResponse::begin(&mut out, "a/b", 1, Instant::now()).undo(&mut out);
         assert_eq!(out, b"before");
     }
 }

@@ -44,21 +44,21 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         is_flushing: false,
         charge: Charge::default(),
         active: now(),
-        reading: Reading::Open,
+        reading: ReadState::Open,
     };
     let mut stopping = pin!(context.stopping());
     // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
     let mut is_told = false;
     poll_fn(|task| {
         let polled = connection.poll(task);
-        if polled.is_ready() || connection.reading != Reading::Open {
+        if polled.is_ready() || connection.reading != ReadState::Open {
             return polled;
         }
         let is_stopping = if is_told { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
         is_told = true;
         if is_stopping {
             // Calls that have come are answered, and no others.
-            connection.reading = Reading::Last;
+            connection.reading = ReadState::Last;
             return connection.poll(task);
         }
         polled
@@ -81,7 +81,7 @@ fn session(gateway: &Gateway, context: &ForeignContext) -> Session {
 
 /// What becomes of the client's direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reading {
+enum ReadState {
     Open,
     /// Reads the bytes received by now, and nothing else.
     Last,
@@ -108,7 +108,7 @@ struct Connection<'a> {
     charge: Charge,
     /// When something has come or gone last.
     active: Instant,
-    reading: Reading,
+    reading: ReadState,
 }
 
 impl Connection<'_> {
@@ -126,7 +126,7 @@ impl Connection<'_> {
                 continue;
             }
             let has_output = !self.session.output().is_empty();
-            if self.reading == Reading::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
+            if self.reading == ReadState::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
                 return Poll::Ready(Ok(()));
             }
             return self.poll_time(task);
@@ -146,7 +146,7 @@ impl Connection<'_> {
             self.wait_for_rest();
             return Ok(true);
         }
-        if self.reading == Reading::Ended {
+        if self.reading == ReadState::Ended {
             return Ok(false);
         }
         let mut scratch = scratch::take_input();
@@ -160,7 +160,7 @@ impl Connection<'_> {
         let count = match read {
             Poll::Pending => {
                 scratch::put_input(scratch);
-                if self.reading == Reading::Last {
+                if self.reading == ReadState::Last {
                     self.end_reading();
                     return Ok(true);
                 }
@@ -184,11 +184,11 @@ impl Connection<'_> {
 
     fn end_reading(&mut self) {
         let reason = match self.reading {
-            Reading::Open => Status::cancelled("the client sends no more, and has not ended the stream"),
+            ReadState::Open => Status::cancelled("the client sends no more, and has not ended the stream"),
             _ if self.context.is_shutting_down() => Status::unavailable("the server is shutting down"),
-            Reading::Last | Reading::Ended => Status::unavailable("the connection has reached its maximum age"),
+            ReadState::Last | ReadState::Ended => Status::unavailable("the connection has reached its maximum age"),
         };
-        self.reading = Reading::Ended;
+        self.reading = ReadState::Ended;
         self.session.cut_off(&reason);
         self.input = BytesMut::new();
         self.transport.message_complete();
@@ -318,7 +318,7 @@ impl Connection<'_> {
         }
         // A client that sends no more, and has no output queued, may be gone for good: its calls continue as long as a
         // connection may be idle, and no longer.
-        let has_ended = self.reading == Reading::Ended;
+        let has_ended = self.reading == ReadState::Ended;
         let is_idle = (has_ended || self.session.calls() == 0) && self.session.output().len() == self.written;
         match self.active.checked_add(self.idle_timeout).filter(|_| is_idle) {
             Some(due) => self.transport.poll_deadline(task, due).map(Ok),

@@ -4,7 +4,7 @@
 //! [`Message::read`] judges any input. [`Plain::read`] takes what clients usually send, in one pass with the search for
 //! its end, and leaves everything else to the former.
 
-use super::framing::{Bounds, value_length};
+use super::framing::{ScanLimits, value_length};
 use frpc::json::{DecodeError, Options, Reader, plain_length};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) enum Message<'a> {
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Request(Request<'a>),
-    Invalid(Invalid<'a>),
+    Invalid(InvalidRequest<'a>),
 }
 
 /// A request or a notification.
@@ -42,7 +42,7 @@ pub(crate) struct Request<'a> {
 
 /// JSON that is no request.
 #[derive(Debug)]
-pub(crate) struct Invalid<'a> {
+pub(crate) struct InvalidRequest<'a> {
     /// If it could be determined.
     pub(crate) id: Option<&'a str>,
     pub(crate) reason: &'static str,
@@ -72,7 +72,7 @@ impl<'a> Item<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let text = reader.raw()?;
         if !text.starts_with('{') {
-            return Ok(Self::Invalid(Invalid { id: None, reason: "a request is an object" }));
+            return Ok(Self::Invalid(InvalidRequest { id: None, reason: "a request is an object" }));
         }
         let mut parts = Parts::default();
         // It has just been read, so there is no other error than those of the parts.
@@ -165,7 +165,7 @@ impl<'a> Parts<'a> {
         };
         match reason {
             None => Item::Request(request),
-            Some(reason) => Item::Invalid(Invalid { id: request.id, reason }),
+            Some(reason) => Item::Invalid(InvalidRequest { id: request.id, reason }),
         }
     }
 }
@@ -197,7 +197,7 @@ impl<'a> Plain<'a> {
     /// Reads the request at the beginning of the input, which may be followed by more. `None` if it is not plain or not
     /// complete.
     #[inline]
-    pub(super) fn read(input: &'a [u8], bounds: Bounds) -> Option<Self> {
+    pub(super) fn read(input: &'a [u8], bounds: ScanLimits) -> Option<Self> {
         let mut cursor = Cursor::new(input);
         let (mut id, mut method, mut params, mut has_version) = (None, None, None, false);
         cursor.take(b"{")?;
@@ -315,11 +315,11 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { depth_max: 8, batch_max: 3 };
+    const BOUNDS: ScanLimits = ScanLimits { depth_max: 8, batch_max: 3 };
 
     fn invalid(message: &str) -> (Option<&str>, &'static str) {
         match Message::read(message.as_bytes(), 10) {
-            Ok(Message::One(Item::Invalid(Invalid { id, reason }))) => (id, reason),
+            Ok(Message::One(Item::Invalid(InvalidRequest { id, reason }))) => (id, reason),
             read => panic!("{message} is {read:?}"),
         }
     }

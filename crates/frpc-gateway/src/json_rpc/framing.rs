@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The limits of a scan, so that nothing is done for a message that exceeds it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct ScanLimits {
     /// How deep brackets may nest.
     pub(super) depth_max: u32,
     /// How many elements the outermost array may have.
@@ -46,7 +46,7 @@ pub(super) enum Refusal {
 
 impl Framing {
     /// Continues with a message. `bytes` are those of the last call and more.
-    pub(super) fn scan(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
+    pub(super) fn scan(&mut self, bytes: &[u8], bounds: ScanLimits) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
             match bytes.first() {
@@ -144,7 +144,7 @@ impl fmt::Display for Refusal {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { depth_max: 5, batch_max: 3 };
+    const BOUNDS: ScanLimits = ScanLimits { depth_max: 5, batch_max: 3 };
 
     /// The result for a message that arrives byte by byte.
     fn scan_slowly(message: &[u8]) -> Framed {
@@ -178,7 +178,7 @@ mod tests {
             for length in 0..=message.len() {
                 let behind = [&message.as_bytes()[..length], b"}]"].concat();
                 for bytes in [&behind[..], &message.as_bytes()[..length]] {
-                    let expected = match Framing::default().scan(bytes, Bounds { batch_max: usize::MAX, ..BOUNDS }) {
+                    let expected = match Framing::default().scan(bytes, ScanLimits { batch_max: usize::MAX, ..BOUNDS }) {
                         Framed::End(end) => Some(end),
                         Framed::Incomplete | Framed::Refused(_) => None,
                     };

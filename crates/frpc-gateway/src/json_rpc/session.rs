@@ -8,9 +8,9 @@ mod streams;
 #[cfg(feature = "mcp")]
 mod tools;
 
-use super::envelope::{Invalid, Item, Message, Plain, Request};
-use super::framing::{Bounds, Framed, Framing, Refusal};
-use super::mail::{CallNumber, Letter, Mail};
+use super::envelope::{InvalidRequest, Item, Message, Plain, Request};
+use super::framing::{ScanLimits, Framed, Framing, Refusal};
+use super::mailbox::{CallNumber, SessionMessage, SessionMailbox};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use crate::charge::check_room;
@@ -25,7 +25,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
-use streams::{Ends, StreamTask};
+use streams::{StreamEnds, StreamTask};
 
 /// Some editors and programs begin a text with it.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -51,7 +51,7 @@ pub(crate) struct Session {
 
 /// All but the context, which a turn borrows.
 struct Inner {
-    bounds: Bounds,
+    bounds: ScanLimits,
     /// How deep messages may nest.
     levels: u32,
     /// The longest reply, in bytes.
@@ -63,7 +63,7 @@ struct Inner {
     metadata: Metadata,
     output: Vec<u8>,
     /// The methods that have been called, by the names that they were called by.
-    called: Vec<Called>,
+    called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
     /// The place of the last one.
     last: usize,
@@ -75,9 +75,9 @@ struct Inner {
     next: CallNumber,
     streams: usize,
     batches: Batches,
-    mail: Arc<Mail>,
+    mail: Arc<SessionMailbox>,
     /// Received letters that wait until the peer reads its output.
-    letters: VecDeque<Letter>,
+    letters: VecDeque<SessionMessage>,
     backlog_max: usize,
     /// Whether methods are called by their own names.
     takes_methods: bool,
@@ -86,7 +86,7 @@ struct Inner {
 }
 
 /// A method that has been called.
-struct Called {
+struct ResolvedMethod {
     name: Box<[u8]>,
     method: ForeignMethod,
     /// For params by name, and by position.
@@ -102,20 +102,20 @@ struct Call {
     batch: Option<usize>,
     /// Whether the reply shows its metadata.
     shows_metadata: bool,
-    work: Work,
+    work: CallTask,
     /// The form of its result, if it is the call of a tool.
     #[cfg(feature = "mcp")]
     tool: Option<Box<tools::ToolCall>>,
 }
 
 /// The task of a call, which ends with it.
-enum Work {
+enum CallTask {
     Unary(#[allow(dead_code)] ForeignTask),
-    Stream(Ends, #[allow(dead_code)] StreamTask),
+    Stream(StreamEnds, #[allow(dead_code)] StreamTask),
 }
 
 /// A request with all that belongs to its call, but for its method.
-struct Asked<'a> {
+struct ParsedCall<'a> {
     id: Option<&'a [u8]>,
     batch: Option<usize>,
     shows_metadata: bool,
@@ -132,7 +132,7 @@ impl Session {
         let config = context.config();
         let levels = context.methods().nesting_max();
         // A message takes an object, and another bracket in a list or map; around it are an object and an array.
-        let bounds = Bounds { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
+        let bounds = ScanLimits { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
         let inner = Inner {
             bounds,
             levels,
@@ -202,10 +202,10 @@ impl Session {
     }
 
     /// Handles several messages within one turn, which began at `now`.
-    pub(super) fn turn<T>(&mut self, now: Instant, handle: impl FnOnce(&mut Turn<'_>) -> T) -> T {
+    pub(super) fn turn<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
         let Self { context, inner } = self;
         let turn = context.methods().batch(now);
-        handle(&mut Turn { context, inner, turn })
+        handle(&mut MessageBatch { context, inner, turn })
     }
 
     /// Waits until calls have ended, and appends their replies to the output. Ready, with `true`, if it has grown, and
@@ -251,7 +251,7 @@ impl Session {
         self.inner.output.len() >= self.inner.backlog_max
     }
 
-    pub(super) fn bounds(&self) -> Bounds {
+    pub(super) fn bounds(&self) -> ScanLimits {
         self.inner.bounds
     }
 
@@ -268,13 +268,13 @@ impl Session {
 }
 
 /// Messages that are handled in order.
-pub(super) struct Turn<'a> {
+pub(super) struct MessageBatch<'a> {
     context: &'a ForeignContext,
     inner: &'a mut Inner,
     turn: ForeignBatch<'a>,
 }
 
-impl Turn<'_> {
+impl MessageBatch<'_> {
     /// Whether the peer has to read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
@@ -303,7 +303,7 @@ impl Turn<'_> {
             *request.metadata_mut() = inner.metadata.clone();
         }
         let unread = input.get(..end);
-        let asked = Asked { id, batch: None, shows_metadata: false, request, is_positional, unread };
+        let asked = ParsedCall { id, batch: None, shows_metadata: false, request, is_positional, unread };
         let mut out = std::mem::take(&mut inner.output);
         inner.call_unary(place, asked, turn, context, &mut out);
         inner.output = out;
@@ -342,7 +342,7 @@ impl Turn<'_> {
     fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
         let request = match item {
             Item::Request(request) => request,
-            Item::Invalid(Invalid { id, reason }) => {
+            Item::Invalid(InvalidRequest { id, reason }) => {
                 // Of a batch, each element costs.
                 self.context.waste(if batch.is_none() { message.len() } else { 0 });
                 if !self.inner.answers_invalid {
@@ -385,7 +385,7 @@ impl Turn<'_> {
             None => Bytes::from_static(b"{}"),
         };
         let is_positional = params.first() == Some(&b'[');
-        let asked = Asked {
+        let asked = ParsedCall {
             id,
             batch,
             shows_metadata: request.metadata.is_some(),
@@ -430,7 +430,7 @@ impl Inner {
         let method = context.methods().get(service, method)?;
         let places = [NAMED, POSITIONAL].map(|format| method.slot(format));
         let at = self.called.len();
-        self.called.push(Called { name: name.into(), method, places });
+        self.called.push(ResolvedMethod { name: name.into(), method, places });
         self.by_name.insert(name.into(), at);
         Some(at)
     }
@@ -447,14 +447,14 @@ impl Inner {
     fn call_unary(
         &mut self,
         at: usize,
-        asked: Asked<'_>,
+        asked: ParsedCall<'_>,
         turn: &mut ForeignBatch<'_>,
         context: &ForeignContext,
         out: &mut Vec<u8>,
     ) {
-        let Asked { id, batch, shows_metadata, request, is_positional, unread } = asked;
+        let ParsedCall { id, batch, shows_metadata, request, is_positional, unread } = asked;
         let start = out.len();
-        let Some(Called { places: [named, positional], method, .. }) = self.called.get_mut(at) else { return };
+        let Some(ResolvedMethod { places: [named, positional], method, .. }) = self.called.get_mut(at) else { return };
         let Some(place) = (if is_positional { positional } else { named }) else {
             if let Some(id) = id {
                 let text = format!("{}/{} has no messages in JSON", method.service(), method.name());
@@ -475,13 +475,13 @@ impl Inner {
         let called = place.call(turn, request, out, || {
             let (number, mail) = (*next, mail.clone());
             *next += 1;
-            move |result, hold| mail.send(Letter::Done(number, result, hold))
+            move |result, hold| mail.send(SessionMessage::Done(number, result, hold))
         });
         let result = match called {
             ForeignCalled::Ready(result) => result,
             ForeignCalled::InProgress(task) => {
                 out.truncate(start);
-                self.begin(id, batch, shows_metadata, Work::Unary(task), context);
+                self.begin(id, batch, shows_metadata, CallTask::Unary(task), context);
                 return;
             }
         };
@@ -521,7 +521,7 @@ impl Inner {
         id: Option<&[u8]>,
         batch: Option<usize>,
         shows_metadata: bool,
-        work: Work,
+        work: CallTask,
         context: &ForeignContext,
     ) {
         let number = self.next - 1;
@@ -560,21 +560,21 @@ impl Inner {
                 self.by_id.insert(id.clone(), next);
             }
         }
-        if matches!(call.work, Work::Stream(..)) {
+        if matches!(call.work, CallTask::Stream(..)) {
             self.streams -= 1;
         }
         Some(call)
     }
 
-    fn read(&mut self, letter: Letter, context: &ForeignContext) {
+    fn read(&mut self, letter: SessionMessage, context: &ForeignContext) {
         match letter {
-            Letter::Done(number, result, hold) => {
+            SessionMessage::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
                     self.answer(call, result, context);
                 }
                 drop(hold);
             }
-            Letter::Item(number, item, permits, hold) => {
+            SessionMessage::Item(number, item, permits, hold) => {
                 #[cfg(feature = "mcp")]
                 if self.put_tool_item(number, &item, permits, context) {
                     return;
@@ -582,9 +582,9 @@ impl Inner {
                 self.put_item(number, &item, permits);
                 drop(hold);
             }
-            Letter::Taken(number, count) => self.grant(number, count),
+            SessionMessage::Taken(number, count) => self.grant(number, count),
             #[cfg(feature = "mcp")]
-            Letter::Cancelled(number) => drop(self.end(number)),
+            SessionMessage::Cancelled(number) => drop(self.end(number)),
         }
     }
 

@@ -3,15 +3,15 @@
 
 use super::in_flight::Registered;
 use super::params::{self, HeaderFields, INITIALIZE, Params, RequestError, TOOLS_CALL};
-use super::reply::Era;
+use super::reply::Revision;
 use super::settings::{Mcp, Resource};
 use crate::Gateway;
 use crate::connect::unary::Format;
 use crate::http::answer::{Answer, JSON};
-use crate::http::fields::Known;
-use crate::http::route::{Asked, Protocol, Route};
+use crate::http::fields::KnownFields;
+use crate::http::route::{RequestHead, Protocol, Route};
 use crate::json_rpc::Session;
-use crate::json_rpc::envelope::{Invalid, Item, Message, Request};
+use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
 use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
 use bytes::{Bytes, BytesMut};
 use frpc::{ForeignContext, Metadata};
@@ -33,8 +33,8 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
 /// Where a request goes; `None` if it is not for this door.
-pub(crate) fn route(mcp: &Mcp, asked: &Asked<'_>, protocol: Option<Protocol>) -> Option<Route> {
-    let Asked { method, path, known, .. } = asked;
+pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
+    let RequestHead { method, path, known, .. } = asked;
     if let Some(resource) = &mcp.resource
         && let Some(PATH | "") = path.strip_prefix(RESOURCE_PATH)
     {
@@ -60,7 +60,7 @@ pub(crate) fn route(mcp: &Mcp, asked: &Asked<'_>, protocol: Option<Protocol>) ->
 }
 
 /// Whether the client accepts a media type.
-fn is_accepted(known: &Known<'_>, media_type: &str) -> bool {
+fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
     let accepted = known.accept.as_deref().and_then(|accepted| std::str::from_utf8(accepted).ok()).unwrap_or_default();
     accepted.split(',').any(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -111,7 +111,7 @@ pub(crate) async fn answer(
     gateway: &Gateway,
     mcp: &Arc<Mcp>,
     context: &ForeignContext,
-    known: &Known<'_>,
+    known: &KnownFields<'_>,
     metadata: Metadata,
     body: Bytes,
 ) -> Outcome {
@@ -125,7 +125,7 @@ pub(crate) async fn answer(
                 Err(refusal) => (id, refusal),
             }
         }
-        Ok(Message::One(Item::Invalid(Invalid { id, reason }))) => {
+        Ok(Message::One(Item::Invalid(InvalidRequest { id, reason }))) => {
             (id.unwrap_or("null"), RequestError::new(INVALID_REQUEST, reason))
         }
         Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
@@ -142,7 +142,7 @@ struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,
     context: &'a ForeignContext,
-    known: &'a Known<'a>,
+    known: &'a KnownFields<'a>,
 }
 
 impl McpEndpoint<'_> {
@@ -165,7 +165,7 @@ impl McpEndpoint<'_> {
         let era = params.check(request, Some(&head))?;
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
         // Later versions cancel a call by closing its response.
-        let registered = match known.mcp_session.filter(|_| era == Era::Legacy && request.method == TOOLS_CALL) {
+        let registered = match known.mcp_session.filter(|_| era == Revision::Legacy && request.method == TOOLS_CALL) {
             None => None,
             Some(of) => {
                 let registered = mcp.in_flight.register(of, id, session.canceller());
@@ -193,7 +193,7 @@ impl McpEndpoint<'_> {
         let answer = Answer::new(200, JSON, output);
         Ok(Outcome::Whole(match () {
             () if session.is_denied() => Answer { status: 401, ..answer }.with("www-authenticate", challenge(mcp)),
-            () if era == Era::Modern && !params::is_served(&request.method, era) => Answer { status: 404, ..answer },
+            () if era == Revision::Modern && !params::is_served(&request.method, era) => Answer { status: 404, ..answer },
             () if request.method == INITIALIZE => answer.with(SESSION, mcp.in_flight.new_session()),
             () => answer,
         }))
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn accept_names_both_types_or_a_range_with_them() {
         let accepts = |accept: Option<&'static str>| {
-            let known = Known { accept: accept.map(|text| text.as_bytes().into()), ..Known::default() };
+            let known = KnownFields { accept: accept.map(|text| text.as_bytes().into()), ..KnownFields::default() };
             is_accepted(&known, JSON) && is_accepted(&known, EVENTS)
         };
         for both in [

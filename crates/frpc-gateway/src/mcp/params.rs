@@ -1,6 +1,6 @@
 //! The params of requests, and the checks of the version that a request states.
 
-use super::reply::{Era, MODERN, VERSIONS};
+use super::reply::{Revision, MODERN, VERSIONS};
 use crate::base64;
 use crate::json_rpc::envelope::{Request, text};
 use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text};
@@ -30,15 +30,15 @@ pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
 /// Whether a message with this method is one of the protocol.
 pub(crate) fn is_method(name: &str) -> bool {
-    [Era::Legacy, Era::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
+    [Revision::Legacy, Revision::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
 }
 
 /// Whether a generation of the protocol has this method with a reply.
-pub(crate) fn is_served(name: &str, era: Era) -> bool {
+pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     match name {
         TOOLS_LIST | TOOLS_CALL => true,
-        INITIALIZE | PING => era == Era::Legacy,
-        DISCOVER => era == Era::Modern,
+        INITIALIZE | PING => era == Revision::Legacy,
+        DISCOVER => era == Revision::Modern,
         _ => false,
     }
 }
@@ -100,7 +100,7 @@ impl<'a> Params<'a> {
     }
 
     /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
-    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&HeaderFields<'_>>) -> Result<Era, RequestError> {
+    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&HeaderFields<'_>>) -> Result<Revision, RequestError> {
         if request.id.is_none_or(|id| !is_id(id) || id.len() > ID_MAX) {
             return Err(RequestError::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
         }
@@ -123,7 +123,7 @@ impl<'a> Params<'a> {
         let is_modern =
             request.method == DISCOVER || [stated, head.and_then(|head| head.version)].contains(&Some(MODERN));
         if !is_modern {
-            return Ok(Era::Legacy);
+            return Ok(Revision::Legacy);
         }
         if stated != Some(MODERN) || !self.has_capabilities {
             return Err(RequestError::new(
@@ -139,7 +139,7 @@ impl<'a> Params<'a> {
                 return Err(RequestError::mismatch("Mcp-Name"));
             }
         }
-        Ok(Era::Modern)
+        Ok(Revision::Modern)
     }
 }
 

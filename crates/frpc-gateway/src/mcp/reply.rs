@@ -19,7 +19,7 @@ const LIST_TTL_MS: u32 = 300_000;
 
 /// The generation of the protocol by which a request came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Era {
+pub(crate) enum Revision {
     /// Up to 2025-11-25.
     Legacy,
     /// From 2026-07-28 on.
@@ -47,7 +47,7 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     out.extend_from_slice(b"],\"capabilities\":{\"tools\":{}}");
     put_instructions(out, mcp);
     put_cache(out);
-    end_object(out, mcp, Era::Modern);
+    end_object(out, mcp, Revision::Modern);
     end_result(out, None);
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn put_cache(out: &mut Vec<u8>) {
 }
 
 /// Appends the members that every result has, and the end of its object.
-pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Era) {
-    if era == Era::Modern {
+pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Revision) {
+    if era == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
         put_server(out, mcp);
         out.push(b'}');
@@ -82,7 +82,7 @@ fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
 }
 
 /// Appends the result of a tool: as text for models, and as structure for programs.
-pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, shape: ResultShape, json: &[u8]) {
+pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, shape: ResultShape, json: &[u8]) {
     let json = std::str::from_utf8(json).unwrap_or_default();
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
@@ -108,17 +108,17 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, shap
 
 /// Appends the failure of a tool. The model reads code and message; the details are for programs. There is no structure,
 /// since clients check that against the schema of results.
-pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Era, status: &Status) {
+pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, status: &Status) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
     put(out, &format!("{}: {}", status.code().name(), status.message()));
     out.extend_from_slice(b"}],\"isError\":true");
-    if era == Era::Modern {
+    if era == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\"");
     }
     out.extend_from_slice(b",\"_meta\":{\"frpc/status\":");
     put_status(out, status);
-    if era == Era::Modern {
+    if era == Revision::Modern {
         out.extend_from_slice(b",\"io.modelcontextprotocol/serverInfo\":");
         put_server(out, mcp);
     }

@@ -39,7 +39,7 @@ const PAGE_MAX: usize = 50;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Mcp {
-    pub(crate) chosen: Vec<Chosen>,
+    pub(crate) chosen: Vec<ToolSelection>,
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
@@ -54,7 +54,7 @@ pub struct Mcp {
 
 /// Methods that are tools.
 #[derive(Clone, Debug)]
-pub(crate) enum Chosen {
+pub(crate) enum ToolSelection {
     Service(String),
     /// A method, and the name of its tool unless that is made of the method's.
     Method(String, Option<String>),
@@ -93,14 +93,14 @@ impl Mcp {
 
     /// Makes all methods of a service tools, by its full name. Methods that a later schema adds become tools as well.
     pub fn service(mut self, name: impl Into<String>) -> Self {
-        self.chosen.push(Chosen::Service(name.into()));
+        self.chosen.push(ToolSelection::Service(name.into()));
         self
     }
 
     /// Makes a method a tool, by a name such as `greet.Greeter/Greet`. The tool is called `greet_Greeter_Greet`: some
     /// clients accept no dots.
     pub fn method(mut self, name: impl Into<String>) -> Self {
-        self.chosen.push(Chosen::Method(name.into(), None));
+        self.chosen.push(ToolSelection::Method(name.into(), None));
         self
     }
 
@@ -114,7 +114,7 @@ impl Mcp {
         let is_valid =
             (1..=128).contains(&tool.len()) && tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte));
         assert!(is_valid, "invalid tool name {tool:?}: use at most 128 of A-Z, a-z, 0-9, '_', '-' and '.'");
-        self.chosen.push(Chosen::Method(name.into(), Some(tool)));
+        self.chosen.push(ToolSelection::Method(name.into(), Some(tool)));
         self
     }
 

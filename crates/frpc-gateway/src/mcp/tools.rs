@@ -1,7 +1,7 @@
 //! The list of tools, made once for each server.
 
 use super::schema::{self, Root};
-use super::settings::Chosen;
+use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::{CallKind, ForeignMethod, ForeignMethods};
@@ -39,21 +39,21 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn new(chosen: &[Chosen], methods: &ForeignMethods) -> Self {
+    pub(super) fn new(chosen: &[ToolSelection], methods: &ForeignMethods) -> Self {
         let mut tools = Self { list: Vec::new(), by_name: HashMap::new() };
         for chosen in chosen {
             let mut is_known = false;
             for method in methods.iter() {
                 let (service, path) = (method.service(), format!("{}/{}", method.service(), method.name()));
                 let name = match chosen {
-                    Chosen::Service(name) if name == service => None,
-                    Chosen::Method(name, tool) if *name == path => tool.clone(),
+                    ToolSelection::Service(name) if name == service => None,
+                    ToolSelection::Method(name, tool) if *name == path => tool.clone(),
                     _ => continue,
                 };
                 is_known = true;
                 match Tool::new(&method, name.unwrap_or_else(|| path.replace(['.', '/'], "_")), path) {
                     Some(tool) => tools.add(tool),
-                    None if matches!(chosen, Chosen::Service(_)) => {}
+                    None if matches!(chosen, ToolSelection::Service(_)) => {}
                     None => tracing::error!(target: "frpc::mcp", ?chosen, "method cannot be a tool"),
                 }
             }

@@ -1,6 +1,6 @@
 //! The dialling end of WebSocket, for clients that reach a server only that way: through proxies for HTTP, for example.
 
-use super::frame::{CloseCode, End};
+use super::frame::{CloseCode, Role};
 use super::transport::Binary;
 use super::upgrade::{Subprotocol, accept};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -21,7 +21,7 @@ const ANSWER_MAX: usize = 8 * 1024;
 /// Reading and writing are those of a sequence of bytes, as on a socket; each write is a message.
 /// [`poll_shutdown`](AsyncWrite::poll_shutdown) closes the connection as the protocol wants; dropping this ends it
 /// without a word.
-pub struct WebSocket<T>(Binary<Early<T>>);
+pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 
 /// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
 ///
@@ -102,7 +102,7 @@ where
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
     // It is not closed in order unless its owner shuts it down.
-    let (binary, _) = Binary::new(Early { early, io }, End::Client, goodbye);
+    let (binary, _) = Binary::new(PrefixedTransport { early, io }, Role::Client, goodbye);
     Ok(WebSocket(binary))
 }
 
@@ -179,12 +179,12 @@ impl<T> fmt::Debug for WebSocket<T> {
 }
 
 /// A transport with some bytes already read.
-struct Early<T> {
+struct PrefixedTransport<T> {
     early: Bytes,
     io: T,
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Early<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for PrefixedTransport<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -200,7 +200,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Early<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Early<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for PrefixedTransport<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(context, bytes)
     }

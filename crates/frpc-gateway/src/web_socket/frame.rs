@@ -75,7 +75,7 @@ impl From<Fault> for io::Error {
 
 /// The end of a connection at which frames are read or written: clients mask theirs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub(crate) enum Role {
     Client,
     Server,
 }
@@ -144,7 +144,7 @@ struct Head {
 /// Reads the frames of a peer.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    end: End,
+    end: Role,
     /// The beginning of a head, and how much of it has come.
     head: [u8; HEAD_MAX],
     have: u8,
@@ -164,7 +164,7 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Reads the frames received by this end. A message may have so many bytes.
-    pub(crate) fn new(end: End, length_max: u64, now: Instant) -> Self {
+    pub(crate) fn new(end: Role, length_max: u64, now: Instant) -> Self {
         Self {
             end,
             head: [0; HEAD_MAX],
@@ -293,8 +293,8 @@ impl Decoder {
     /// Checks the second byte of a head.
     fn check_length(&self, byte: u8) -> Result<(), Fault> {
         match (self.end, byte & 0x80 != 0) {
-            (End::Server, false) => return Err(Fault::protocol("a client has to mask its frames")),
-            (End::Client, true) => return Err(Fault::protocol("a server may not mask its frames")),
+            (Role::Server, false) => return Err(Fault::protocol("a client has to mask its frames")),
+            (Role::Client, true) => return Err(Fault::protocol("a server may not mask its frames")),
             _ => {}
         }
         let is_control = Opcode::of(self.head[0] & 0x0f).is_some_and(Opcode::is_control);

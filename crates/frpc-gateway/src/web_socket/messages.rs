@@ -1,9 +1,9 @@
 //! Connections of WebSocket whose messages are read whole: those of JSON-RPC. One task reads and writes, and times both
 //! as the driver of a native connection does.
 
-use super::frame::{CloseCode, End, Event, Fault, Kind};
-use super::sending::Sending;
-use super::transport::{Ending, Wire};
+use super::frame::{CloseCode, Role, Event, Fault, Kind};
+use super::sending::FrameSender;
+use super::transport::{Ending, WebSocketState};
 use crate::charge::Charge;
 use crate::clock::now;
 use crate::json_rpc::Session;
@@ -32,13 +32,13 @@ const STEPS: usize = 64;
 const NOT_TEXT: Fault = Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8");
 
 /// What answers messages.
-pub(super) trait Talk {
+pub(super) trait MessageHandler {
     /// Handles a whole message; answers that are there at once wait in `sending`.
-    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault>;
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault>;
 
     /// Lets further answers wait in `sending` while these are fewer bytes than `backlog_max`. The task is woken when there
     /// are more.
-    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending, backlog_max: usize);
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize);
 
     /// Whether answers are to come.
     fn is_busy(&self) -> bool;
@@ -47,8 +47,8 @@ pub(super) trait Talk {
 /// Calls of JSON-RPC, a text for each message.
 pub(super) struct Calls(pub(super) Session);
 
-impl Talk for Calls {
-    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault> {
+impl MessageHandler for Calls {
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault> {
         if kind == Kind::Binary {
             return Err(Fault::new(CloseCode::UNSUPPORTED, "bytes, where messages are texts"));
         }
@@ -60,7 +60,7 @@ impl Talk for Calls {
         Ok(())
     }
 
-    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending, backlog_max: usize) {
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize) {
         while sending.waiting() < backlog_max
             && let Poll::Ready(true) = self.0.poll(task)
         {
@@ -77,8 +77,8 @@ impl Talk for Calls {
 /// Sends each message back: for suites that judge the protocol.
 pub(super) struct Echo;
 
-impl Talk for Echo {
-    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault> {
+impl MessageHandler for Echo {
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault> {
         match kind {
             Kind::Text => sending.text(&message),
             Kind::Binary => sending.binary(&message),
@@ -86,7 +86,7 @@ impl Talk for Echo {
         Ok(())
     }
 
-    fn poll(&mut self, _task: &mut Context<'_>, _sending: &mut Sending, _backlog_max: usize) {}
+    fn poll(&mut self, _task: &mut Context<'_>, _sending: &mut FrameSender, _backlog_max: usize) {}
 
     fn is_busy(&self) -> bool {
         false
@@ -97,11 +97,11 @@ impl Talk for Echo {
 pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&ForeignContext>) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
-    K: Talk,
+    K: MessageHandler,
 {
     let start = now();
     let mut connection = Connection {
-        wire: Wire::new(ForeignDriver::new(io, config), End::Server, config.body_limit().into()),
+        wire: WebSocketState::new(ForeignDriver::new(io, config), Role::Server, config.body_limit().into()),
         talk,
         context,
         backlog_max: config.backlog_max,
@@ -131,7 +131,7 @@ where
 
 /// A connection, and how far its messages have come.
 struct Connection<'a, T, K> {
-    wire: Wire<ForeignDriver<T>>,
+    wire: WebSocketState<ForeignDriver<T>>,
     talk: K,
     context: Option<&'a ForeignContext>,
     backlog_max: usize,
@@ -153,7 +153,7 @@ struct Message {
     charge: Charge,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
+impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> {
     /// Reads, answers and writes until there is nothing to do. Ready when the connection is to be closed.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<Ending>> {
         for _ in 0..STEPS {

@@ -1,6 +1,6 @@
 //! The output of an end of WebSocket: control frames, and data frames for each write.
 
-use super::frame::{CloseCode, End, HEAD_MAX, Opcode, head, unmask};
+use super::frame::{CloseCode, Role, HEAD_MAX, Opcode, head, unmask};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -23,8 +23,8 @@ const SLICES_MAX: usize = 65;
 
 /// The frames that an end sends, and how far they have got.
 #[derive(Debug)]
-pub(crate) struct Sending {
-    end: End,
+pub(crate) struct FrameSender {
+    end: Role,
     /// Whole frames that were not written with the data of their caller, and how many of these bytes were written.
     waiting: Vec<u8>,
     written: usize,
@@ -33,13 +33,13 @@ pub(crate) struct Sending {
     /// The length of the head of the last line: the next one has as long a head, more often than not.
     head_len: usize,
     /// The data frame that is being written, with some bytes already sent.
-    open: Option<Open>,
+    open: Option<OpenFrame>,
     has_closed: bool,
 }
 
 /// A frame of data whose length the peer knows already.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenFrame {
     head: [u8; HEAD_MAX],
     head_len: usize,
     head_written: usize,
@@ -47,8 +47,8 @@ struct Open {
     missing: usize,
 }
 
-impl Sending {
-    pub(crate) fn new(end: End) -> Self {
+impl FrameSender {
+    pub(crate) fn new(end: Role) -> Self {
         Self { end, waiting: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
@@ -158,7 +158,7 @@ impl Sending {
     /// A new mask, at a client.
     fn mask(&self) -> Option<[u8; 4]> {
         // Masks keep a page's script from choosing the bytes that proxies see. Here the program is its own author.
-        (self.end == End::Client).then(|| fastrand::u32(1..).to_ne_bytes())
+        (self.end == Role::Client).then(|| fastrand::u32(1..).to_ne_bytes())
     }
 
     /// Writes the frames that wait, unless one of data has to be completed first.
@@ -200,7 +200,7 @@ impl Sending {
         if length == 0 {
             return Poll::Ready(Ok(0));
         }
-        if self.end == End::Client {
+        if self.end == Role::Client {
             let count = self.mask_data(data, length);
             // It is permanent; a flush waits for it.
             let _ = self.poll_waiting(context, io)?;
@@ -209,7 +209,7 @@ impl Sending {
         loop {
             let mut open = self.open.unwrap_or_else(|| {
                 let (head, head_len) = head(Opcode::Binary, length, None);
-                Open { head, head_len, head_written: 0, missing: length }
+                OpenFrame { head, head_len, head_written: 0, missing: length }
             });
             let rest = &open.head[open.head_written..open.head_len];
             let written = {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     /// The payload of all messages, and the PONGs among them.
-    fn read(end: End, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
+    fn read(end: Role, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
         let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
         let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);
         while let Some(event) = decoder.next(&mut bytes, &mut at, Instant::now).expect("the frames are in order") {
@@ -338,10 +338,10 @@ mod tests {
     #[test]
     fn data_written_in_pieces_is_one_sequence_of_frames() {
         let data: Vec<u8> = (0..70_000_u32).map(|number| (number * 7) as u8).collect();
-        for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
+        for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
             for width in [1, 2, 3, 5, 64, 1000, 65_536] {
                 let mut io = Narrow { width, turn: 0, written: Vec::new() };
-                let mut sending = Sending::new(end);
+                let mut sending = FrameSender::new(end);
                 let mut context = Context::from_waker(Waker::noop());
                 let (mut sent, mut pongs) = (0, 0);
                 while sent < data.len() {
@@ -370,9 +370,9 @@ mod tests {
     #[test]
     fn long_write_is_split_so_slow_peer_sees_progress() {
         let data = vec![7; 3 * DATA_MAX + 1];
-        for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
+        for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
             let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
-            let mut sending = Sending::new(end);
+            let mut sending = FrameSender::new(end);
             let mut context = Context::from_waker(Waker::noop());
             let mut sent = 0;
             while sent < data.len() || sending.waiting() > 0 {
@@ -397,8 +397,8 @@ mod tests {
 
     #[test]
     fn each_line_is_one_text_at_any_length_and_backlog() {
-        for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
-            let mut sending = Sending::new(end);
+        for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
+            let mut sending = FrameSender::new(end);
             let mut texts = Vec::new();
             for (turn, length) in [0, 1, 125, 126, 3, 65_535, 65_536, 65_537, 126, 2, 70_000].into_iter().enumerate() {
                 let line = |number: usize| vec![b'a' + number as u8; length];
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn lines_that_were_not_written_leave_no_buffer_behind() {
-        let mut sending = Sending::new(End::Server);
+        let mut sending = FrameSender::new(Role::Server);
         sending.lines(|_| {});
         assert_eq!((sending.waiting(), sending.waiting.capacity()), (0, 0));
         sending.close(None, "");
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn nothing_follows_a_close_whose_reason_is_cut_at_a_character() {
-        let mut sending = Sending::new(End::Server);
+        let mut sending = FrameSender::new(Role::Server);
         sending.close(Some(CloseCode::NORMAL), &"ü".repeat(100));
         sending.close(Some(CloseCode::NORMAL), "again");
         sending.pong(b"");

@@ -1,7 +1,7 @@
 //! Bytes over the binary messages of WebSocket, whatever their boundaries: a transport for native frames.
 
-use super::frame::{CloseCode, Decoder, End, Event, Fault, Kind};
-use super::sending::Sending;
+use super::frame::{CloseCode, Decoder, Role, Event, Fault, Kind};
+use super::sending::FrameSender;
 use crate::clock::now;
 use frisbee::driver::{LINGER, drain};
 use std::fmt;
@@ -24,17 +24,17 @@ pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 /// A connection of WebSocket as a transport of bytes. Each write is a message.
 pub(crate) struct Binary<T> {
     /// `None` when it has been given back.
-    wire: Option<Wire<T>>,
+    wire: Option<WebSocketState<T>>,
     goodbye: Goodbye,
     /// Gets the connection back when its owner is done, to close it as the protocol wants.
-    back: Option<oneshot::Sender<Wire<T>>>,
+    back: Option<oneshot::Sender<WebSocketState<T>>>,
 }
 
 /// A transport with the state of WebSocket.
-pub(crate) struct Wire<T> {
+pub(crate) struct WebSocketState<T> {
     pub(crate) io: T,
     pub(crate) decoder: Decoder,
-    pub(crate) sending: Sending,
+    pub(crate) sending: FrameSender,
     /// The peer's close code.
     pub(crate) closed_by: Option<CloseCode>,
     pub(crate) fault: Option<Fault>,
@@ -42,11 +42,11 @@ pub(crate) struct Wire<T> {
     is_shut: bool,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
     /// For messages of up to so many bytes.
-    pub(crate) fn new(io: T, end: End, length_max: u64) -> Self {
+    pub(crate) fn new(io: T, end: Role, length_max: u64) -> Self {
         let decoder = Decoder::new(end, length_max, now());
-        Self { io, decoder, sending: Sending::new(end), closed_by: None, fault: None, is_shut: false }
+        Self { io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
     }
 
     /// Handles a control frame.
@@ -170,13 +170,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
     /// For a transport after the handshake; it returns when its owner drops this.
-    pub(crate) fn new(io: T, end: End, goodbye: Goodbye) -> (Self, oneshot::Receiver<Wire<T>>) {
+    pub(crate) fn new(io: T, end: Role, goodbye: Goodbye) -> (Self, oneshot::Receiver<WebSocketState<T>>) {
         let (back, returned) = oneshot::channel();
         // The messages here have any length: their bytes are those of frames, which have limits of their own.
-        (Self { wire: Some(Wire::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
+        (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
-    fn wire(&mut self) -> io::Result<&mut Wire<T>> {
+    fn wire(&mut self) -> io::Result<&mut WebSocketState<T>> {
         self.wire.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 }

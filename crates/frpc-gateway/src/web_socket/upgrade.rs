@@ -40,7 +40,7 @@ impl Subprotocol {
 /// The fields of a request for WebSocket, which is a GET of HTTP/1.1 with `connection: upgrade` and `upgrade:
 /// websocket`.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct UpgradeRequest<'a> {
     /// `sec-websocket-key`
     pub(crate) key: Option<&'a [u8]>,
     /// `sec-websocket-version`
@@ -85,7 +85,7 @@ impl Refusal {
 impl Upgrade {
     /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
     /// client that offers none, such as a console, gets JSON-RPC if that door is open.
-    pub(crate) fn new(gateway: &Gateway, asked: &Asked<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn new(gateway: &Gateway, asked: &UpgradeRequest<'_>) -> Result<Self, Refusal> {
         if asked.version != Some(VERSION.as_bytes()) {
             return Err(Refusal::Version);
         }
@@ -127,7 +127,7 @@ mod tests {
 
     /// The example of RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
-    const ASKED: Asked<'static> = Asked { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
+    const ASKED: UpgradeRequest<'static> = UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
 
     #[test]
     fn the_answer_to_a_key_is_that_of_the_standard() {
@@ -150,7 +150,7 @@ mod tests {
             (&both, Some("chat"), Err(Refusal::Subprotocol)),
             (&both, Some(""), Err(Refusal::Subprotocol)),
         ] {
-            let upgrade = Upgrade::new(gateway, &Asked { protocols: offered.map(str::as_bytes), ..ASKED });
+            let upgrade = Upgrade::new(gateway, &UpgradeRequest { protocols: offered.map(str::as_bytes), ..ASKED });
             let names = upgrade.as_ref().is_ok_and(|upgrade| {
                 upgrade
                     .fields()
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn keys_and_versions_of_other_forms_are_refused() {
         let gateway = Gateway::new().web_socket().json_rpc();
-        let refused = |asked: Asked<'_>| Upgrade::new(&gateway, &asked).expect_err("it is refused");
+        let refused = |asked: UpgradeRequest<'_>| Upgrade::new(&gateway, &asked).expect_err("it is refused");
         for version in [None, Some(&b"8"[..]), Some(b"013")] {
-            assert_eq!(refused(Asked { version, ..ASKED }), Refusal::Version);
+            assert_eq!(refused(UpgradeRequest { version, ..ASKED }), Refusal::Version);
         }
         for key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
-            assert!(matches!(refused(Asked { key, ..ASKED }), Refusal::Malformed(_)));
+            assert!(matches!(refused(UpgradeRequest { key, ..ASKED }), Refusal::Malformed(_)));
         }
     }
 }

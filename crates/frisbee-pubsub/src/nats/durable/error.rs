@@ -37,14 +37,14 @@ pub enum OpenError {
 
 /// JetStream has not done the requested operation.
 #[derive(Debug)]
-pub(super) enum Unanswered {
+pub(super) enum JetStreamFailure {
     /// It says why.
     Refused(JetStreamError),
     /// There is no answer.
     Silent(RequestError),
 }
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for JetStreamFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(error) => error.fmt(f),
@@ -56,8 +56,8 @@ impl fmt::Display for Unanswered {
     }
 }
 
-impl From<Unanswered> for OpenError {
-    fn from(error: Unanswered) -> Self {
+impl From<JetStreamFailure> for OpenError {
+    fn from(error: JetStreamFailure) -> Self {
         Self::Nats(error.to_string())
     }
 }

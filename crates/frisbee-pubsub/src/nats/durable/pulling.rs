@@ -1,10 +1,10 @@
 //! The task of a reader: it requests messages from NATS when the reader wants some, and notices when NATS has forgotten
 //! that.
 
-use super::gaps::{Gaps, Place};
+use super::gaps::{GapTracker, StreamPosition};
 use super::subscription::info;
 use super::{ATTEMPT, Delivery, PAUSES, Shared};
-use crate::nats::durable::error::Unanswered;
+use crate::nats::durable::error::JetStreamFailure;
 use async_nats::client::Request;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::message::Message as JetStreamMessage;
@@ -70,7 +70,7 @@ pub(super) struct Puller {
     /// Of the consumer.
     name: String,
     ack_timeout: Duration,
-    gaps: Gaps,
+    gaps: GapTracker,
     demand: Arc<Demand>,
     items: mpsc::Sender<Item>,
     /// The messages that were requested from NATS and have not arrived.
@@ -84,14 +84,14 @@ pub(super) struct Puller {
 }
 
 /// The subscription is over.
-struct Gone(String);
+struct SubscriptionEnded(String);
 
 impl Puller {
     pub(super) fn new(
         shared: Arc<Shared>,
         name: String,
         ack_timeout: Duration,
-        gaps: Gaps,
+        gaps: GapTracker,
         demand: Arc<Demand>,
         items: mpsc::Sender<Item>,
     ) -> Self {
@@ -114,7 +114,7 @@ impl Puller {
     pub(super) async fn run(mut self, inbox: String, subscriber: Subscriber) {
         let items = self.items.clone();
         tokio::select! {
-            Gone(reason) = self.pull(inbox, subscriber) => {
+            SubscriptionEnded(reason) = self.pull(inbox, subscriber) => {
                 // Without a reader the error is dropped.
                 let _ = items.send(Item::Gone(reason)).await;
             }
@@ -122,7 +122,7 @@ impl Puller {
         }
     }
 
-    async fn pull(&mut self, inbox: String, mut subscriber: Subscriber) -> Gone {
+    async fn pull(&mut self, inbox: String, mut subscriber: Subscriber) -> SubscriptionEnded {
         let (mut ticks, demand) = (interval(TICK), self.demand.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -139,7 +139,7 @@ impl Puller {
             self.ask(&inbox).await;
             tokio::select! {
                 message = subscriber.next() => {
-                    let Some(message) = message else { return Gone("the connection to NATS is closed".to_owned()) };
+                    let Some(message) = message else { return SubscriptionEnded("the connection to NATS is closed".to_owned()) };
                     if let Err(gone) = self.take(message).await {
                         return gone;
                     }
@@ -160,19 +160,19 @@ impl Puller {
     }
 
     /// Requests the position of the subscription.
-    async fn find_place(&mut self) -> Result<(), Option<Gone>> {
+    async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
         // A request at the moment of a lost connection has no answer.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
         match found {
             Ok(found) => {
-                let missed = self.gaps.reach(Place::of(&found));
+                let missed = self.gaps.reach(StreamPosition::of(&found));
                 if missed > 0 {
                     // If there is no reader, this task ends.
                     let _ = self.items.send(Item::Lagged(missed)).await;
                 }
                 Ok(())
             }
-            Err(Unanswered::Refused(error)) if is_gone(error.error_code()) => Err(Some(Gone(error.to_string()))),
+            Err(JetStreamFailure::Refused(error)) if is_gone(error.error_code()) => Err(Some(SubscriptionEnded(error.to_string()))),
             Err(error) => {
                 tracing::debug!(%error, "no position of a subscription from NATS");
                 Err(None)
@@ -198,7 +198,7 @@ impl Puller {
     }
 
     /// Takes what NATS sends: a message, or a word on a request.
-    async fn take(&mut self, message: Message) -> Result<(), Gone> {
+    async fn take(&mut self, message: Message) -> Result<(), SubscriptionEnded> {
         self.heard = Instant::now();
         let Some(status) = message.status else {
             self.asked = self.asked.saturating_sub(1);
@@ -217,7 +217,7 @@ impl Puller {
             _ => {
                 let text = message.description.as_deref().unwrap_or_default();
                 if status.as_u16() == CONFLICT && (text.contains("Consumer Deleted") || text.contains("push based")) {
-                    return Err(Gone(text.to_owned()));
+                    return Err(SubscriptionEnded(text.to_owned()));
                 }
                 tracing::debug!(%status, text, "NATS has ended a request for messages");
                 // It may be on its way down or up, so not at once.
@@ -252,13 +252,13 @@ impl Puller {
     }
 
     /// The delivery that a message is, if NATS says that it is one of this subscription.
-    fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, Place)> {
+    fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;
         if info.stream != self.shared.stream || info.consumer != self.name {
             return None;
         }
-        let place = Place { delivery: info.consumer_sequence, sequence: info.stream_sequence };
+        let place = StreamPosition { delivery: info.consumer_sequence, sequence: info.stream_sequence };
         message.subject.strip_prefix(&*self.shared.prefix)?;
         let delivery = Delivery {
             shared: self.shared.clone(),

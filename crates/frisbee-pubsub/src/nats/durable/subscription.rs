@@ -1,7 +1,7 @@
 //! Subscriptions of durable topics: their settings, and how they are read.
 
-use super::error::Unanswered;
-use super::gaps::{Gaps, Place};
+use super::error::JetStreamFailure;
+use super::gaps::{GapTracker, StreamPosition};
 use super::pulling::{Demand, Item, Puller};
 use super::{AckError, Delivery, DurableTopic, OpenError, RecvError, Shared};
 use crate::nats::subjects::stored;
@@ -121,7 +121,7 @@ impl SubscriptionBuilder {
         let subscriber = subscribed.map_err(|error| OpenError::Nats(super::error::chain(&error)))?;
         let demand = Arc::<Demand>::default();
         let (sender, items) = mpsc::channel(self.prefetch + 1);
-        let puller = Puller::new(shared, name, self.ack_timeout, Gaps::new(from), demand.clone(), sender);
+        let puller = Puller::new(shared, name, self.ack_timeout, GapTracker::new(from), demand.clone(), sender);
         let runtime = Handle::current();
         runtime.spawn(puller.run(inbox, subscriber));
         Ok(Subscription { name: self.name, items, next: None, demand, runtime })
@@ -162,13 +162,13 @@ impl SubscriptionBuilder {
     }
 
     /// The consumer of NATS, created if there was none, and its position.
-    async fn find(&self, shared: &Shared, name: &str, wanted: &pull::Config) -> Result<(Info, Place), OpenError> {
+    async fn find(&self, shared: &Shared, name: &str, wanted: &pull::Config) -> Result<(Info, StreamPosition), OpenError> {
         match info(shared, name).await {
             Ok(found) => {
-                let place = Place::of(&found);
+                let place = StreamPosition::of(&found);
                 return Ok((found, place));
             }
-            Err(Unanswered::Refused(error)) if error.error_code() == ErrorCode::CONSUMER_NOT_FOUND => {}
+            Err(JetStreamFailure::Refused(error)) if error.error_code() == ErrorCode::CONSUMER_NOT_FOUND => {}
             Err(error) => return Err(error.into()),
         }
         let created = shared.context.create_consumer_on_stream(wanted.clone(), &*shared.stream).await;
@@ -177,7 +177,7 @@ impl SubscriptionBuilder {
             return Err(OpenError::Nats(text));
         }
         let found = info(shared, name).await?;
-        let mut place = Place::of(&found);
+        let mut place = StreamPosition::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
             // Removed messages from there on are missing, though NATS does not mind.
             place.sequence = place.sequence.min(first.saturating_sub(1));
@@ -186,13 +186,13 @@ impl SubscriptionBuilder {
     }
 }
 
-impl Place {
+impl StreamPosition {
     pub(super) fn of(info: &Info) -> Self {
         Self { delivery: info.delivered.consumer_sequence, sequence: info.delivered.stream_sequence }
     }
 }
 
-pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, Unanswered> {
+pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, JetStreamFailure> {
     shared.ask(format!("CONSUMER.INFO.{}.{name}", shared.stream)).await
 }
 

@@ -1,6 +1,6 @@
 //! Batches: their replies wait for each other, and have one limit together.
 
-use super::{Turn, reply};
+use super::{MessageBatch, reply};
 use crate::charge::Charge;
 use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
@@ -26,7 +26,7 @@ struct Batch {
     is_too_long: bool,
 }
 
-impl Turn<'_> {
+impl MessageBatch<'_> {
     /// Handles the elements of a batch, one after the other.
     pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
         if items.is_empty() {

@@ -3,10 +3,10 @@
 //! Items of the client wait in a queue for the handler, and the client is granted as many more as have been taken out.
 //! Items of the handler are letters, a few at a time, and no more than the client wants.
 
-use super::{Asked, Call, Inner, NAMED, POSITIONAL, Work, reply};
+use super::{ParsedCall, Call, Inner, NAMED, POSITIONAL, CallTask, reply};
 use crate::charge::{check_room, room};
 use crate::json_rpc::envelope::Request;
-use crate::json_rpc::mail::{CallNumber, Letter, Mail};
+use crate::json_rpc::mailbox::{CallNumber, SessionMessage, SessionMailbox};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::{DecodeError, Options, Reader};
@@ -36,7 +36,7 @@ const WINDOW: usize = 64 * 1024;
 const ITEM_COST: usize = 64;
 
 /// The session's state of a stream.
-pub(super) struct Ends {
+pub(super) struct StreamEnds {
     /// `None` when the client sends no more items.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
     /// The number of items that the client may send.
@@ -63,11 +63,11 @@ impl Inner {
     pub(super) fn open(
         &mut self,
         at: usize,
-        asked: Asked<'_>,
+        asked: ParsedCall<'_>,
         request: &Request<'_>,
         context: &ForeignContext,
     ) -> Result<(), Status> {
-        let Asked { id, batch, shows_metadata, request: asked, is_positional, .. } = asked;
+        let ParsedCall { id, batch, shows_metadata, request: asked, is_positional, .. } = asked;
         let Some(id) = id.filter(|id| *id != reply::NO_ID && batch.is_none() && self.has_notices) else {
             return Err(Status::unimplemented(
                 "a method that streams is called with an id, in no batch, over TCP or WebSocket",
@@ -91,7 +91,7 @@ impl Inner {
         let (sender, receiver) = unbounded_channel();
         let waiting = Arc::<AtomicUsize>::default();
         let items = Items { receiver, waiting: waiting.clone(), mail: self.mail.clone(), number, taken: 0 };
-        let ends = Ends {
+        let ends = StreamEnds {
             requests: takes_items.then_some(sender),
             granted: ITEMS_FIRST,
             waiting,
@@ -102,7 +102,7 @@ impl Inner {
                 Arc::new(credit)
             }),
         };
-        let out = Out {
+        let out = ResponseSink {
             number,
             mail: self.mail.clone(),
             window: ends.window.clone(),
@@ -126,7 +126,7 @@ impl Inner {
         });
         self.next += 1;
         self.streams += 1;
-        let work = Work::Stream(ends, StreamTask(task.abort_handle()));
+        let work = CallTask::Stream(ends, StreamTask(task.abort_handle()));
         self.begin(Some(id), None, shows_metadata, work, context);
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Inner {
         if request.method == "rpc.cancel" {
             return self.finish(number, Status::cancelled("cancelled by the caller"), context);
         }
-        let Some(Call { work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
+        let Some(Call { work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
         match &*request.method {
             "rpc.item" => {
                 let taken = match notice.item {
@@ -166,7 +166,7 @@ impl Inner {
     /// Ends the items of all streams with an error: no more can arrive, and the received ones may be incomplete.
     pub(super) fn cut_off(&mut self, status: &Status) {
         for call in self.calls.values_mut() {
-            let Work::Stream(ends, _) = &mut call.work else { continue };
+            let CallTask::Stream(ends, _) = &mut call.work else { continue };
             if let Some(requests) = ends.requests.take() {
                 let _ = requests.send(Err(status.clone()));
             }
@@ -182,7 +182,7 @@ impl Inner {
 
     /// Appends an item of a handler.
     pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize) {
-        let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
+        let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
         reply::begin_notice(&mut self.output, "rpc.item", id, "item");
         self.output.extend_from_slice(item);
         reply::end_notice(&mut self.output);
@@ -192,7 +192,7 @@ impl Inner {
 
     /// Grants a client further items, as many as its handler has taken.
     pub(super) fn grant(&mut self, number: CallNumber, count: u32) {
-        let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
+        let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
         if ends.requests.is_none() {
             return;
         }
@@ -213,7 +213,7 @@ fn add_credit(credit: &Semaphore, items: u64) {
     credit.add_permits(usize::try_from(items).unwrap_or(CREDIT_MAX).min(room));
 }
 
-impl Ends {
+impl StreamEnds {
     /// Gives the handler an item of the client.
     fn take(&mut self, item: Bytes, context: &ForeignContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
@@ -237,7 +237,7 @@ impl Ends {
 struct Items {
     receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
     waiting: Arc<AtomicUsize>,
-    mail: Arc<Mail>,
+    mail: Arc<SessionMailbox>,
     number: CallNumber,
     /// Those without further credit.
     taken: u32,
@@ -256,7 +256,7 @@ impl Stream for Items {
         self.taken += 1;
         if self.taken == ITEMS_EACH {
             self.taken = 0;
-            self.mail.send(Letter::Taken(self.number, ITEMS_EACH));
+            self.mail.send(SessionMessage::Taken(self.number, ITEMS_EACH));
         }
         Poll::Ready(Some(Ok(item)))
     }
@@ -273,16 +273,16 @@ async fn call_with_one(
 }
 
 /// Where the responses of a handler go.
-struct Out {
+struct ResponseSink {
     number: CallNumber,
-    mail: Arc<Mail>,
+    mail: Arc<SessionMailbox>,
     window: Arc<Semaphore>,
     credit: Option<Arc<Semaphore>>,
     item_max: usize,
     context: ForeignContext,
 }
 
-impl Out {
+impl ResponseSink {
     /// Sends responses as items. The result is the single response of a method that has one, and `null` otherwise.
     async fn send(&self, responses: Response<ForeignResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
         let mut result = Bytes::from_static(b"null");
@@ -309,7 +309,7 @@ impl Out {
                     permit.forget();
                 }
             }
-            self.mail.send(Letter::Item(self.number, item, permits, hold));
+            self.mail.send(SessionMessage::Item(self.number, item, permits, hold));
         }
         Ok(responses.map(|_| result))
     }

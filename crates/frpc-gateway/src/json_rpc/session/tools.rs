@@ -1,14 +1,14 @@
 //! Messages of the Model Context Protocol in a session: tools are the session's calls, with results of their own form.
 
-use super::{Asked, Call, Inner, Session, Turn, Work, reply};
+use super::{ParsedCall, Call, Inner, Session, MessageBatch, CallTask, reply};
 use crate::Mcp;
 use crate::charge::{Charge, check_room};
 use crate::json_rpc::envelope::Request;
-use crate::json_rpc::mail::{CallNumber, Canceller};
+use crate::json_rpc::mailbox::{CallNumber, Canceller};
 use crate::json_rpc::metadata;
 use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, RequestError, TOOLS_CALL, TOOLS_LIST};
 use crate::mcp::reply::{
-    Era, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
+    Revision, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
 };
 use crate::mcp::{ResultShape, Tool};
 use bytes::Bytes;
@@ -27,7 +27,7 @@ pub(super) struct ToolSession {
 
 /// The call of a tool.
 pub(super) struct ToolCall {
-    era: Era,
+    era: Revision,
     shape: ResultShape,
     /// For notifications of progress.
     token: Option<Box<str>>,
@@ -53,7 +53,7 @@ impl Session {
     }
 
     /// Handles a request whose params have been read and checked.
-    pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Era, message: &Bytes) {
+    pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes) {
         self.turn(super::now(), |turn| {
             let mut out = std::mem::take(&mut turn.inner.output);
             let start = out.len();
@@ -73,7 +73,7 @@ impl Session {
     /// Whether a call in progress has notifications of progress.
     pub(crate) fn has_progress(&self) -> bool {
         let has_progress = |call: &Call| call.tool.as_ref().is_some_and(|tool| tool.token.is_some());
-        self.inner.calls.values().any(|call| matches!(call.work, Work::Stream(..)) && has_progress(call))
+        self.inner.calls.values().any(|call| matches!(call.work, CallTask::Stream(..)) && has_progress(call))
     }
 
     /// Whether a request failed since its caller is not known.
@@ -82,7 +82,7 @@ impl Session {
     }
 }
 
-impl Turn<'_> {
+impl MessageBatch<'_> {
     /// Handles a message if it is one of the protocol, and appends its reply if there is one already. Whether it was.
     pub(super) fn take_mcp(
         &mut self,
@@ -122,7 +122,7 @@ impl Turn<'_> {
     }
 
     /// Appends the reply to a request if there is one already.
-    fn answer_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Era, message: &Bytes, out: &mut Vec<u8>) {
+    fn answer_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes, out: &mut Vec<u8>) {
         let Self { context, inner, .. } = self;
         let Some(tools) = &inner.tools else { return };
         let mcp = &tools.mcp;
@@ -157,7 +157,7 @@ impl Turn<'_> {
         request: &Request<'_>,
         params: &Params<'_>,
         metadata: Metadata,
-        era: Era,
+        era: Revision,
         message: &Bytes,
         out: &mut Vec<u8>,
     ) {
@@ -199,7 +199,7 @@ impl Turn<'_> {
             // A response that has begun cannot become a challenge of HTTP.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
-            let asked = Asked {
+            let asked = ParsedCall {
                 id: Some(id),
                 batch: None,
                 shows_metadata: false,
@@ -215,7 +215,7 @@ impl Turn<'_> {
             let called = place.call(turn, call, &mut json, || {
                 let (number, mail) = (*next, mail.clone());
                 *next += 1;
-                move |result, hold| mail.send(super::Letter::Done(number, result, hold))
+                move |result, hold| mail.send(super::SessionMessage::Done(number, result, hold))
             });
             match called {
                 ForeignCalled::Ready(Ok(_)) => {
@@ -224,7 +224,7 @@ impl Turn<'_> {
                 }
                 ForeignCalled::Ready(Err(status)) => Some(status),
                 ForeignCalled::InProgress(task) => {
-                    inner.begin(Some(id), None, false, Work::Unary(task), context);
+                    inner.begin(Some(id), None, false, CallTask::Unary(task), context);
                     None
                 }
             }
@@ -279,7 +279,7 @@ impl Inner {
         id: &[u8],
         params: &Params<'_>,
         metadata: &Metadata,
-        era: Era,
+        era: Revision,
         context: &ForeignContext,
     ) {
         let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
@@ -307,7 +307,7 @@ impl Inner {
         if let Some(next) = next {
             out.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
         }
-        if era == Era::Modern {
+        if era == Revision::Modern {
             put_cache(out);
         }
         end_object(out, mcp, era);
@@ -368,7 +368,7 @@ impl Inner {
         self.output = out;
     }
 
-    fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], era: Era, status: &Status) {
+    fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], era: Revision, status: &Status) {
         let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         *is_denied |= status.code() == Code::Unauthenticated;
         put_failure(out, id, mcp, era, status);
@@ -383,7 +383,7 @@ impl Inner {
         context: &ForeignContext,
     ) -> bool {
         let Self { calls, tools, output, .. } = self;
-        let Some(Call { tool: Some(call), work: Work::Stream(ends, _), .. }) = calls.get_mut(&number) else {
+        let Some(Call { tool: Some(call), work: CallTask::Stream(ends, _), .. }) = calls.get_mut(&number) else {
             return false;
         };
         let Some(ToolSession { mcp, .. }) = tools.as_deref() else { return false };

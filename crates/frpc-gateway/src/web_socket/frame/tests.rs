@@ -24,7 +24,7 @@ enum Read {
 /// Reads bytes in pieces of `width`, joining parts of one message.
 fn read(bytes: &[u8], width: usize) -> Result<Vec<Read>, Fault> {
     let start = Instant::now();
-    let mut decoder = Decoder::new(End::Server, LIMIT, start);
+    let mut decoder = Decoder::new(Role::Server, LIMIT, start);
     let mut all = Vec::new();
     for piece in bytes.chunks(width) {
         let (mut piece, mut at) = (piece.to_vec(), 0);
@@ -140,7 +140,7 @@ fn masks_are_taken_off_wherever_a_piece_begins() {
 
 #[test]
 fn a_client_refuses_frames_with_masks() {
-    let mut decoder = Decoder::new(End::Client, LIMIT, Instant::now());
+    let mut decoder = Decoder::new(Role::Client, LIMIT, Instant::now());
     let fault = decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("it is masked");
     assert_eq!(fault.code, CloseCode::PROTOCOL_ERROR);
 }

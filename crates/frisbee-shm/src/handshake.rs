@@ -3,10 +3,10 @@
 use crate::RING_MIN;
 use crate::bell::{self, Bells};
 use crate::memory::{End, HEAD, Memory};
-use crate::offer::{self, Message, Says};
+use crate::offer::{self, Message, OfferContent};
 use crate::ring::Violation;
-use crate::shared::{Made, Shared};
-use crate::waiting::{Wait, Waiting};
+use crate::shared::{HandshakeResult, SharedStream};
+use crate::wakers::{WaitEvent, Wakers};
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
@@ -18,7 +18,7 @@ use tokio::net::UnixStream;
 
 /// The peers with which a server shares memory, and the sizes.
 #[derive(Debug)]
-pub(crate) struct Host {
+pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
     pub(crate) users: Vec<u32>,
     pub(crate) shared_max: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Taken {
 /// One of the connections that a server shares memory with.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    host: Arc<Host>,
+    host: Arc<SharingServer>,
     /// The size to which its rings may grow.
     ring_max: u32,
 }
@@ -48,7 +48,7 @@ const SHARE: usize = 16;
 
 impl Permit {
     /// For rings of at most so many bytes.
-    fn take(host: &Arc<Host>, ring_max: u32) -> Result<Self, Refusal> {
+    fn take(host: &Arc<SharingServer>, ring_max: u32) -> Result<Self, Refusal> {
         let mut taken = host.shared();
         if taken.connections >= host.shared_max {
             return Err(Refusal::Full(host.shared_max));
@@ -82,7 +82,7 @@ fn most_of(ring_max: u32) -> usize {
     HEAD as usize + 3 * ring_max as usize
 }
 
-impl Host {
+impl SharingServer {
     fn shared(&self) -> MutexGuard<'_, Taken> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,17 +125,17 @@ pub(crate) enum Decision {
 
 /// A connection without received bytes, or whose client has been offered memory in return.
 #[derive(Debug)]
-pub(crate) struct Deciding {
+pub(crate) struct PendingConnection {
     socket: UnixStream,
-    host: Arc<Host>,
-    waiting: Waiting,
+    host: Arc<SharingServer>,
+    waiting: Wakers,
     /// The memory available to the client.
-    made: Option<(Made, Permit)>,
+    made: Option<(HandshakeResult, Permit)>,
 }
 
-impl Deciding {
-    pub(crate) fn new(socket: UnixStream, host: Arc<Host>) -> Self {
-        Self { socket, host, waiting: Waiting::default(), made: None }
+impl PendingConnection {
+    pub(crate) fn new(socket: UnixStream, host: Arc<SharingServer>) -> Self {
+        Self { socket, host, waiting: Wakers::default(), made: None }
     }
 
     pub(crate) fn socket(&self) -> &UnixStream {
@@ -155,19 +155,19 @@ impl Deciding {
     }
 
     /// The connection of a client that has taken the memory.
-    pub(crate) fn into_shared(self) -> io::Result<Shared> {
+    pub(crate) fn into_shared(self) -> io::Result<SharedStream> {
         let (made, permit) = self.made.ok_or(Violation::Handshake)?;
-        Ok(Shared::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
+        Ok(SharedStream::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
     }
 
     /// Ready when the client has decided. A server that writes first decides itself: its client waits for that, and so
     /// does not offer.
-    pub(crate) fn poll(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<io::Result<Decision>> {
+    pub(crate) fn poll(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<Decision>> {
         let waker = self.waiting.enter(wait, context.waker()).clone();
         let mut context = Context::from_waker(&waker);
         loop {
             if self.socket.poll_read_ready(&mut context)?.is_pending() {
-                let writes_first = wait == Wait::Room && self.made.is_none();
+                let writes_first = wait == WaitEvent::Room && self.made.is_none();
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
             match self.socket.try_io(Interest::READABLE, || look(&self.socket, self.made.is_some())) {
@@ -187,15 +187,15 @@ impl Deciding {
     fn handle(&mut self, message: Option<Message>) -> io::Result<Option<Decision>> {
         if self.made.is_some() {
             return match message.map(|message| message.says) {
-                Some(Says::Taken) => Ok(Some(Decision::Shared)),
-                Some(Says::Declined) => {
+                Some(OfferContent::Taken) => Ok(Some(Decision::Shared)),
+                Some(OfferContent::Declined) => {
                     self.made = None;
                     Ok(Some(Decision::Plain))
                 }
                 _ => Err(Violation::Handshake.into()),
             };
         }
-        let Some(message) = message.filter(|message| message.says == Says::Offer) else {
+        let Some(message) = message.filter(|message| message.says == OfferContent::Offer) else {
             return Ok(Some(Decision::Plain));
         };
         // It has only been looked at so far.
@@ -204,7 +204,7 @@ impl Deciding {
             Ok(()) => Ok(None),
             Err(refusal) => {
                 tracing::debug!(%refusal, "a client continues without shared memory");
-                offer::send(&self.socket, Message::new(Says::Refused, 0), &[])?;
+                offer::send(&self.socket, Message::new(OfferContent::Refused, 0), &[])?;
                 Ok(Some(Decision::Plain))
             }
         }
@@ -227,9 +227,9 @@ impl Deciding {
         let (head, file) = Memory::create(HEAD)?;
         let (own, peer) = (bell::pipe()?, bell::pipe()?);
         let bells = Bells::open(&own, &peer)?;
-        let accepted = Message::new(Says::Accepted, ring_max);
+        let accepted = Message::new(OfferContent::Accepted, ring_max);
         offer::send(&self.socket, accepted, &[file.as_fd(), peer.as_fd(), own.as_fd()])?;
-        self.made = Some((Made { head, bells, ring_max }, permit));
+        self.made = Some((HandshakeResult { head, bells, ring_max }, permit));
         Ok(())
     }
 }
@@ -244,9 +244,9 @@ mod tests {
     use super::*;
     use std::future::poll_fn;
 
-    fn host(users: Vec<u32>, shared_max: usize, memory_max: usize) -> Arc<Host> {
+    fn host(users: Vec<u32>, shared_max: usize, memory_max: usize) -> Arc<SharingServer> {
         let (spin, shared) = (Duration::ZERO, Mutex::default());
-        Arc::new(Host { ring_max: 1 << 20, users, shared_max, memory_max, spin, shared })
+        Arc::new(SharingServer { ring_max: 1 << 20, users, shared_max, memory_max, spin, shared })
     }
 
     #[tokio::test]
@@ -254,13 +254,13 @@ mod tests {
         let (client, server) = UnixStream::pair().expect("there is room for two descriptors");
         let own = server.peer_cred().expect("the system reports it").uid();
         let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
-        let mut deciding = Deciding::new(server, host.clone());
-        offer::send(&client, Message::new(Says::Offer, 1 << 16), &[]).expect("it is open");
-        let decision = poll_fn(|context| deciding.poll(Wait::Data, context)).await.expect("it is an offer");
+        let mut deciding = PendingConnection::new(server, host.clone());
+        offer::send(&client, Message::new(OfferContent::Offer, 1 << 16), &[]).expect("it is open");
+        let decision = poll_fn(|context| deciding.poll(WaitEvent::Data, context)).await.expect("it is an offer");
         assert_eq!(decision, Decision::Plain);
         client.readable().await.expect("it is open");
         let answer = offer::take(&client).expect("it is open").expect("it is a message");
-        assert_eq!(answer.says, Says::Refused);
+        assert_eq!(answer.says, OfferContent::Refused);
         assert_eq!(host.shared().connections, 0);
     }
 

@@ -12,7 +12,7 @@ use std::task::{Context, Waker};
 pub(super) type CallNumber = u64;
 
 /// Something that a call has for its session.
-pub(super) enum Letter {
+pub(super) enum SessionMessage {
     /// The call is over.
     Done(CallNumber, Result<Response<Bytes>, Status>, MemoryCharge),
     /// An item of its responses, and how many permits of its window it takes.
@@ -27,31 +27,31 @@ pub(super) enum Letter {
 /// Cancels one call of a session from elsewhere.
 #[cfg(feature = "mcp")]
 pub(crate) struct Canceller {
-    pub(super) mail: std::sync::Arc<Mail>,
+    pub(super) mail: std::sync::Arc<SessionMailbox>,
     pub(super) number: CallNumber,
 }
 
 #[cfg(feature = "mcp")]
 impl Canceller {
     pub(crate) fn cancel(&self) {
-        self.mail.send(Letter::Cancelled(self.number));
+        self.mail.send(SessionMessage::Cancelled(self.number));
     }
 }
 
 /// The letters of all calls, in order.
 #[derive(Default)]
-pub(super) struct Mail {
+pub(super) struct SessionMailbox {
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
-    letters: VecDeque<Letter>,
+    letters: VecDeque<SessionMessage>,
     waker: Option<Waker>,
 }
 
-impl Mail {
-    pub(super) fn send(&self, letter: Letter) {
+impl SessionMailbox {
+    pub(super) fn send(&self, letter: SessionMessage) {
         let mut inner = self.inner.lock();
         inner.letters.push_back(letter);
         let waker = inner.waker.take();
@@ -65,11 +65,11 @@ impl Mail {
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
-        self.send(Letter::Done(number, result, hold));
+        self.send(SessionMessage::Done(number, result, hold));
     }
 
     /// Appends all letters to `to`; without any, the task is woken by the next one.
-    pub(super) fn take(&self, to: &mut VecDeque<Letter>, task: &Context<'_>) {
+    pub(super) fn take(&self, to: &mut VecDeque<SessionMessage>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.letters);
         if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {

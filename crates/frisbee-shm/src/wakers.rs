@@ -5,7 +5,7 @@ use std::task::{Wake, Waker};
 
 /// The event that a task waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wait {
+pub(crate) enum WaitEvent {
     /// For bytes to read.
     Data = 0,
     /// For room to write.
@@ -14,16 +14,16 @@ pub(crate) enum Wait {
 
 /// Whom to wake. The bell and the socket have room for one waker each.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct Wakers {
     tasks: [Option<Waker>; 2],
     both: Option<Waker>,
 }
 
-impl Waiting {
+impl Wakers {
     /// Enters the task that waits for one thing, and returns the waker of all tasks that wait.
-    pub(crate) fn enter(&mut self, wait: Wait, task: &Waker) -> &Waker {
+    pub(crate) fn enter(&mut self, wait: WaitEvent, task: &Waker) -> &Waker {
         let [data, room] = &mut self.tasks;
-        let (own, other) = if wait == Wait::Data { (data, room) } else { (room, data) };
+        let (own, other) = if wait == WaitEvent::Data { (data, room) } else { (room, data) };
         if !own.as_ref().is_some_and(|entered| entered.will_wake(task)) {
             *own = Some(task.clone());
             self.both = None;
@@ -40,7 +40,7 @@ impl Waiting {
 
     /// Forgets the task whose event has happened, if another one waits as well. One that is alone may stay: it is the
     /// one that will wait next.
-    pub(crate) fn leave(&mut self, wait: Wait) {
+    pub(crate) fn leave(&mut self, wait: WaitEvent) {
         if self.both.take().is_some() {
             self.tasks[wait as usize] = None;
         }
@@ -78,23 +78,23 @@ mod tests {
     fn two_tasks_are_both_woken_and_one_that_has_left_is_not() {
         let (reads, writes) = (Arc::new(Counted::default()), Arc::new(Counted::default()));
         let count = || (reads.0.load(Ordering::Relaxed), writes.0.load(Ordering::Relaxed));
-        let mut waiting = Waiting::default();
-        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        let mut waiting = Wakers::default();
+        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (1, 0));
-        waiting.enter(Wait::Room, &writes.clone().into()).wake_by_ref();
+        waiting.enter(WaitEvent::Room, &writes.clone().into()).wake_by_ref();
         assert_eq!(count(), (2, 1));
-        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (3, 2));
-        waiting.leave(Wait::Room);
-        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        waiting.leave(WaitEvent::Room);
+        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (4, 2));
     }
 
     #[test]
     fn a_task_that_does_both_is_woken_by_its_own_waker() {
         let task = Waker::from(Arc::new(Counted::default()));
-        let mut waiting = Waiting::default();
-        waiting.enter(Wait::Data, &task);
-        assert!(waiting.enter(Wait::Room, &task).will_wake(&task));
+        let mut waiting = Wakers::default();
+        waiting.enter(WaitEvent::Data, &task);
+        assert!(waiting.enter(WaitEvent::Room, &task).will_wake(&task));
     }
 }
