@@ -96,7 +96,7 @@ impl fmt::Debug for Permit {
 /// the [write timeout](frisbee::Config::write_timeout), or hardly any for longer, ends in either case.
 ///
 /// ```
-/// use frisbee_pubsub::{Broker, Client, Slow};
+/// use frisbee_pubsub::{Broker, Client, SlowSubscriberPolicy};
 /// use frisbee::Server;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

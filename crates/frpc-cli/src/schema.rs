@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use frpc::codegen::{Layout, Method};
 use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
+use prost_reflect::prost_types::MethodOptions;
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::{MethodDescriptor, ServiceDescriptor};
 use std::collections::HashMap;
@@ -146,7 +147,7 @@ impl Schema {
                 let KnownMethod { operation, appended: (request, reply), .. } = *found;
                 let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
                 let options = method.method_descriptor_proto().options.as_ref();
-                made = match options.map(frpc::prost_types::MethodOptions::idempotency_level) {
+                made = match options.map(MethodOptions::idempotency_level) {
                     Some(IdempotencyLevel::NoSideEffects) => made.without_side_effects(),
                     Some(IdempotencyLevel::Idempotent) => made.idempotent(),
                     Some(IdempotencyLevel::IdempotencyUnknown) | None => made,
