@@ -14,7 +14,7 @@ use crate::databases::servers;
 use async_nats::ConnectOptions;
 use frisbee::Server;
 use frisbee_pubsub::nats::NatsBus;
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, OutagePolicy};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, OutagePolicy, PubSubError, RecvError, Subscription};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

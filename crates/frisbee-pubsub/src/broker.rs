@@ -4,10 +4,10 @@ mod builder;
 
 use super::bus::{Backplane, Bus, Interest, OutagePolicy};
 use super::fanout::{Fanout, Published};
-use super::follow::{Answer, ReplayMark, NextOffset, Request, RequestDefect, put_position};
+use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
-use super::queue::{QueueBounds, Delivery, Subscriber};
+use super::queue::{Delivery, QueueBounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{

@@ -8,7 +8,7 @@
 use super::Kind;
 use super::broker::{BrokerShared, Target};
 use super::bus::PublishOutcome;
-use super::follow::{ReplayMark, NextOffset, put_position};
+use super::follow::{NextOffset, ReplayMark, put_position};
 use super::history::{History, Recording, Records, Ring};
 use super::queue::{Delivery, QueueSegment, Subscriber};
 use crate::topics::{TopicError, check_topic};
@@ -357,7 +357,9 @@ impl Fanout {
 /// Passes a message on to other brokers.
 #[cold]
 fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<PublishOutcome, String> {
-    let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else { return Ok(PublishOutcome::Local) };
+    let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else {
+        return Ok(PublishOutcome::Local);
+    };
     bus.publish(topic, body).map_err(|unsent| unsent.to_string())
 }
 

@@ -1,6 +1,6 @@
 //! Subscriptions with a history on the wire: requests, answers and positions. docs/wire.md has the bytes.
 
-use super::history::{StartPoint, Ring};
+use super::history::{Ring, StartPoint};
 use super::{Kind, Operations, put};
 use bytes::Bytes;
 use frisbee::{Outbox, PacketId, tlv};

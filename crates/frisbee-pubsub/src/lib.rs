@@ -61,7 +61,7 @@ mod tests;
 mod topics;
 
 pub use broker::{Broker, BrokerBuilder, BrokerSession, SlowSubscriberPolicy, TopicUse};
-pub use bus::{Backplane, Interest, PendingInterest, MemoryBus, MemoryMember, Node, BackplaneError, OutagePolicy};
+pub use bus::{Backplane, BackplaneError, Interest, MemoryBus, MemoryMember, Node, OutagePolicy, PendingInterest};
 pub use client::{Client, PubSubError, Publisher};
 pub use history::History;
 pub use inbox::{Message, Position, RecvError, Subscription};

@@ -550,7 +550,11 @@ mod tests {
             assert_eq!((waiting(&bounds), is_closed(&long)), (length, false), "{slow:?}");
             deliver(&long, &from, 1, 100);
             let left = if slow == SlowSubscriberPolicy::DropOldest { 110 + SEGMENT_CHARGE } else { 0 };
-            assert_eq!((waiting(&bounds), is_closed(&long)), (left, slow == SlowSubscriberPolicy::Disconnect), "{slow:?}");
+            assert_eq!(
+                (waiting(&bounds), is_closed(&long)),
+                (left, slow == SlowSubscriberPolicy::Disconnect),
+                "{slow:?}"
+            );
             assert_eq!(bounds.lost.load(Ordering::Relaxed), u64::from(slow == SlowSubscriberPolicy::DropOldest));
         }
     }
@@ -558,7 +562,13 @@ mod tests {
     #[tokio::test]
     async fn queue_bound_is_one_sixteenth_of_total_or_remaining_memory() {
         let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let bounds = QueueBounds { queue_max: 1_000_010, memory_max: 100, slow: SlowSubscriberPolicy::DropOldest, waiting, lost };
+        let bounds = QueueBounds {
+            queue_max: 1_000_010,
+            memory_max: 100,
+            slow: SlowSubscriberPolicy::DropOldest,
+            waiting,
+            lost,
+        };
         let budget = DetachedConnection::new(Handle::current(), 1_000_000).connection().memory_budget();
         for (waiting, bound) in [(0, 1_000_010), (100, 1_000_010), (101, 62_500)] {
             bounds.waiting.store(waiting, Ordering::Relaxed);

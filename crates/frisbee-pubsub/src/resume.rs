@@ -69,7 +69,8 @@ impl Follow {
             Start::Oldest => (StartPosition::Oldest, None),
             Start::After(position) => (StartPosition::Oldest, Some(position)),
         };
-        let next = |Position { epoch, offset }| (pattern.into(), NextOffset { epoch, offset: offset.saturating_add(1) });
+        let next =
+            |Position { epoch, offset }| (pattern.into(), NextOffset { epoch, offset: offset.saturating_add(1) });
         Self {
             pattern: pattern.into(),
             opening,

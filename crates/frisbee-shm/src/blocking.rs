@@ -1,7 +1,7 @@
 //! Connections of threads that block: they read and write without a runtime.
 
-use crate::handshake::Permit;
 use crate::exchange::{Exchange, PeerLink};
+use crate::handshake::Permit;
 use crate::memory::Memory;
 use crate::ring_socket;
 use crate::wakers::WaitEvent;

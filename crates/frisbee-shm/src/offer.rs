@@ -79,7 +79,14 @@ impl Message {
         if *magic != MAGIC {
             return None;
         }
-        let says = [OfferContent::Offer, OfferContent::Accepted, OfferContent::Refused, OfferContent::Taken, OfferContent::Declined, OfferContent::Ring];
+        let says = [
+            OfferContent::Offer,
+            OfferContent::Accepted,
+            OfferContent::Refused,
+            OfferContent::Taken,
+            OfferContent::Declined,
+            OfferContent::Ring,
+        ];
         let said = u16::from_be_bytes([*s0, *s1]);
         let says = says.into_iter().find(|says| *says as u16 == said)?;
         let ring = u32::from_be_bytes([*r0, *r1, *r2, *r3]);

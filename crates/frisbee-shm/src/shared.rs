@@ -12,8 +12,8 @@
 
 use crate::bell::Bells;
 use crate::blocking::{self, BlockingStream};
-use crate::handshake::Permit;
 use crate::exchange::{Exchange, PeerLink};
+use crate::handshake::Permit;
 use crate::memory::{End, Memory};
 use crate::ring_socket;
 use crate::wakers::{WaitEvent, Wakers};
@@ -82,7 +82,13 @@ impl PeerLink for Line {
 }
 
 impl SharedStream {
-    pub(crate) fn new(end: End, made: HandshakeResult, socket: UnixStream, spin: Duration, permit: Option<Permit>) -> Self {
+    pub(crate) fn new(
+        end: End,
+        made: HandshakeResult,
+        socket: UnixStream,
+        spin: Duration,
+        permit: Option<Permit>,
+    ) -> Self {
         let HandshakeResult { head, bells, ring_max } = made;
         Self {
             exchange: Exchange::new(end, head, ring_max),

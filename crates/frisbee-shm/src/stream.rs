@@ -1,7 +1,7 @@
 //! A connection as users hold it: through shared memory, or over the socket alone.
 
 use crate::blocking::BlockingStream;
-use crate::handshake::{PendingConnection, Decision};
+use crate::handshake::{Decision, PendingConnection};
 use crate::shared::SharedStream;
 use crate::wakers::WaitEvent;
 use std::fmt;

@@ -12,7 +12,7 @@ use crate::schema::{self, Schema};
 use crate::show::Screen;
 use crate::source;
 use capture::End;
-use frames::{WatchedConnection, FrameSender, other};
+use frames::{FrameSender, WatchedConnection, other};
 use frpc::HeaderForm;
 use std::collections::HashMap;
 use std::fs;

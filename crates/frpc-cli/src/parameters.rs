@@ -97,7 +97,12 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &GivenValue) -> R
     }
 }
 
-fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, given: &GivenValue) -> Result<(), String> {
+fn in_list(
+    message: &mut DynamicMessage,
+    field: &FieldDescriptor,
+    rest: &str,
+    given: &GivenValue,
+) -> Result<(), String> {
     let list = message.get_field_mut(field).as_list_mut().ok_or("it is no list")?;
     if rest.is_empty() {
         list.push(single(&field.kind(), given)?);

@@ -2,7 +2,7 @@
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::schema::{self, KnownService, KnownMethod, Schema};
+use crate::schema::{self, KnownMethod, KnownService, Schema};
 use crate::target::Target;
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -40,7 +40,8 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = DescriptorPool::decode(shown.files.as_ref());
     let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
-    let known: Option<Vec<KnownService>> = shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
+    let known: Option<Vec<KnownService>> =
+        shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
     let known = known.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
     Ok(Schema::of(pool, &known))
 }

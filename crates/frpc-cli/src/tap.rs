@@ -1,6 +1,6 @@
 //! A transport that shows the frames that go through it.
 
-use crate::decode::frames::{WatchedConnection, FrameSender};
+use crate::decode::frames::{FrameSender, WatchedConnection};
 use crate::schema::Schema;
 use crate::show::Screen;
 use std::io::{self, IoSlice};

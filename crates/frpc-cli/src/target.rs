@@ -2,7 +2,7 @@
 
 use crate::arguments::{Header, ServerArguments};
 use crate::failure::Failure;
-use crate::tap::{TappedTransport, FramePrinter};
+use crate::tap::{FramePrinter, TappedTransport};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::show::Screen;
 use crate::target::Target;
 pub(crate) use board::Column;
-use board::{TopView, KeyEffect};
+use board::{KeyEffect, TopView};
 use frpc::{Code, Status, Streaming};
 use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
 use ratatui::DefaultTerminal;

@@ -1,7 +1,7 @@
 //! `frpc trace`: a proxy that follows calls, and shows each when it has ended.
 
 use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
-use crate::decode::frames::{WatchedConnection, FrameSender, Step, FrameEvent};
+use crate::decode::frames::{FrameEvent, FrameSender, Step, WatchedConnection};
 use crate::decode::proxy;
 use crate::failure::Failure;
 use crate::schema;
@@ -209,7 +209,11 @@ mod tests {
     #[test]
     fn a_stream_ends_with_the_end_of_the_server_and_counts_messages() {
         let (mut trace, now) = (trace(), Instant::now());
-        trace.feed(FrameSender::Client, &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(), now);
+        trace.feed(
+            FrameSender::Client,
+            &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(),
+            now,
+        );
         let down = [frame(1, 2, b"\x08\x01"), frame(1, 2, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")].concat();
         assert!(trace.feed(FrameSender::Server, &down, now).is_empty());
         let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);

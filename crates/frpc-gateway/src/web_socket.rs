@@ -12,7 +12,7 @@ mod transport;
 mod upgrade;
 
 pub use client::{WebSocket, connect, connect_io};
-pub(crate) use upgrade::{UpgradeRequest, Refusal, Subprotocol, Upgrade, VERSION};
+pub(crate) use upgrade::{Refusal, Subprotocol, Upgrade, UpgradeRequest, VERSION};
 
 use crate::Gateway;
 use crate::json_rpc::Session;

@@ -5,8 +5,8 @@ use crate::databases::servers::{self, Nats};
 use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::PullConsumer;
 use frisbee_pubsub::nats::durable::{
-    Delivery, DurableTopic, DurableTopicBuilder, OpenError, PublishError, RecvError, Replay, Storage, Subscription,
-    DiscardPolicy,
+    Delivery, DurableTopic, DurableTopicBuilder, FullTopicPolicy, OpenError, PublishError, RecvError, Replay, Storage,
+    Subscription,
 };
 use futures_util::StreamExt;
 use parking_lot::Mutex;
@@ -390,7 +390,7 @@ async fn a_deleted_subscription_ends_for_its_readers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
     let Some(mut server) = jetstream().await else { return };
-    let builder = jobs().messages_max(2).payload_max(100).when_full(DiscardPolicy::Refuse);
+    let builder = jobs().messages_max(2).payload_max(100).when_full(FullTopicPolicy::Refuse);
     let topic = open(&server, builder.duplicate_window(Duration::from_secs(2))).await;
     let text = |error: PublishError| error.to_string();
     let long = topic.publish("jobs.x", "1", vec![0; 101]).await.expect_err("it is too long");

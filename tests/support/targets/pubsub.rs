@@ -3,7 +3,8 @@
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use frisbee::Connection;
 use frisbee_pubsub::{
-    Broker, Client, ClientRouter, FIRST_OPERATION, History, OPERATIONS, PubSubError, RecvError, SlowSubscriberPolicy, Start,
+    Broker, Client, ClientRouter, FIRST_OPERATION, History, OPERATIONS, PubSubError, RecvError, SlowSubscriberPolicy,
+    Start,
 };
 use std::time::Duration;
 
@@ -19,7 +20,11 @@ pub fn broker(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
         let settings = Broker::builder().queue_max(2 * 1024).memory_max(8 * 1024).per_connection_max(16).total_max(24);
-        let settings = settings.slow(if manner.0 & 8 == 0 { SlowSubscriberPolicy::DropOldest } else { SlowSubscriberPolicy::Disconnect });
+        let settings = settings.slow(if manner.0 & 8 == 0 {
+            SlowSubscriberPolicy::DropOldest
+        } else {
+            SlowSubscriberPolicy::Disconnect
+        });
         let settings = settings.history("a.>", History::last(3)).history_memory_max(4 * 1024).history_topics_max(3);
         let broker = settings.presence("a.*", |_| Some("ada".to_owned())).build();
         let acceptor = frisbee::Server::builder().memory_max(64 * 1024).build(broker.clone()).unwrap();

@@ -177,7 +177,11 @@ mod tests {
     #[test]
     fn missed_messages_are_counted_and_those_heard_again_are_old() {
         let mut heard = ReceivedCounts::default();
-        assert_eq!(heard.message("a", stamp(0, 5)), StampVerdict::New(0), "the first one has nothing to be compared with");
+        assert_eq!(
+            heard.message("a", stamp(0, 5)),
+            StampVerdict::New(0),
+            "the first one has nothing to be compared with"
+        );
         assert_eq!(heard.message("a", stamp(0, 6)), StampVerdict::New(0));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::New(3));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::Old);
@@ -185,7 +189,11 @@ mod tests {
         assert_eq!(heard.mark("a", stamp(0, 10)), StampVerdict::Old);
         assert_eq!(heard.mark("a", stamp(0, 14)), StampVerdict::New(4));
         assert_eq!(heard.message("a", stamp(0, 15)), StampVerdict::New(0));
-        assert_eq!(heard.message("a", SequenceStamp { origin: 2, ..stamp(0, 40) }), StampVerdict::New(0), "another broker");
+        assert_eq!(
+            heard.message("a", SequenceStamp { origin: 2, ..stamp(0, 40) }),
+            StampVerdict::New(0),
+            "another broker"
+        );
         assert_eq!(heard.message("b", stamp(0, 40)), StampVerdict::New(0), "another topic");
         assert_eq!(heard.message("a", stamp(1, 3)), StampVerdict::New(2), "a new era");
         assert_eq!(heard.message("a", stamp(0, 16)), StampVerdict::Old);

@@ -1,6 +1,6 @@
 //! A backplane in memory, for the brokers of one process: in tests, and in simulated worlds, where it can fail.
 
-use super::{Backplane, Interest, PendingInterest, Node, BackplaneError};
+use super::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use crate::topics::Trie;
 use bytes::Bytes;
 use parking_lot::Mutex;

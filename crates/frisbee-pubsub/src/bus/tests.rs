@@ -2,7 +2,7 @@
 
 use super::counts::SequenceStamp;
 use super::frame::{Frame, hello};
-use super::{Backplane, Interest, PendingInterest, MemoryBus, Node, BackplaneError, OutagePolicy};
+use super::{Backplane, BackplaneError, Interest, MemoryBus, Node, OutagePolicy, PendingInterest};
 use crate::tests::{Member, message, runtime};
 use crate::{Broker, BrokerBuilder, Kind, Reason};
 use bytes::Bytes;
@@ -243,7 +243,8 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
 #[test]
 fn message_over_backplane_limit_is_refused_with_sizes() {
     let runtime = runtime();
-    let broker = Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
+    let broker =
+        Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", [0; 100]);
     let refused = writer.taken().pop().expect("it is refused");

@@ -1,6 +1,6 @@
 //! The state of a client: which subscriptions there are, and which callers wait.
 
-use super::{ClientShared, ClientState, RegisteredSubscription, INBOX_MAX, OwnedConnection, PubSubError, request};
+use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription, request};
 use crate::inbox::{Entry, Inbox, Notice, Subscription};
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
@@ -82,8 +82,13 @@ impl ClientShared {
         let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(PubSubError::TooMany)?;
         let inbox = Arc::<Inbox>::default();
         inner.last_id = id;
-        let entered =
-            RegisteredSubscription { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false, follow };
+        let entered = RegisteredSubscription {
+            inbox: inbox.clone(),
+            pattern: pattern.into(),
+            group: group.into(),
+            is_lost: false,
+            follow,
+        };
         inner.inboxes.insert(id, entered);
         inner.asked.insert(id, answer);
         if group.is_empty() {

@@ -5,9 +5,9 @@
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
-use crate::nats::outgoing::{Outgoing, FrameOptions, Writer};
+use crate::nats::outgoing::{FrameOptions, Outgoing, Writer};
 use crate::nats::subjects::{Subjects, group};
-use crate::{Backplane, Interest, PendingInterest, Node, BackplaneError};
+use crate::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, Message, ToServerAddrs};
 use bytes::Bytes;

@@ -44,7 +44,7 @@ mod subscription;
 pub use delivery::Delivery;
 use error::JetStreamFailure;
 pub use error::{AckError, OpenError, PublishError, RecvError};
-pub use settings::{DurableTopicBuilder, Storage, DiscardPolicy};
+pub use settings::{DurableTopicBuilder, FullTopicPolicy, Storage};
 pub use subscription::{Replay, Subscription, SubscriptionBuilder};
 
 use crate::check_topic;
@@ -164,7 +164,12 @@ impl DurableTopic {
     ///
     /// # Cancel safety
     /// The message may be stored or not.
-    pub async fn publish(&self, topic: &str, id: &str, payload: impl Into<Bytes>) -> Result<StoredMessage, PublishError> {
+    pub async fn publish(
+        &self,
+        topic: &str,
+        id: &str,
+        payload: impl Into<Bytes>,
+    ) -> Result<StoredMessage, PublishError> {
         let payload = payload.into();
         self.check(topic, id, payload.len())?;
         let subject = [&self.shared.prefix, topic].concat();
@@ -240,7 +245,12 @@ impl DurableTopic {
         if length > limit { Err(PublishError::TooLong { length, limit }) } else { Ok(()) }
     }
 
-    async fn attempt(&self, subject: String, message: PublishMessage, limit: Duration) -> Result<StoredMessage, Failure> {
+    async fn attempt(
+        &self,
+        subject: String,
+        message: PublishMessage,
+        limit: Duration,
+    ) -> Result<StoredMessage, Failure> {
         if !self.shared.is_connected() {
             let state = self.shared.client.connection_state();
             return Err(Failure::Away(format!("the connection to NATS is {state}")));

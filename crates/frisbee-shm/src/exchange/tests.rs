@@ -125,5 +125,7 @@ fn nothing_is_read_after_an_error() {
     written(10);
     let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("the connection has failed");
     assert_eq!((error.kind(), into.filled().len()), (io::ErrorKind::InvalidData, 0));
-    assert!(ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err());
+    assert!(
+        ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err()
+    );
 }

@@ -185,13 +185,18 @@ impl WatchedConnection {
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
             6 => {
                 let called = number(body).and_then(|(it, _)| u16::try_from(it).ok()).unwrap_or(0);
-                step = Some(Step { opener: side, is_stream: false, id, operation: called, what: FrameEvent::Cancelled });
+                step =
+                    Some(Step { opener: side, is_stream: false, id, operation: called, what: FrameEvent::Cancelled });
                 write!(out, "CANCEL of call {id} of {}", self.name(called))
             }
             7 => {
                 step = self.streams.get(&id).map(|&(opener, operation)| {
                     let code = number(body).map(|(code, _)| Code::from_i32(i32::try_from(code).unwrap_or(2)));
-                    let what = if code.is_some() || side != opener { FrameEvent::Ended(code) } else { FrameEvent::Sent(None, 0) };
+                    let what = if code.is_some() || side != opener {
+                        FrameEvent::Ended(code)
+                    } else {
+                        FrameEvent::Sent(None, 0)
+                    };
                     Step { opener, is_stream: true, id, operation, what }
                 });
                 write!(out, "END of stream {id}{}", reset(body))
@@ -204,7 +209,11 @@ impl WatchedConnection {
                 let caller = if prefix.is_backward { FrameSender::Server } else { FrameSender::Client };
                 let part = if side == caller { "request" } else { "reply" };
                 let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
-                let what = if side == caller { FrameEvent::Began(body.len()) } else { FrameEvent::Replied(status, body.len()) };
+                let what = if side == caller {
+                    FrameEvent::Began(body.len())
+                } else {
+                    FrameEvent::Replied(status, body.len())
+                };
                 step = Some(Step { opener: caller, is_stream: false, id, operation, what });
                 let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
                 self.message(operation, part == "request", message, &mut out);

@@ -1,6 +1,6 @@
 //! How `frpc top` is drawn, and its text for pipes. All text of the server is escaped before it gets here into a cell.
 
-use super::board::{TopView, Column};
+use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};

@@ -5,11 +5,11 @@
 //! client included (1.65 and 5.8 us), and with one in flight 1.4 times (13.0 and 18.4 us).
 
 use super::answer::Answer;
-use super::calls::{CallTarget, Calls, FinishedCall, ResponseOptions, CallHead, PendingCall};
+use super::calls::{CallHead, CallTarget, Calls, FinishedCall, PendingCall, ResponseOptions};
 use super::fields::{self, KnownFields};
 use super::half_close::{self, Probe};
 use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
-use super::route::{RequestHead, Protocol, Route, probe, route};
+use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::written;
 use crate::charge::check_room;
 use crate::clock::{after, now};

@@ -369,8 +369,9 @@ mod tests {
 
     #[test]
     fn a_timeout_is_a_number_of_at_most_ten_digits() {
-        let timeout =
-            |text: &'static str| KnownFields { timeout: Some(text.as_bytes()), ..KnownFields::default() }.connect_timeout();
+        let timeout = |text: &'static str| {
+            KnownFields { timeout: Some(text.as_bytes()), ..KnownFields::default() }.connect_timeout()
+        };
         assert_eq!(timeout("0"), Ok(Some(Duration::ZERO)));
         assert_eq!(timeout("9999999999"), Ok(Some(Duration::from_millis(9_999_999_999))));
         for wrong in ["", "+1", "-1", "1.5", "10000000000", "a"] {

@@ -3,7 +3,7 @@
 use super::answer::{self, Answer};
 use super::exchange::{Exchange, InProgress};
 use super::fields::{self, KnownFields};
-use super::route::{RequestHead, Protocol, Route, probe, route};
+use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
 use crate::charge::{CHARGED_MIN, check_growth, check_room};
 use crate::connect::envelope::Encoding;
@@ -189,7 +189,13 @@ impl Service {
     }
 
     /// Answers a request if it may be made.
-    async fn admit(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>, body: Inbound) -> Response<Reply> {
+    async fn admit(
+        &self,
+        http: &Http,
+        parts: &request::Parts,
+        known: &KnownFields<'_>,
+        body: Inbound,
+    ) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.local_addr()), Err);
         if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
@@ -232,7 +238,13 @@ impl Service {
     }
 
     /// Answers a request that was let in.
-    async fn admitted(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>, body: Inbound) -> Response<Reply> {
+    async fn admitted(
+        &self,
+        http: &Http,
+        parts: &request::Parts,
+        known: &KnownFields<'_>,
+        body: Inbound,
+    ) -> Response<Reply> {
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let is_http2 = parts.version == Version::HTTP_2;
         let asked = RequestHead { method, path, known, is_http2 };

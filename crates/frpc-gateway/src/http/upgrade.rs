@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::fields::{self, KnownFields};
 use crate::Gateway;
-use crate::web_socket::{UpgradeRequest, Refusal, Subprotocol, Upgrade, VERSION};
+use crate::web_socket::{Refusal, Subprotocol, Upgrade, UpgradeRequest, VERSION};
 use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
@@ -30,8 +30,11 @@ pub(crate) fn parse(
     if !is_upgrade || parts.version != Version::HTTP_11 || has_body {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
-    let asked =
-        UpgradeRequest { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol.as_deref() };
+    let asked = UpgradeRequest {
+        key: known.socket_key,
+        version: known.socket_version,
+        protocols: known.socket_protocol.as_deref(),
+    };
     let upgrade = Upgrade::new(gateway, &asked).map_err(|refusal| match refusal {
         Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
         _ => Answer::refusal(400, refusal.text()),

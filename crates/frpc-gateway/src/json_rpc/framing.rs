@@ -178,7 +178,8 @@ mod tests {
             for length in 0..=message.len() {
                 let behind = [&message.as_bytes()[..length], b"}]"].concat();
                 for bytes in [&behind[..], &message.as_bytes()[..length]] {
-                    let expected = match Framing::default().scan(bytes, ScanLimits { batch_max: usize::MAX, ..BOUNDS }) {
+                    let expected = match Framing::default().scan(bytes, ScanLimits { batch_max: usize::MAX, ..BOUNDS })
+                    {
                         Framed::End(end) => Some(end),
                         Framed::Incomplete | Framed::Refused(_) => None,
                     };

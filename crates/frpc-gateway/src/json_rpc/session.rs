@@ -9,8 +9,8 @@ mod streams;
 mod tools;
 
 use super::envelope::{InvalidRequest, Item, Message, Plain, Request};
-use super::framing::{ScanLimits, Framed, Framing, Refusal};
-use super::mailbox::{CallNumber, SessionMessage, SessionMailbox};
+use super::framing::{Framed, Framing, Refusal, ScanLimits};
+use super::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use crate::charge::check_room;

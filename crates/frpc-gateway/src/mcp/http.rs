@@ -9,7 +9,7 @@ use crate::Gateway;
 use crate::connect::unary::Format;
 use crate::http::answer::{Answer, JSON};
 use crate::http::fields::KnownFields;
-use crate::http::route::{RequestHead, Protocol, Route};
+use crate::http::route::{Protocol, RequestHead, Route};
 use crate::json_rpc::Session;
 use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
 use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
@@ -193,7 +193,9 @@ impl McpEndpoint<'_> {
         let answer = Answer::new(200, JSON, output);
         Ok(Outcome::Whole(match () {
             () if session.is_denied() => Answer { status: 401, ..answer }.with("www-authenticate", challenge(mcp)),
-            () if era == Revision::Modern && !params::is_served(&request.method, era) => Answer { status: 404, ..answer },
+            () if era == Revision::Modern && !params::is_served(&request.method, era) => {
+                Answer { status: 404, ..answer }
+            }
             () if request.method == INITIALIZE => answer.with(SESSION, mcp.in_flight.new_session()),
             () => answer,
         }))

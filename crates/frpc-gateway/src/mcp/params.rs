@@ -1,6 +1,6 @@
 //! The params of requests, and the checks of the version that a request states.
 
-use super::reply::{Revision, MODERN, VERSIONS};
+use super::reply::{MODERN, Revision, VERSIONS};
 use crate::base64;
 use crate::json_rpc::envelope::{Request, text};
 use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text};
@@ -100,7 +100,11 @@ impl<'a> Params<'a> {
     }
 
     /// Checks the version of a request, and that the header fields, if it came by HTTP, agree with the body.
-    pub(crate) fn check(&self, request: &Request<'_>, head: Option<&HeaderFields<'_>>) -> Result<Revision, RequestError> {
+    pub(crate) fn check(
+        &self,
+        request: &Request<'_>,
+        head: Option<&HeaderFields<'_>>,
+    ) -> Result<Revision, RequestError> {
         if request.id.is_none_or(|id| !is_id(id) || id.len() > ID_MAX) {
             return Err(RequestError::new(INVALID_REQUEST, "an id is a string or a number of at most 256 bytes"));
         }

@@ -1,7 +1,7 @@
 //! Connections of WebSocket whose messages are read whole: those of JSON-RPC. One task reads and writes, and times both
 //! as the driver of a native connection does.
 
-use super::frame::{CloseCode, Role, Event, Fault, Kind};
+use super::frame::{CloseCode, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use super::transport::{Ending, WebSocketState};
 use crate::charge::Charge;

@@ -1,6 +1,6 @@
 //! The output of an end of WebSocket: control frames, and data frames for each write.
 
-use super::frame::{CloseCode, Role, HEAD_MAX, Opcode, head, unmask};
+use super::frame::{CloseCode, HEAD_MAX, Opcode, Role, head, unmask};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,6 +1,6 @@
 //! Bytes over the binary messages of WebSocket, whatever their boundaries: a transport for native frames.
 
-use super::frame::{CloseCode, Decoder, Role, Event, Fault, Kind};
+use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use crate::clock::now;
 use frisbee::driver::{LINGER, drain};

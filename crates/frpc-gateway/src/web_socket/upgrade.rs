@@ -127,7 +127,8 @@ mod tests {
 
     /// The example of RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
-    const ASKED: UpgradeRequest<'static> = UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
+    const ASKED: UpgradeRequest<'static> =
+        UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
 
     #[test]
     fn the_answer_to_a_key_is_that_of_the_standard() {

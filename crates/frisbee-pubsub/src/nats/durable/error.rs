@@ -96,7 +96,7 @@ pub enum PublishError {
         limit: usize,
     },
     /// NATS has refused it, or could not be reached: the message is not stored. For instance, the topic is
-    /// [full](super::DiscardPolicy::Refuse).
+    /// [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
     /// NATS has not answered, so the outcome is unknown. Publish it again with the same id.
     Unknown(String),

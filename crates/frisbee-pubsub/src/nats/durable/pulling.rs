@@ -172,7 +172,9 @@ impl Puller {
                 }
                 Ok(())
             }
-            Err(JetStreamFailure::Refused(error)) if is_gone(error.error_code()) => Err(Some(SubscriptionEnded(error.to_string()))),
+            Err(JetStreamFailure::Refused(error)) if is_gone(error.error_code()) => {
+                Err(Some(SubscriptionEnded(error.to_string())))
+            }
             Err(error) => {
                 tracing::debug!(%error, "no position of a subscription from NATS");
                 Err(None)

@@ -46,7 +46,7 @@ pub enum Storage {
 /// The treatment of a message without room in a durable topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub enum DiscardPolicy {
+pub enum FullTopicPolicy {
     /// The oldest messages are removed for it, whether or not they were read. Subscriptions learn how many they have
     /// missed.
     #[default]
@@ -70,7 +70,7 @@ pub struct DurableTopicBuilder {
     bytes_max: u64,
     payload_max: usize,
     duplicate_window: Option<Duration>,
-    when_full: DiscardPolicy,
+    when_full: FullTopicPolicy,
 }
 
 impl DurableTopicBuilder {
@@ -85,7 +85,7 @@ impl DurableTopicBuilder {
             bytes_max: BYTES_MAX,
             payload_max: PAYLOAD_MAX,
             duplicate_window: None,
-            when_full: DiscardPolicy::default(),
+            when_full: FullTopicPolicy::default(),
         }
     }
 
@@ -133,7 +133,7 @@ impl DurableTopicBuilder {
     }
 
     /// The treatment of a message without room. The oldest are removed by default.
-    pub fn when_full(mut self, when_full: DiscardPolicy) -> Self {
+    pub fn when_full(mut self, when_full: FullTopicPolicy) -> Self {
         self.when_full = when_full;
         self
     }
@@ -221,8 +221,8 @@ impl DurableTopicBuilder {
             max_messages_per_subject: -1,
             duplicate_window,
             discard: match self.when_full {
-                DiscardPolicy::DropOldest => DiscardPolicy::Old,
-                DiscardPolicy::Refuse => DiscardPolicy::New,
+                FullTopicPolicy::DropOldest => DiscardPolicy::Old,
+                FullTopicPolicy::Refuse => DiscardPolicy::New,
             },
             retention: RetentionPolicy::Limits,
             ..Config::default()
@@ -325,7 +325,7 @@ mod tests {
         assert!(differences(&config(builder()), &config(builder())).is_empty());
         let minute = Duration::from_secs(60);
         let other = builder().age_max(minute).messages_max(5).bytes_max(6).payload_max(7).replicas(3);
-        let other = config(other.storage(Storage::Memory).when_full(DiscardPolicy::Refuse));
+        let other = config(other.storage(Storage::Memory).when_full(FullTopicPolicy::Refuse));
         let said = differences(&config(builder()), &other);
         assert_eq!(said.len(), 8, "{said:?}");
         assert!(said.contains(&"age_max is 60s and not 0ns".to_owned()), "{said:?}");

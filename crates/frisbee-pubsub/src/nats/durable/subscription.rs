@@ -162,7 +162,12 @@ impl SubscriptionBuilder {
     }
 
     /// The consumer of NATS, created if there was none, and its position.
-    async fn find(&self, shared: &Shared, name: &str, wanted: &pull::Config) -> Result<(Info, StreamPosition), OpenError> {
+    async fn find(
+        &self,
+        shared: &Shared,
+        name: &str,
+        wanted: &pull::Config,
+    ) -> Result<(Info, StreamPosition), OpenError> {
         match info(shared, name).await {
             Ok(found) => {
                 let place = StreamPosition::of(&found);

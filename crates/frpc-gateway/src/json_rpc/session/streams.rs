@@ -3,10 +3,10 @@
 //! Items of the client wait in a queue for the handler, and the client is granted as many more as have been taken out.
 //! Items of the handler are letters, a few at a time, and no more than the client wants.
 
-use super::{ParsedCall, Call, Inner, NAMED, POSITIONAL, CallTask, reply};
+use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
 use crate::charge::{check_room, room};
 use crate::json_rpc::envelope::Request;
-use crate::json_rpc::mailbox::{CallNumber, SessionMessage, SessionMailbox};
+use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::{DecodeError, Options, Reader};
@@ -192,7 +192,9 @@ impl Inner {
 
     /// Grants a client further items, as many as its handler has taken.
     pub(super) fn grant(&mut self, number: CallNumber, count: u32) {
-        let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
+        let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else {
+            return;
+        };
         if ends.requests.is_none() {
             return;
         }

@@ -1,6 +1,6 @@
 //! Messages of the Model Context Protocol in a session: tools are the session's calls, with results of their own form.
 
-use super::{ParsedCall, Call, Inner, Session, MessageBatch, CallTask, reply};
+use super::{Call, CallTask, Inner, MessageBatch, ParsedCall, Session, reply};
 use crate::Mcp;
 use crate::charge::{Charge, check_room};
 use crate::json_rpc::envelope::Request;
@@ -122,7 +122,14 @@ impl MessageBatch<'_> {
     }
 
     /// Appends the reply to a request if there is one already.
-    fn answer_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes, out: &mut Vec<u8>) {
+    fn answer_mcp(
+        &mut self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        era: Revision,
+        message: &Bytes,
+        out: &mut Vec<u8>,
+    ) {
         let Self { context, inner, .. } = self;
         let Some(tools) = &inner.tools else { return };
         let mcp = &tools.mcp;
