@@ -11,7 +11,7 @@ use frpc::ForeignContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// The longest time in seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
+/// The longest time in seconds that a browser keeps the answer to a preflight: two hours, the limit of Chromium.
 const PREFLIGHT_AGE: &str = "7200";
 
 /// Which requests are let in.

@@ -177,7 +177,7 @@ async fn no_reply_is_longer_than_its_request_allows() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_gets_no_reply() {
+async fn malformed_datagram_gets_no_reply() {
     let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1000)).await;
     let deep = "[".repeat(10_000);
     let strays = [

@@ -187,7 +187,7 @@ impl McpEndpoint<'_> {
         .await;
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
-            // The call was cancelled: nobody waits for its reply.
+            // The call was cancelled: its reply has no receiver.
             return Ok(Outcome::Whole(Answer::empty(202)));
         }
         let answer = Answer::new(200, JSON, output);

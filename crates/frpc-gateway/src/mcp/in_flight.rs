@@ -15,7 +15,7 @@ pub(crate) struct InFlight {
     sessions: Sessions,
 }
 
-/// A session and the id of a request, as it stands.
+/// A session and the id of a request, unparsed.
 type Key = (Box<[u8]>, Box<str>);
 
 impl InFlight {

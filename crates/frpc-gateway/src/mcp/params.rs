@@ -43,7 +43,7 @@ pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     }
 }
 
-/// The members of params that tools need. Values that are not read are left as they stand.
+/// The members of params that tools need. Values that are not read stay unparsed.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     /// Of a tool.

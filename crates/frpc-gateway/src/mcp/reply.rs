@@ -51,7 +51,7 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     end_result(out, None);
 }
 
-/// Appends the hints for caches. What a caller sees depends on the rules, so nobody else may see it.
+/// Appends the hints for caches. The result depends on the caller's rules, so caches must not share it.
 pub(crate) fn put_cache(out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
 }

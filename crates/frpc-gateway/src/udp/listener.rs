@@ -117,7 +117,7 @@ impl Listener {
     /// Handles the datagram of so many bytes in the buffer.
     fn handle(&mut self, peer: SocketAddr, length: usize) {
         let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
-        // Nobody can receive a reply at port 0.
+        // Port 0 cannot receive a reply.
         if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now()) {
             return;
         }
@@ -148,8 +148,8 @@ impl Listener {
         pending.push(Pending { peer, limit, session: Some(session), deadline });
     }
 
-    /// Sends the output of a session, a datagram for each message. What does not fit, or cannot be sent at once, is
-    /// lost, as it may be on the way.
+    /// Sends the output of a session, a datagram for each message. Oversized messages, and those that cannot be
+    /// sent at once, are lost, like datagrams on the way.
     fn reply(&self, peer: SocketAddr, session: &mut Session, limit: usize) {
         let output = std::mem::take(session.output());
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

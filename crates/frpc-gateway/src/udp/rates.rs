@@ -25,7 +25,7 @@ impl Rate {
     }
 }
 
-/// When each sender will have used up what it has sent, in nanoseconds since the start.
+/// The time at which the debt of each sender is paid, in nanoseconds since the start.
 pub(super) struct Rates {
     rate: Rate,
     start: Instant,
@@ -42,7 +42,7 @@ impl Rates {
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
         let key = match address {
             IpAddr::V4(address) => u64::from(address.to_bits()),
-            // Whoever has one address of a network of 64 bits has them all.
+            // A peer with one address of a network of 64 bits has them all.
             IpAddr::V6(address) => match address.to_ipv4_mapped() {
                 Some(address) => u64::from(address.to_bits()),
                 None => (address.to_bits() >> 64) as u64,
