@@ -326,7 +326,7 @@ async fn disturb(world: World, time: Duration, restarts: bool) {
         match world.draw(|rng| rng.u32(..4)) {
             0 if restarts => {
                 // Some subscribers reconnect only after the next broker has published for a while.
-                let is_away = world.draw(|rng| rng.bool());
+                let is_away = world.draw(fastrand::Rng::bool);
                 if is_away {
                     world.block("broker", &other);
                 }

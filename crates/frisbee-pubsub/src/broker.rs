@@ -101,7 +101,7 @@ impl fmt::Debug for Permit {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let broker = Broker::builder().queue_max(64 * 1024).slow(Slow::Disconnect).build();
+/// let broker = Broker::builder().queue_max(64 * 1024).slow(SlowSubscriberPolicy::Disconnect).build();
 /// let server = Server::builder().bind("127.0.0.1:0", broker.clone()).await?;
 /// # let address = server.local_addr();
 /// # tokio::spawn(server.serve());

@@ -178,7 +178,7 @@ pub(crate) struct McpArguments {
 #[derive(Debug, Args)]
 pub(crate) struct GatewayArguments {
     /// Listen here, for every protocol.
-    #[arg(short, long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
     /// The server that calls are forwarded to, as for --server. The options under "Server" are for this connection.
     #[arg(long, value_name = "ADDRESS")]

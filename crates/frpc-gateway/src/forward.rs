@@ -39,9 +39,9 @@ use std::sync::Arc;
 /// static GREET: Method = Method::new(&LAYOUT, "Greet", 10);
 ///
 /// let forward = Forward::to([Channel::builder().connect_lazy("10.0.0.7:8192")?]);
-/// let methods = pool.services().flat_map(|service| service.methods()).map(|method| (method, &GREET));
+/// let methods: Vec<_> = pool.services().flat_map(|service| service.methods().collect::<Vec<_>>()).collect();
 /// let server = Server::builder()
-///     .add_service(forward.service(&LAYOUT, None, methods))
+///     .add_service(forward.service(&LAYOUT, None, methods.into_iter().map(|method| (method, &GREET))))
 ///     .gateway(Gateway::new().json_rpc().http(Http::new().connect().grpc()));
 /// # Ok(())
 /// # }
