@@ -129,7 +129,7 @@ impl Faulty {
                     packet.body = restated(&packet.body, stated);
                 }
             }
-            (Defect::EpochMixUp, _) => return mixed_up(&session.stated, packets),
+            (Defect::EpochMixUp, _) => return mixed_up(&session.stated, &packets),
             _ => {}
         }
         packets
@@ -137,7 +137,7 @@ impl Faulty {
 }
 
 /// The packets of a broker whose epoch is always the same, so that it takes the positions of an earlier one for its own.
-fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: Vec<Packet>) -> Vec<Packet> {
+fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: &[Packet]) -> Vec<Packet> {
     const EPOCH: u64 = 1;
     let mut changed = Vec::new();
     let mut skipped = 0;
