@@ -23,5 +23,6 @@ use std::sync::{Arc, OnceLock};
 pub struct Trailers(pub Metadata);
 
 /// Metadata after the messages of a stream, for a handler that gets it with their end.
+#[cfg_attr(not(feature = "grpc-backend"), allow(dead_code, reason = "only backends by gRPC make it"))]
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LateTrailers(pub(crate) Arc<OnceLock<Metadata>>);
