@@ -222,7 +222,7 @@ mod pubsub {
     async fn presence(client: frisbee_pubsub::Client) -> Outcome {
         use frisbee_pubsub::Broker;
         use frpc::Principal;
-        statements!("pubsub-3");
+        statements!("presence-1");
         Ok(())
     }
 
