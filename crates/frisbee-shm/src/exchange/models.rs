@@ -46,7 +46,7 @@ impl Side {
     }
 
     /// Waits as a stream does.
-    fn wait(&self, exchange: &mut Exchange, wait: Wait) {
+    fn wait(&self, exchange: &mut Exchange, wait: WaitEvent) {
         if !exchange.may_sleep(wait) {
             return;
         }
@@ -100,7 +100,7 @@ fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usiz
                     let count = writer.write(&writing, &[IoSlice::new(rest)]).expect("the peer is honest");
                     rest = &rest[count..];
                     if count == 0 {
-                        writing.wait(&mut writer, Wait::Room);
+                        writing.wait(&mut writer, WaitEvent::Room);
                     }
                 }
                 next += *length as u8;
@@ -132,7 +132,7 @@ fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usiz
                 if is_over {
                     break;
                 }
-                reading.wait(&mut reader, Wait::Data);
+                reading.wait(&mut reader, WaitEvent::Data);
             }
         }
         let written = writes.join().expect("it does not panic");

@@ -37,7 +37,7 @@ impl Task {
             taken = inner.outbox.take_bytes().len();
             *backlog + taken
         });
-        *yielded = mail == Mail::Yield;
+        *yielded = mail == TakeOutcome::Yield;
         if *yielded {
             context.waker().wake_by_ref();
         }

@@ -208,7 +208,7 @@ mod models {
             if queued_by_other {
                 (seen, after) = poll(&phase, &done);
             }
-            assert!(seen && after == After::Idle, "the last poll has seen all");
+            assert!(seen && after == AfterPoll::Idle, "the last poll has seen all");
         });
     }
 
@@ -223,7 +223,7 @@ mod models {
             });
             let after = phase.end();
             let is_polled = other.join().expect("it does not panic");
-            assert_eq!(after == After::Over, is_polled);
+            assert_eq!(after == AfterPoll::Over, is_polled);
             assert!(!phase.wake(), "it is not queued");
         });
     }

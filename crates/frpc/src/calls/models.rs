@@ -23,7 +23,7 @@ fn ours() -> Table {
 }
 
 /// Waits for the end of a call, as a caller does.
-fn wait(table: &Table, ticket: Ticket) -> Ended<usize> {
+fn wait(table: &Table, ticket: CallTicket) -> CallOutcome<usize> {
     block_on(poll_fn(|context| {
         with(table, |calls| {
             calls.take_reply(ticket, context, |body| match body {
@@ -34,7 +34,7 @@ fn wait(table: &Table, ticket: Ticket) -> Ended<usize> {
     }))
 }
 
-fn reply(table: &Table, ticket: Ticket) {
+fn reply(table: &Table, ticket: CallTicket) {
     let packet = Packet { id: ticket.id, operation: ADD, body: Bytes::from_static(b"reply") };
     let caller = with(table, |calls| calls.handle_reply(packet));
     caller.into_iter().for_each(Waker::wake);
@@ -51,7 +51,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
         let tickets = [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room"));
         let callers = tickets.map(|ticket| {
             let table = table.clone();
-            thread::spawn(move || assert!(matches!(wait(&table, ticket), Ended::Reply(5))))
+            thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
         });
         tickets.into_iter().for_each(|ticket| reply(&table, ticket));
         callers.into_iter().for_each(|caller| caller.join().expect("it gets its reply"));
@@ -81,9 +81,9 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         reply(&table, ticket);
         late.join().expect("it does not panic");
         match caller.join().expect("it does not panic") {
-            Ended::Reply(length) => assert_eq!(length, 5),
-            Ended::Expired => with(&table, |calls| calls.give_up(ticket, |_, _| panic!("the reply is there"))),
-            Ended::Lost { status, .. } => panic!("{status}"),
+            CallOutcome::Reply(length) => assert_eq!(length, 5),
+            CallOutcome::Expired => with(&table, |calls| calls.abandon(ticket, |_, _| panic!("the reply is there"))),
+            CallOutcome::Lost { status, .. } => panic!("{status}"),
         }
         assert!(is_empty(&table), "the slot is free again");
     });
@@ -96,7 +96,7 @@ fn caller_cancelling_during_reply_leaves_no_state() {
         let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
-            move || with(&table, |calls| calls.give_up(ticket, |_, _| {}))
+            move || with(&table, |calls| calls.abandon(ticket, |_, _| {}))
         });
         reply(&table, ticket);
         caller.join().expect("it does not panic");
@@ -128,7 +128,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             let (table, mailbox) = (table.clone(), mailbox.clone());
             move || {
                 let mut mailbox = mailbox.lock().expect("lock is not poisoned");
-                with(&table, |calls| calls.give_up(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
+                with(&table, |calls| calls.abandon(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
             }
         });
         // The server answers by itself, and the slot is used until its first id comes again.
@@ -136,7 +136,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         for _ in 0..4 {
             let next = begin(&table, &mailbox);
             reply(&table, next);
-            assert!(matches!(wait(&table, next), Ended::Reply(5)));
+            assert!(matches!(wait(&table, next), CallOutcome::Reply(5)));
         }
         caller.join().expect("it does not panic");
         let mailbox = mailbox.lock().expect("lock is not poisoned");
@@ -159,7 +159,7 @@ fn a_connection_that_ends_ends_every_call() {
         });
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
-        assert!(matches!(caller.join().expect("it does not panic"), Ended::Lost { .. }));
+        assert!(matches!(caller.join().expect("it does not panic"), CallOutcome::Lost { .. }));
         assert!(is_empty(&table), "the slot is free again");
     });
 }
