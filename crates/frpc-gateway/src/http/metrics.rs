@@ -31,7 +31,7 @@ impl Metrics {
 
 impl Http {
     /// Answers a GET of `/metrics` with the counts of these counters, the figures of channels and topics that they
-    /// [know](frpc_telemetry::Counters::show_topics), and the counts of the server's connections, as text for Prometheus.
+    /// know (`Counters::show_topics`), and the counts of the server's connections, as text for Prometheus.
     /// They count the calls of this server if they are given to it as well:
     ///
     /// ```
