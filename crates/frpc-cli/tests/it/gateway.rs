@@ -94,7 +94,7 @@ fn serves_every_door(gateway: &Gateway) {
     assert_eq!(gateway.line(request).trim(), reply);
     assert!(gateway.http("POST", "/", request).ends_with(reply));
     assert!(gateway.http("GET", "/console/", "").starts_with("HTTP/1.1 200"));
-    // Ready while one of its connections lives.
+    // The health service, a part of the readiness, looks at the connections twice a second.
     let until = Instant::now() + Duration::from_secs(10);
     while !gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 200") {
         assert!(Instant::now() < until, "the gateway is not ready");
