@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! cargo run --release -p cost --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
-//!                                                            or open doors cost native calls over 1 %, or
+//!                                                            or a gateway costs native calls over 1 %, or
 //!                                                            a rule over 10 instructions
 //! cargo run --release -p cost --bin hot_path -- update    writes instructions.toml
 //! cargo run --release -p cost --bin hot_path -- run CASE CALLS
@@ -63,7 +63,7 @@ use tokio::task::JoinSet;
 const CASES: [(&str, u64); 34] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
-    (WITHOUT_DOORS, 5000),
+    (WITHOUT_GATEWAY, 5000),
     (OUTSIDE_1, 3000),
     (OUTSIDE_10, 5000),
     ("connecting", 500),
@@ -71,7 +71,7 @@ const CASES: [(&str, u64); 34] = [
     ("balanced_10_in_flight", 5000),
     ("chosen_10_in_flight", 5000),
     ("endpoints_1000_updated", 50),
-    (BESIDE_DOORS, 5000),
+    (WITH_GATEWAY, 5000),
     (WITH_RULES, 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
@@ -97,9 +97,9 @@ const CASES: [(&str, u64); 34] = [
     (PUBLISHED_LAST, 20_000),
 ];
 
-/// Calls by fRPC's own client to a server whose doors are all open, and those to one without doors, to be compared.
-const BESIDE_DOORS: &str = "unary_10_beside_doors";
-const WITHOUT_DOORS: &str = "unary_10_in_flight";
+/// Calls by fRPC's own client to a server that serves all protocols, and those to one that serves its own only, to be compared.
+const WITH_GATEWAY: &str = "unary_10_with_gateway";
+const WITHOUT_GATEWAY: &str = "unary_10_in_flight";
 
 /// Calls of a protocol on the public API of frisbee, to be compared with frpc's.
 const OUTSIDE_1: &str = "outside_1_in_flight";
@@ -118,7 +118,7 @@ const JSON_DECODED: &str = "json_decoded";
 
 /// The allowed excess of calls on a server with gateways over calls on one without: native calls do not pay for
 /// gateways.
-const DOORS_TOLERANCE: f64 = 1.01;
+const GATEWAY_TOLERANCE: f64 = 1.01;
 
 /// Messages of a topic without history, and of one with a current value, to be compared.
 const PUBLISHED: &str = "published_to_1";
@@ -161,7 +161,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "wide_alone" => wide(1, calls).await,
             "frames_10_in_flight" => frames(10, calls).await,
             UNARY_1 => unary(1, calls).await,
-            WITHOUT_DOORS => unary(10, calls).await,
+            WITHOUT_GATEWAY => unary(10, calls).await,
             OUTSIDE_1 => outside(1, calls).await,
             OUTSIDE_10 => outside(10, calls).await,
             "connecting" => connecting(calls).await,
@@ -169,7 +169,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "balanced_10_in_flight" => balanced(BALANCED, 10, calls).await,
             "chosen_10_in_flight" => balanced(1, 10, calls).await,
             "endpoints_1000_updated" => updated(calls).await,
-            BESIDE_DOORS => beside_doors(10, calls).await,
+            WITH_GATEWAY => with_gateway(10, calls).await,
             WITH_RULES => ruled(10, calls).await,
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
@@ -364,9 +364,9 @@ impl BenchmarkService for Waiting {
     }
 }
 
-/// As [`unary`], with a server whose doors are all open.
-async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    let address = serve_doors(in_flight).await?;
+/// As [`unary`], with a server that serves all protocols.
+async fn with_gateway(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = serve_gateway(in_flight).await?;
     let client = BenchmarkServiceClient::connect(address.to_string()).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
@@ -386,8 +386,8 @@ async fn ruled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Serves with all doors open.
-async fn serve_doors(in_flight: usize) -> Result<SocketAddr, BoxError> {
+/// Serves all protocols.
+async fn serve_gateway(in_flight: usize) -> Result<SocketAddr, BoxError> {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health()).web_socket();
     let server = frpc::Server::builder().workers(Workers::Caller).gateway(gateway);
     let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
@@ -397,7 +397,7 @@ async fn serve_doors(in_flight: usize) -> Result<SocketAddr, BoxError> {
     Ok(address)
 }
 
-/// The text of all calls through doors.
+/// The text of all calls through the gateway.
 const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
 /// A request of JSON-RPC. The id has one digit.
@@ -418,24 +418,24 @@ fn post(path: &str, body: &str) -> String {
 
 /// As [`unary`], by JSON-RPC in lines.
 async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    through_door(in_flight, calls, json_rpc_request).await
+    through_protocol(in_flight, calls, json_rpc_request).await
 }
 
 /// As [`unary`], by JSON-RPC over HTTP/1.1.
 async fn json_rpc_http(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    through_door(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
+    through_protocol(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
 }
 
 /// As [`unary`], by Connect in JSON over HTTP/1.1.
 async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let body = format!("{{\"message\":\"{TEXT}\"}}");
-    through_door(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
+    through_protocol(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
 }
 
 /// As [`unary`], through a gateway. The client does next to nothing: it writes the same requests again as soon as it
 /// has as many replies of the fixed length.
-async fn through_door(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
-    let mut socket = TcpStream::connect(serve_doors(in_flight).await?).await?;
+async fn through_protocol(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
+    let mut socket = TcpStream::connect(serve_gateway(in_flight).await?).await?;
     socket.set_nodelay(true)?;
     let mut replies = [0; 4096];
     socket.write_all(request(0).as_bytes()).await?;
@@ -609,19 +609,19 @@ fn check() -> Result<ExitCode, BoxError> {
         worse |= ratio > TOLERANCE;
         figures.insert(case, counted);
     }
-    if let (Some(beside), Some(without)) = (figures.get(BESIDE_DOORS), figures.get(WITHOUT_DOORS)) {
+    if let (Some(beside), Some(without)) = (figures.get(WITH_GATEWAY), figures.get(WITHOUT_GATEWAY)) {
         let ratio = beside / without;
         println!("native calls on a server with gateways take {ratio:.3}x as many instructions as without gateways");
-        worse |= ratio > DOORS_TOLERANCE;
+        worse |= ratio > GATEWAY_TOLERANCE;
     }
-    for (outside, unary) in [(OUTSIDE_1, UNARY_1), (OUTSIDE_10, WITHOUT_DOORS)] {
+    for (outside, unary) in [(OUTSIDE_1, UNARY_1), (OUTSIDE_10, WITHOUT_GATEWAY)] {
         if let (Some(outside), Some(unary)) = (figures.get(outside), figures.get(unary)) {
             let ratio = outside / unary;
             println!("calls of a protocol on the public API take {ratio:.3}x as many instructions as calls of frpc");
             worse |= ratio > OUTSIDE_TOLERANCE;
         }
     }
-    if let (Some(ruled), Some(without)) = (figures.get(WITH_RULES), figures.get(WITHOUT_DOORS)) {
+    if let (Some(ruled), Some(without)) = (figures.get(WITH_RULES), figures.get(WITHOUT_GATEWAY)) {
         let more = ruled - without;
         println!("a rule takes {more:.0} instructions of a call, at most {RULES_MAX}");
         worse |= more > RULES_MAX;

@@ -22,9 +22,9 @@ const fn operation(number: u16) -> Operation {
 }
 
 /// The server's protocol, before a connection is handed off.
-struct Door;
+struct Login;
 
-impl Protocol for Door {
+impl Protocol for Login {
     /// Whether the client has logged in.
     type Session = bool;
 
@@ -34,7 +34,7 @@ impl Protocol for Door {
 
     fn route(&self, is_known: &mut bool, packet: Packet, outbox: &mut Outbox) -> Routed {
         if packet.operation != LOGIN {
-            return Routed::close("this door takes logins and hands connections off");
+            return Routed::close("this server takes logins and hands connections off");
         }
         *is_known = packet.body == "open sesame";
         outbox.push(packet.id, LOGIN, if *is_known { "welcome" } else { "unknown user" }).into()
@@ -63,7 +63,7 @@ async fn echo_lines(raw: RawTransport) -> io::Result<()> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let server = Server::builder().bind("127.0.0.1:0", Door).await?;
+    let server = Server::builder().bind("127.0.0.1:0", Login).await?;
     let address = server.local_addr();
     tokio::spawn(server.serve());
 

@@ -1,4 +1,4 @@
-//! A server as it is run for others: settings from a file, every door with its locks, schema and health for tools,
+//! A server as it is run for others: settings from a file, every protocol with its access rules, schema and health for tools,
 //! metrics, sockets from systemd or from the process before, and an end that loses no call.
 //!
 //! `cargo run -p operated --bin operated -- examples/operated/settings.toml`, and then `curl localhost:8080/readyz` and

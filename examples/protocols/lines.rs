@@ -7,7 +7,7 @@
 use benchmark::{BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request, Response};
 use bytes::Bytes;
 use frisbee::RawTransport;
-use frpc::{Call, ForeignContext, Next, Server, Status};
+use frpc::{AdapterContext, Call, Next, Server, Status};
 use std::time::Duration;
 use std::{env, io};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -34,7 +34,7 @@ impl BenchmarkService for Echo {
 }
 
 /// Answers lines until the client ends its direction, is too slow, or the server stops.
-async fn serve_lines(transport: RawTransport, context: ForeignContext) -> io::Result<()> {
+async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Result<()> {
     let mut transport = BufReader::new(transport);
     let mut line = String::new();
     loop {
@@ -61,7 +61,7 @@ async fn serve_lines(transport: RawTransport, context: ForeignContext) -> io::Re
 }
 
 /// Calls a method by its name, within the server's middleware and limits.
-async fn call(context: &ForeignContext, method: &str, json: &str) -> Result<Bytes, Status> {
+async fn call(context: &AdapterContext, method: &str, json: &str) -> Result<Bytes, Status> {
     let Some(method) = context.methods().get("benchmark.BenchmarkService", method) else {
         return Err(Status::unimplemented(format!("there is no method {method}")));
     };
@@ -78,7 +78,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let builder = Server::builder()
         .middleware(log)
         .add_service(BenchmarkServiceServer::new(Echo))
-        .foreign(|beginning| beginning[0].is_ascii_uppercase(), serve_lines);
+        .adapter(|beginning| beginning[0].is_ascii_uppercase(), serve_lines);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;
         let address = server.local_addr().to_string();

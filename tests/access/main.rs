@@ -1,8 +1,8 @@
 //! Authentication and authorization: the same rules for every protocol.
 
 mod connections;
-mod doors;
 mod malformed;
+mod protocols;
 mod support;
 mod tokens;
 mod topics;

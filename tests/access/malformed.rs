@@ -1,6 +1,6 @@
-//! Tokens that are malformed, repeated, oversized or absent, at every door.
+//! Tokens that are malformed, repeated, oversized or absent, in every protocol.
 
-use super::doors::Host;
+use super::protocols::Host;
 use super::support::{PATIENCE, access};
 use crate::web_socket::{BINARY, Client, FRAMES, TEXT, frame};
 use bytes::Bytes;
@@ -92,12 +92,12 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
     connection.abort();
 }
 
-/// Calls once by each door whose requests have fields.
-async fn call_by_doors_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
+/// Calls once in each protocol whose requests have fields.
+async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
     let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     let tool = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{}}}"#;
     let envelope = b"\0\0\0\0\x02{}";
-    for (door, path, content_type, body) in [
+    for (protocol, path, content_type, body) in [
         ("connect", "/greet.Greeter/Greet", "application/json", &b"{}"[..]),
         ("connect stream", "/greet.Greeter/Recite", "application/connect+json", envelope),
         ("grpc-web", "/greet.Greeter/Greet", "application/grpc-web+json", envelope),
@@ -110,7 +110,7 @@ async fn call_by_doors_with_fields(address: SocketAddr, fields: &Fields, mut cal
              content-length: {length}\r\n\r\n"
         );
         send_http1(address, &format!("POST {path}"), fields, &[rest.as_bytes(), body].concat()).await;
-        called(door);
+        called(protocol);
     }
     let get = "GET /greet.Greeter/Greet?encoding=json&message=%7B%7D&connect=v1";
     send_http1(address, get, fields, b"connection: close\r\n\r\n").await;
@@ -142,24 +142,24 @@ fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
     (Server::builder().add_service(GreeterServer::new(host)).gateway(gateway).access(access), calls)
 }
 
-/// A server with all doors and a rule, and the count of its calls.
+/// A server with all protocols and a rule, and the count of its calls.
 async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
     let (server, calls) = builder(who);
     (serve(server).await, calls)
 }
 
 #[tokio::test]
-async fn malformed_token_is_refused_at_every_door() {
+async fn malformed_token_is_refused_in_every_protocol() {
     // A rule for every caller shows that the token is refused, and not dropped.
     for who in [Who::anybody(), Who::role("clerk")] {
         let (address, calls) = open_to(who).await;
         for (way, fields) in malformed_tokens() {
             let is_long = fields.len() > 256;
-            call_by_doors_with_fields(address, &fields, |door| {
+            call_protocols_with_fields(address, &fields, |protocol| {
                 // The other fields are few enough for HTTP/2.
-                let is_valid = way == "after 99 fields" && (door.contains("http/2") || door == "grpc");
+                let is_valid = way == "after 99 fields" && (protocol.contains("http/2") || protocol == "grpc");
                 let expected = usize::from(is_valid && !is_long);
-                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
+                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {way}");
             })
             .await;
         }
@@ -177,8 +177,8 @@ async fn absent_token_is_refused_unless_the_rule_allows_anybody() {
     ] {
         let (address, calls) = open_to(who).await;
         let fields = if token.is_empty() { Fields::new() } else { authorization(&[token]) };
-        call_by_doors_with_fields(address, &fields, |door| {
-            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {}", String::from_utf8_lossy(token));
+        call_protocols_with_fields(address, &fields, |protocol| {
+            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {}", String::from_utf8_lossy(token));
         })
         .await;
     }
@@ -226,7 +226,7 @@ async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
 }
 
 #[tokio::test]
-async fn malformed_token_is_refused_at_every_native_door() {
+async fn malformed_token_is_refused_by_every_native_transport() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
     for (at, is_open) in [true, false].into_iter().enumerate() {
@@ -248,8 +248,8 @@ async fn malformed_token_is_refused_at_every_native_door() {
             // The other fields are few enough.
             let is_valid = ["after 99 fields", "valid"].contains(&way) || way == "absent" && is_open;
             let expected = usize::from(is_valid);
-            let called = |door: &str, calls: &AtomicUsize| {
-                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
+            let called = |protocol: &str, calls: &AtomicUsize| {
+                assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {way}");
             };
             call_natively(TcpStream::connect(address).await.expect("it listens"), &fields).await;
             called("tcp", &calls);
@@ -266,8 +266,8 @@ async fn malformed_token_is_refused_at_every_native_door() {
     }
 }
 
-/// Calls once by each door for messages in JSON, whose metadata is this text.
-async fn call_by_doors_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
+/// Calls once in each protocol for messages in JSON, whose metadata is this text.
+async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
     for (name, path, method, params) in [
         ("json-rpc", "/", "greet.Greeter/Greet", "{}"),
         ("mcp", "/mcp", "tools/call", r#"{"name":"greet","arguments":{}}"#),
@@ -312,8 +312,8 @@ async fn malformed_token_in_json_is_refused() {
         (r#"["authorization","Bearer clerk"]"#, 0),
         (&long, 0),
     ] {
-        call_by_doors_with_json(address, metadata, |door| {
-            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {metadata}");
+        call_protocols_with_json(address, metadata, |protocol| {
+            assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {metadata}");
         })
         .await;
     }

@@ -1,12 +1,12 @@
 //! Calls of services between two native peers.
 
+mod adapter;
 mod blocking;
 #[path = "../channels/main.rs"]
 mod channels;
 mod deadlines;
 mod denied;
 mod extensions;
-mod foreign;
 mod handlers;
 mod layouts;
 mod limits;

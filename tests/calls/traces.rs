@@ -241,7 +241,7 @@ async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
     let server = Server::builder()
         .observer(marking.clone())
         .add_service(ExtensionServer::new(Service::default()))
-        .foreign(|first| first.starts_with(b"!"), {
+        .adapter(|first| first.starts_with(b"!"), {
             let (called, metadata) = (called.clone(), metadata.clone());
             move |_, context| {
                 let (called, metadata) = (called.clone(), metadata.clone());

@@ -7,7 +7,7 @@ use frisbee::tls::{ClientTls, TlsError};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::service::Service;
-use frpc::{Call, CallResponse, Channel, ForeignContext, Next, Request, Server, ServerBuilder, Stats, Status, Workers};
+use frpc::{AdapterContext, Call, CallResponse, Channel, Next, Request, Server, ServerBuilder, Stats, Status, Workers};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Calls a method for clients that begin with a brace, in JSON.
 fn with_json(builder: ServerBuilder) -> ServerBuilder {
-    builder.foreign(
+    builder.adapter(
         |beginning| beginning[0] == b'{',
-        async |mut transport, context: ForeignContext| {
+        async |mut transport, context: AdapterContext| {
             let mut request = Vec::new();
             while !request.ends_with(b"}") {
                 request.push(transport.read_u8().await?);
@@ -82,7 +82,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
             }
         };
         tokio::time::timeout(PATIENCE, closed).await.expect("all are closed");
-        let counts = [CloseKind::ClosedByPeer, CloseKind::Foreign].map(|kind| stats.closed_by(kind));
+        let counts = [CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind));
         assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection counts once");
     }
 }
@@ -112,7 +112,7 @@ async fn identified(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn a_middleware_sees_certificates_of_native_and_foreign_calls() {
+async fn middleware_sees_certificates_of_native_and_adapter_calls() {
     let authority = Authority::default();
     let builder = Server::builder().tls_or_plain(authority.mutual_server()).middleware(identified);
     let (address, _) = serve(with_json(builder)).await;
@@ -138,8 +138,8 @@ async fn a_middleware_sees_certificates_of_native_and_foreign_calls() {
     let config = config.with_client_auth_cert(chain, key).unwrap();
     let connector = TlsConnector::from(std::sync::Arc::new(config));
     let socket = TcpStream::connect(address).await.unwrap();
-    let foreign = connector.connect("127.0.0.1".try_into().unwrap(), socket).await.unwrap();
-    assert_eq!(ask(foreign).await, r#"{"total":"42","count":"2"}"#);
+    let stream = connector.connect("127.0.0.1".try_into().unwrap(), socket).await.unwrap();
+    assert_eq!(ask(stream).await, r#"{"total":"42","count":"2"}"#);
 }
 
 #[tokio::test]

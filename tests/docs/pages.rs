@@ -295,7 +295,7 @@ mod transports {
     use frpc::tls::{Authorities, ClientTls, Identity, ServerTls};
     use frpc::{Channel, Server};
 
-    fn foreign() {
+    fn adapter() {
         use tokio::io::AsyncWriteExt;
         statements!("transports-1");
     }

@@ -1,4 +1,4 @@
-//! `Any` at the doors in JSON: content of the types that the services of the server have.
+//! `Any` in protocols with JSON: content of the types that the services of the server have.
 
 use crate::greeter::{PATIENCE, post, rest};
 use crate::support::Client;

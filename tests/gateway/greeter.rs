@@ -1,4 +1,4 @@
-//! A server with open doors, and requests of HTTP as bytes.
+//! A server with a gateway, and requests of HTTP as bytes.
 
 use frpc::{
     Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status,
@@ -81,7 +81,7 @@ pub(crate) struct Open {
     served: JoinHandle<Result<(), frpc::Error>>,
 }
 
-/// All doors for HTTP.
+/// All protocols over HTTP.
 pub(crate) fn all() -> Http {
     Http::new().connect().grpc().health()
 }
@@ -106,7 +106,7 @@ impl Open {
         Self::behind(Gateway::new().json_rpc().http(http), settings).await
     }
 
-    /// With these doors.
+    /// With these protocols.
     pub(crate) async fn behind(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let (host, [began, dropped]) = host();
         let gate = host.gate.clone();

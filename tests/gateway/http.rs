@@ -218,7 +218,7 @@ async fn refusals_name_a_remedy() {
     drop(server);
     let closed = Open::new(frpc_gateway::Http::new()).await;
     for path in ["/greet.Greeter/Greet", "/healthz"] {
-        assert!(closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "), "no door is open");
+        assert!(closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "), "no protocol is enabled");
     }
 }
 

@@ -123,7 +123,7 @@ async fn connection_survives_refused_message_but_not_invalid_json() {
     client.say(format!("}} {}", add(2, 2, 2))).await;
     assert_eq!(error(&client.json().await), (-32700, Value::Null));
     assert_eq!(client.rest().await, Vec::<String>::new());
-    assert_eq!(client.closed().await.kind(), CloseKind::Foreign);
+    assert_eq!(client.closed().await.kind(), CloseKind::OtherProtocol);
 }
 
 #[tokio::test]
@@ -457,7 +457,7 @@ async fn half_closed_client_gets_replies_of_calls_in_progress() {
     }
     client.end().await;
     assert_eq!(client.rest().await.len(), 3);
-    assert_eq!(client.closed().await.kind(), CloseKind::Foreign);
+    assert_eq!(client.closed().await.kind(), CloseKind::OtherProtocol);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The doors of a server to other protocols.
+//! The other protocols of a server.
 
 #[path = "../access/main.rs"]
 mod access;

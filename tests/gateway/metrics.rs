@@ -15,7 +15,7 @@ fn get(host: &str) -> String {
     format!("GET /metrics HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")
 }
 
-/// A server with the page, which has answered calls of several doors.
+/// A server with the page, which has answered calls in several protocols.
 async fn called() -> Open {
     let counters = Counters::new();
     let server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;

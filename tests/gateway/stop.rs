@@ -1,4 +1,4 @@
-//! What becomes of calls in flight when a server stops that has all doors open.
+//! What becomes of calls in flight when a server with all protocols stops.
 
 use crate::greeter::{Open, PATIENCE, all, post, rest, soon};
 use crate::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
@@ -41,7 +41,7 @@ const SINGLE: usize = 110;
 const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_loses_none_of_2000_calls_in_flight_over_all_doors() {
+async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     assert_eq!(CALLS, 2000);
     let mut server = Open::behind(Gateway::new().json_rpc().http(all()).web_socket(), |builder| builder).await;
     let address = server.address.parse().expect("it is an address");

@@ -1,4 +1,4 @@
-//! A server with doors, and clients that speak in lines.
+//! A server with a gateway, and clients that speak in lines.
 
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service;

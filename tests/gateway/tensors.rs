@@ -1,4 +1,4 @@
-//! Tensors and images at the doors, and between native peers.
+//! Tensors and images through the gateway, and between native peers.
 
 use crate::greeter::{PATIENCE, post, rest};
 use frpc::tensor::{Image, Tensor};
@@ -28,7 +28,7 @@ impl Model for Scale {
     }
 }
 
-/// The address of a server with doors.
+/// The address of a server with a gateway.
 async fn serve() -> String {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let builder = Server::builder().add_service(ModelServer::new(Scale)).gateway(gateway);

@@ -1,4 +1,4 @@
-//! The place in a trace that callers by other protocols state, at each door.
+//! The position in a trace that callers in each protocol state.
 
 use crate::greeter::{Open, PATIENCE, all, post};
 use crate::web_socket::{Client, JSON_RPC, TEXT, frame};
@@ -20,7 +20,7 @@ fn traceparent() -> String {
     format!("00-{TRACE}-{PARENT}-00")
 }
 
-/// A server with all doors whose calls are spans, and these.
+/// A server with all protocols whose calls are spans, and these.
 async fn traced() -> (Open, InMemorySpanExporter) {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();

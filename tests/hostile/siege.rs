@@ -13,8 +13,8 @@ use std::time::Duration;
 async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
     let authority = Authority::default();
     let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
-    let doors = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
-    let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new()).gateway(doors)).await;
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
+    let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new()).gateway(gateway)).await;
     for attack in attacks::all() {
         // The benchmark's operation is 10. This schema has another message there, so the benchmark's valid bytes are
         // invalid here.

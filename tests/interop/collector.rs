@@ -1,4 +1,4 @@
-//! One trace from a client by two servers, the gRPC door of a third and a broker to a subscriber: as an exporter in
+//! One trace from a client by two servers, gRPC at a third and a broker to a subscriber: as an exporter in
 //! memory gets it, and as a real collector of OpenTelemetry does, by OTLP.
 //!
 //! The collector is built from Go modules, which takes a minute or more: only where `FRISBEE_REQUIRE_COLLECTOR` is set.
@@ -92,8 +92,8 @@ async fn travel(provider: &SdkTracerProvider) {
     let mut greeted = subscriber.subscribe("greeted").await.expect("it is open");
     let publisher = pubsub::Client::connect(topics).await.expect("the broker listens");
     let third = serve(Next::Topic(publisher), &telemetry).await;
-    let door = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("it is an address");
-    let second = serve(Next::Grpc(door.connect().await.expect("the door is open")), &telemetry).await;
+    let channel = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("it is an address");
+    let second = serve(Next::Grpc(channel.connect().await.expect("it connects")), &telemetry).await;
     let first = serve(Next::Frpc(client(&second, &telemetry).await), &telemetry).await;
     let name = Name { name: "Ada".to_owned() };
     let reply = client(&first, &telemetry).await.greet(name).await.expect("it is served");

@@ -176,12 +176,12 @@ impl Arguments {
     }
 }
 
-/// Serves the interop schema, a broker and all doors without and with TLS.
+/// Serves the interop schema, a broker and all protocols without and with TLS.
 async fn serve() -> Result<Seen> {
     let authority = Authority::default();
-    let doors = || Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
+    let gateway = || Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     for builder in
-        [Server::builder(), Server::builder().tls(authority.server())].map(|builder| builder.gateway(doors()))
+        [Server::builder(), Server::builder().tls(authority.server())].map(|builder| builder.gateway(gateway()))
     {
         let builder = builder.add_service(InteropServer::new(Service)).mount(pubsub::OPERATIONS, Broker::new());
         let server = builder.bind("127.0.0.1:0").await?;

@@ -34,7 +34,7 @@ fn grpcurl() -> Option<&'static Path> {
     BUILT.get_or_init(build).as_deref()
 }
 
-/// A server with all doors, and its address.
+/// A server with all protocols, and its address.
 async fn serve() -> String {
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let builder = builder().add_service(Reflection::new().hide("catalog.Admin")).add_service(Health::new());

@@ -1,4 +1,4 @@
-//! The health of a server, at every door.
+//! The health of a server, in every protocol.
 
 use super::support::catalog::ShopServer;
 use super::support::{House, PATIENCE, builder, connect};
@@ -31,7 +31,7 @@ fn raw(server: &Acceptor) -> Raw<DuplexStream> {
     Raw::over(here)
 }
 
-/// A server with all doors.
+/// A server with all protocols.
 struct Open {
     address: String,
     stop: oneshot::Sender<()>,

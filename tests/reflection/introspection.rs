@@ -54,7 +54,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     };
     let [connection] = &page.connections[..] else { panic!("there is one: {page:?}") };
-    assert_eq!((connection.kind(), connection.streams), (Kind::Extended, 1));
+    assert_eq!((connection.kind(), connection.streams), (Kind::Native, 1));
     tokio::time::sleep(Duration::from_secs(5)).await;
     let asked = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
     let reply = client.connection(asked()).await.expect("it is open").into_inner();

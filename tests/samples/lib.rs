@@ -29,7 +29,7 @@ pub mod tools {
     frpc::include_proto!("tools");
 }
 
-/// Generated from the schema of the example `doors`, with JSON, protobuf and reflection.
+/// Generated from the schema of the example `gateway`, with JSON, protobuf and reflection.
 pub mod greet {
     #![allow(missing_docs)]
     frpc::include_proto!("greet");

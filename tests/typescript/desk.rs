@@ -1,4 +1,4 @@
-//! The server that the tests of the TypeScript client call, at its native door and at that for WebSocket:
+//! The server that the tests of the TypeScript client call, natively and over WebSocket:
 //! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console]`.
 //!
 //! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that

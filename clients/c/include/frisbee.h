@@ -182,7 +182,7 @@ typedef struct frisbee_server_options {
   const char *const *hosts;
   /// Origins of pages that may call, the last one NULL; or NULL.
   const char *const *origins;
-  /// Whether the server has its native door only, and none for JSON-RPC, HTTP, gRPC and WebSocket.
+  /// Whether the server serves native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
   bool is_native_only;
   /// Has to be 0.
   uint64_t reserved[4];
@@ -386,7 +386,7 @@ enum frisbee_code frisbee_client_submit(struct frisbee_client *client,
 /// Makes a server, and stores it. It is freed by `frisbee_server_free`.
 ///
 /// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has all
-/// doors: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
+/// protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
 /// texts and options are copied. Any thread may call it.
 enum frisbee_code frisbee_server_new(const char *service,
                                      const struct frisbee_server_options *options,

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn null_and_foreign_handles_are_refused() {
+    fn handles_of_null_and_of_other_types_are_refused() {
         assert_eq!(get(std::ptr::null::<Cup>()).err().unwrap().message(), "the cup is NULL");
         let plate = insert(Arc::new(Plate)).unwrap();
         let error = get(plate.cast::<Cup>()).err().unwrap();

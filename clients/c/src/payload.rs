@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frpc::Status;
-use frpc::codegen::{Format as DoorFormat, FormatTerms};
+use frpc::codegen::{Format as GatewayFormat, FormatTerms};
 use frpc::json::{Options, Reader};
 use frpc::polyglot::{
     DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, RawMessage, Root, Undecoded, decode_enclosed,
@@ -72,12 +72,12 @@ pub(crate) struct Payload {
     /// Whether the flat form loses the presence of a field.
     is_lossy: bool,
     pub(crate) encoding: Encoding,
-    /// The message for the other doors, in a reply that is made before a request has shown the door.
-    foreign: Option<Foreign>,
+    /// The message in the other protocols, in a reply that is made before a request has shown its protocol.
+    from_gateway: Option<FromGateway>,
 }
 
 #[derive(Clone, Debug)]
-struct Foreign {
+struct FromGateway {
     json: Bytes,
     protobuf: Bytes,
 }
@@ -100,21 +100,21 @@ impl Payload {
 }
 
 /// The format of callers that speak JSON. The function reads the request, since it knows the type.
-pub(crate) const fn json_door(fields: &'static [&'static str]) -> DoorFormat<Payload, Payload> {
+pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.foreign.as_ref().map_or(&payload.bytes, |foreign| &foreign.json).clone())
+        Ok(payload.from_gateway.as_ref().map_or(&payload.bytes, |from_gateway| &from_gateway.json).clone())
     };
-    DoorFormat::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
+    GatewayFormat::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
         .fields(fields)
         .positional("json-positional", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Positional)))
 }
 
 /// The format of callers that speak protobuf, such as those of gRPC.
-pub(crate) const fn protobuf_door() -> DoorFormat<Payload, Payload> {
+pub(crate) const fn protobuf_format() -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.foreign.as_ref().map_or(&payload.bytes, |foreign| &foreign.protobuf).clone())
+        Ok(payload.from_gateway.as_ref().map_or(&payload.bytes, |from_gateway| &from_gateway.protobuf).clone())
     };
-    DoorFormat::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)
+    GatewayFormat::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)
 }
 
 impl Message for Payload {
@@ -208,8 +208,8 @@ impl MessageType {
             Some(Encoding::Protobuf) => Payload::new(protobuf(), Encoding::Protobuf),
             Some(_) => Payload::new(json()?, Encoding::Json),
             None => {
-                let foreign = Some(Foreign { json: json()?, protobuf: protobuf() });
-                Payload { foreign, ..self.native(codec, &message)? }
+                let from_gateway = Some(FromGateway { json: json()?, protobuf: protobuf() });
+                Payload { from_gateway, ..self.native(codec, &message)? }
             }
         })
     }

@@ -1,8 +1,8 @@
-//! [`frisbee_server`]: functions of C as services, at the native door and at those of the gateway.
+//! [`frisbee_server`]: functions of C as services, called natively and through the gateway.
 
 use crate::call::{Sink, frisbee_call};
 use crate::handle::{self, handle};
-use crate::payload::{Payload, frisbee_codec, json_door, protobuf_door};
+use crate::payload::{Payload, frisbee_codec, json_format, protobuf_format};
 use crate::raw::{
     UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, milliseconds, optional_text, put, text,
 };
@@ -89,7 +89,7 @@ pub struct frisbee_server_options {
     pub hosts: *const *const c_char,
     /// Origins of pages that may call, the last one NULL; or NULL.
     pub origins: *const *const c_char,
-    /// Whether the server has its native door only, and none for JSON-RPC, HTTP, gRPC and WebSocket.
+    /// Whether the server serves native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
     pub is_native_only: bool,
     /// Has to be 0.
     pub reserved: [u64; 4],
@@ -117,9 +117,9 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 /// `options` is null or valid, with its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
     let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
-    let doors = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
+    let gateway = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
     if options.is_null() {
-        return Ok(builder.gateway(doors(Http::new())));
+        return Ok(builder.gateway(gateway(Http::new())));
     }
     // SAFETY: it is valid, as the caller promises.
     let options = unsafe { &*options };
@@ -147,7 +147,7 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
         let mut http = if origins.is_empty() { Http::new() } else { Http::new().cors() };
         http = hosts.into_iter().fold(http, Http::host);
         http = origins.into_iter().fold(http, Http::origin);
-        builder = builder.gateway(doors(http));
+        builder = builder.gateway(gateway(http));
     }
     let refused = |error: TlsError| Status::invalid_argument(error.to_string());
     match (certificate, key) {
@@ -180,8 +180,8 @@ impl Service for Functions {
         let add = |builder, (place, function): &(usize, Function)| {
             let callable = self.schema.methods.get(*place).expect("the place is one of the schema");
             add(builder, &self.schema, *place, *function)
-                .format(json_door(callable.request.fields()))
-                .format(protobuf_door())
+                .format(json_format(callable.request.fields()))
+                .format(protobuf_format())
         };
         self.served.iter().fold(builder, add).schema(self.embedded).done()
     }
@@ -354,7 +354,7 @@ impl frisbee_server {
 /// Makes a server, and stores it. It is freed by `frisbee_server_free`.
 ///
 /// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has all
-/// doors: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
+/// protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
 /// texts and options are copied. Any thread may call it.
 ///
 /// # Safety

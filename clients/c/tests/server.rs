@@ -1,4 +1,4 @@
-//! Servers in C, called by Rust and C, and by each door.
+//! Servers in C, called by Rust and C, and in each protocol.
 
 mod support;
 

@@ -20,7 +20,7 @@ from typing import Callable
 
 from calls import FASTAPI, GRPC, OURS, ROUNDS, SOCKETS, UCALL, grpc_client, httpx_client, listens, ours, sockets_client, ucall_client
 
-OURS_DOOR = OURS.replace("Server()", 'Server(doors=["json-rpc"])')
+OURS_JSON_RPC = OURS.replace("Server()", 'Server(protocols=["json-rpc"])')
 
 FASTAPI_WEBSOCKET = FASTAPI.replace(
     '@app.get("/sum")',
@@ -38,7 +38,7 @@ async def sums(socket: fastapi.WebSocket):
 )
 
 
-def door_client(address: str, calls: int) -> None:
+def json_rpc_client(address: str, calls: int) -> None:
     import json
 
     host, port = address.split(":")
@@ -67,7 +67,7 @@ def websocket_client(address: str, calls: int) -> None:
 WEB = ["fastapi", "uvicorn", "uvloop", "httptools"]
 CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "frisbee-rpc": (OURS, ours, []),
-    "frisbee-rpc, called by JSON-RPC over plain sockets": (OURS_DOOR, door_client, []),
+    "frisbee-rpc, called by JSON-RPC over plain sockets": (OURS_JSON_RPC, json_rpc_client, []),
     "JSON-RPC over plain sockets, a thread for each client": (SOCKETS, sockets_client, []),
     "grpcio": (GRPC, grpc_client, ["grpc"]),
     "FastAPI over WebSocket": (FASTAPI_WEBSOCKET, websocket_client, [*WEB, "websockets"]),

@@ -76,7 +76,8 @@ impl Context {
 
 impl Context {
     fn client_of<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
-        let unreachable = || PyRuntimeError::new_err("the caller cannot be called: it came by another door");
+        let unreachable =
+            || PyRuntimeError::new_err("the caller cannot be called: its protocol has no calls to clients");
         let (channel, runtime) = self.caller.clone().ok_or_else(unreachable)?;
         let class = py.import("frisbee_rpc._client")?.getattr(class)?;
         class.call_method1("_over", (Channel::of_caller(channel, runtime),))

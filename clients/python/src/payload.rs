@@ -48,18 +48,18 @@ pub(crate) struct Written {
 
 impl Payload {
     /// Bytes in another encoding than the native one.
-    fn foreign(bytes: &Bytes, encoding: Encoding) -> Self {
+    fn other_encoding(bytes: &Bytes, encoding: Encoding) -> Self {
         Self { written: Written { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
     /// A reply in JSON.
     pub(crate) fn json(bytes: Vec<u8>) -> Self {
-        Self::foreign(&bytes.into(), Encoding::Json(Nesting::default()))
+        Self::other_encoding(&bytes.into(), Encoding::Json(Nesting::default()))
     }
 
     /// A reply in protobuf's encoding.
     pub(crate) fn protobuf(bytes: Bytes) -> Self {
-        Self::foreign(&bytes, Encoding::Protobuf)
+        Self::other_encoding(&bytes, Encoding::Protobuf)
     }
 
     /// The bytes of a payload that was received.
@@ -73,10 +73,10 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.json).clone())
     };
-    Format::new("json", |bytes, terms| Ok(Payload::foreign(bytes, Encoding::Json(terms.nesting()))), encode)
+    Format::new("json", |bytes, terms| Ok(Payload::other_encoding(bytes, Encoding::Json(terms.nesting()))), encode)
         .fields(fields)
         .positional("json-positional", |bytes, terms| {
-            Ok(Payload::foreign(bytes, Encoding::JsonPositional(terms.nesting())))
+            Ok(Payload::other_encoding(bytes, Encoding::JsonPositional(terms.nesting())))
         })
 }
 
@@ -85,7 +85,7 @@ pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.protobuf).clone())
     };
-    Format::new("proto", |bytes, _| Ok(Payload::foreign(bytes, Encoding::Protobuf)), encode)
+    Format::new("proto", |bytes, _| Ok(Payload::other_encoding(bytes, Encoding::Protobuf)), encode)
 }
 
 impl Message for Payload {

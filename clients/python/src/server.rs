@@ -1,4 +1,4 @@
-//! [`Server`]: functions of Python as services, at the native door and at those of the gateway.
+//! [`Server`]: functions of Python as services, called natively and through the gateway.
 
 use crate::batch::{Batch, Terms};
 use crate::drive::{self, Waiter};
@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     shows_errors: bool,
     threads: usize,
     workers: usize,
-    doors: Vec<String>,
+    protocols: Vec<String>,
     hosts: Vec<String>,
     origins: Vec<String>,
     tls: Option<Tls>,
@@ -139,7 +139,7 @@ impl Server {
             shows_errors,
             threads,
             workers,
-            doors,
+            protocols,
             hosts,
             origins,
             tls,
@@ -163,7 +163,7 @@ impl Server {
         if let Some(broker) = &broker {
             builder = builder.mount(OPERATIONS, broker.clone());
         }
-        builder = opened(builder, &doors, hosts, origins)?;
+        builder = opened(builder, &protocols, hosts, origins)?;
         if let Some(body_max) = body_max {
             builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
         }
@@ -290,21 +290,21 @@ impl Drop for Server {
     }
 }
 
-/// Opens the doors of these names.
+/// Enables the protocols of these names.
 fn opened(
     builder: ServerBuilder,
-    doors: &[String],
+    protocols: &[String],
     hosts: Vec<String>,
     origins: Vec<String>,
 ) -> PyResult<ServerBuilder> {
-    if doors.is_empty() {
+    if protocols.is_empty() {
         return Ok(builder);
     }
     let mut gateway = Gateway::new();
     let mut http = Http::new();
     let mut has_http = false;
-    for door in doors {
-        match &door[..] {
+    for protocol in protocols {
+        match &protocol[..] {
             "json-rpc" => gateway = gateway.json_rpc(),
             "http" => {
                 has_http = true;
@@ -320,7 +320,8 @@ fn opened(
                 gateway = gateway.web_socket();
             }
             other => {
-                let text = format!("door {other:?} is unknown: use \"json-rpc\", \"http\", \"grpc\" or \"websocket\"");
+                let text =
+                    format!("protocol {other:?} is unknown: use \"json-rpc\", \"http\", \"grpc\" or \"websocket\"");
                 return Err(PyValueError::new_err(text));
             }
         }

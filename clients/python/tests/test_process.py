@@ -151,7 +151,7 @@ print("stopped")
 DRAIN = """
 import asyncio, os, signal, sys, threading
 from frisbee_rpc import Client, Context, Server
-server = Server("zoo.Zoo", doors=["http"])
+server = Server("zoo.Zoo", protocols=["http"])
 asynchronous = {asynchronous}
 leave = threading.Event()
 if asynchronous:

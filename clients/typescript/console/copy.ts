@@ -29,7 +29,7 @@ const word = (text: string): string => (/^[\w./:=@%+-]+$/.test(text) ? text : `'
 const metadataText = (metadata: Metadata): [string, string][] =>
   Object.entries(metadata).map(([key, value]) => [key, typeof value === "string" ? value : toBase64(value)]);
 
-/** curl by the door for Connect. Streams are messages in envelopes. */
+/** curl by Connect. Streams are messages in envelopes. */
 export function curl({ method, requests, metadata, timeout, origin }: CallText): string {
   const isStream = method.sends || method.receives;
   const parts = [isStream ? "curl -sN" : "curl", `-H 'content-type: application/${isStream ? "connect+json" : "json"}'`];

@@ -49,7 +49,7 @@ if (!open) {
     await server.stop();
   });
 
-  test("fetch calls the door for Connect from a page that is let in, and from no other", async () => {
+  test("fetch calls Connect from a page that is let in, and from no other", async () => {
     const server = await start();
     const stranger = await yard(here);
     const strange = await open(`${stranger.origin}/`);

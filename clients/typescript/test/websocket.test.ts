@@ -1,4 +1,4 @@
-/** Calls over WebSocket to the server's own door, with TLS and without, and through a bridge that cuts messages anywhere. */
+/** Calls over WebSocket to the server itself, with TLS and without, and through a bridge that cuts messages anywhere. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

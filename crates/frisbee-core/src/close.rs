@@ -46,7 +46,7 @@ pub enum CloseReason {
     /// It has been handed off: its bytes from here on belong to another owner.
     HandedOff,
     /// It speaks another protocol than Frisbee, whose handler serves it.
-    Foreign,
+    OtherProtocol,
     /// This end closed it.
     Local,
     /// This end shuts down.
@@ -69,7 +69,7 @@ impl CloseReason {
         match self {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
             Self::Truncated => CloseKind::Truncated,
-            Self::Protocol(ProtocolError::BadMagic(_) | ProtocolError::Speaks(_)) => CloseKind::BadMagic,
+            Self::Protocol(ProtocolError::BadMagic(_) | ProtocolError::OtherProtocol(_)) => CloseKind::BadMagic,
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
             Self::Protocol(ProtocolError::KeepaliveWithBody { .. }) => CloseKind::KeepaliveWithBody,
@@ -86,7 +86,7 @@ impl CloseReason {
             Self::Io { .. } => CloseKind::Transport,
             Self::HandOffTimeout => CloseKind::HandOffTimeout,
             Self::HandedOff => CloseKind::HandedOff,
-            Self::Foreign => CloseKind::Foreign,
+            Self::OtherProtocol => CloseKind::OtherProtocol,
             Self::Local => CloseKind::Local,
             Self::Shutdown => CloseKind::Shutdown,
             Self::MaxAge => CloseKind::MaxAge,
@@ -119,7 +119,7 @@ pub enum CloseKind {
     ClosedByPeer,
     /// [`CloseReason::Truncated`].
     Truncated,
-    /// [`ProtocolError::BadMagic`] and [`ProtocolError::Speaks`].
+    /// [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
     BadMagic,
     /// [`ProtocolError::SpeaksTls`].
     SpeaksTls,
@@ -153,8 +153,8 @@ pub enum CloseKind {
     HandOffTimeout,
     /// [`CloseReason::HandedOff`].
     HandedOff,
-    /// [`CloseReason::Foreign`].
-    Foreign,
+    /// [`CloseReason::OtherProtocol`].
+    OtherProtocol,
     /// [`CloseReason::Local`].
     Local,
     /// [`CloseReason::Shutdown`].
@@ -187,7 +187,7 @@ impl CloseKind {
         Self::Transport,
         Self::HandOffTimeout,
         Self::HandedOff,
-        Self::Foreign,
+        Self::OtherProtocol,
         Self::Local,
         Self::Shutdown,
         Self::MaxAge,
@@ -220,7 +220,7 @@ impl CloseKind {
             Self::Transport => "transport",
             Self::HandOffTimeout => "hand_off_timeout",
             Self::HandedOff => "handed_off",
-            Self::Foreign => "foreign",
+            Self::OtherProtocol => "other_protocol",
             Self::Local => "local",
             Self::Shutdown => "shutdown",
             Self::MaxAge => "max_age",
@@ -264,7 +264,7 @@ impl fmt::Display for CloseReason {
             Self::Io { message, .. } => write!(f, "I/O error: {message}"),
             Self::HandOffTimeout => f.write_str("the hand-off was not answered in time"),
             Self::HandedOff => f.write_str("handed off"),
-            Self::Foreign => f.write_str("served as a foreign connection"),
+            Self::OtherProtocol => f.write_str("served in another protocol"),
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end is shutting down"),
             Self::MaxAge => f.write_str("the connection has reached its maximum age"),

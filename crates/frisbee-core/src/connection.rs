@@ -68,7 +68,7 @@ impl Connection {
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
         if common.hello {
-            // A Go server skips the first and answers the second, an extended one answers the first before anything
+            // A Go server skips the first and answers the second, a native one answers the first before anything
             // else.
             connection.send_hello();
             connection.send_sign(PacketId(1), Operation::PING);

@@ -1,7 +1,7 @@
 //! Byte stream to packets: bounded before it allocates, and without copying a packet that arrived in one read.
 
 use crate::hello::HELLO_MAX;
-use crate::{BodyMemory, Foreign, Header, HeaderForm, MAGIC, MemoryPool, Operation, Packet};
+use crate::{BodyMemory, Header, HeaderForm, MAGIC, MemoryPool, Operation, OtherProtocol, Packet};
 use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -325,10 +325,10 @@ impl Decoder {
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
     // An end that takes both forms of headers has found that it is neither.
-    let is_known = |foreign: &Foreign| *foreign != Foreign::OldHeaders || form.is_some();
-    match Foreign::of(bytes).filter(is_known) {
+    let is_known = |protocol: &OtherProtocol| *protocol != OtherProtocol::OldHeaders || form.is_some();
+    match OtherProtocol::of(bytes).filter(is_known) {
         _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
-        Some(foreign) => ProtocolError::Speaks(foreign),
+        Some(protocol) => ProtocolError::OtherProtocol(protocol),
         None => ProtocolError::BadMagic(magic),
     }
 }
@@ -384,7 +384,7 @@ pub enum ProtocolError {
     /// A header does not begin with [`MAGIC`], but with this.
     BadMagic(u16),
     /// The peer speaks something else, which was recognised.
-    Speaks(Foreign),
+    OtherProtocol(OtherProtocol),
     /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
     SpeaksTls,
     /// A header declares a longer body than the limit allows.
@@ -410,7 +410,7 @@ pub enum ProtocolError {
 impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Speaks(foreign) => foreign.fmt(f),
+            Self::OtherProtocol(protocol) => protocol.fmt(f),
             Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not: set `tls` here"),
             Self::BadMagic(found) => {
                 write!(f, "the header begins with {found:#06x} instead of {MAGIC:#06x}")?;

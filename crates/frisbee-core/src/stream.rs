@@ -89,7 +89,7 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// An open stream. `rich` states that the peer is extended.
+    /// An open stream. `rich` states that the peer is native.
     pub const fn new(rich: bool) -> Self {
         Self { rich, sending: true, receiving: true, closed: None }
     }

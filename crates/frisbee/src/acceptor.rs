@@ -13,10 +13,10 @@
 mod arrivals;
 
 use self::arrivals::Arrivals;
+use crate::adapter::peers::{AdapterListener, AdapterPeers};
+use crate::adapter::{AdapterServer, Inner, Layers, Phase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
-use crate::foreign::peers::{ForeignListener, ForeignPeers};
-use crate::foreign::{ForeignServer, Inner, Layers, Phase};
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
@@ -175,14 +175,14 @@ pub(crate) struct ServerShared<R> {
 
 impl<R: Protocol> ServerShared<R> {
     /// Starts the listeners without connections, on the current runtime.
-    pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<ForeignListener>) {
-        let server: Weak<dyn ForeignServer> = Arc::<Self>::downgrade(self);
+    pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<AdapterListener>) {
+        let server: Weak<dyn AdapterServer> = Arc::<Self>::downgrade(self);
         let config = Arc::new(self.config.clone());
         let mut tasks = JoinSet::new();
         for listener in listeners {
             // A shutdown waits for it as for a connection.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
-            let peers = ForeignPeers { phase: self.open.phase(), config: config.clone(), server: server.clone() };
+            let peers = AdapterPeers { phase: self.open.phase(), config: config.clone(), server: server.clone() };
             tasks.spawn(async move {
                 let _entry = entry;
                 listener.run(peers).await;
@@ -349,12 +349,12 @@ impl<R: Protocol> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_within(&self.open) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // A ring's foreign connections are driven by ordinary tasks.
+        // A ring's adapter connections are driven by ordinary tasks.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true, entry)))
     }
 }
 
-impl<R: Protocol> ForeignServer for ServerShared<R> {
+impl<R: Protocol> AdapterServer for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
     }
@@ -367,8 +367,8 @@ impl<R: Protocol> ForeignServer for ServerShared<R> {
         // A router that panicked has been reported where it did.
         let mut engine = made.ok()?;
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // As of a foreign connection: the router has no more to do with it.
-        engine.end(&CloseReason::Foreign);
+        // As of an adapter connection: the router has no more to do with it.
+        engine.end(&CloseReason::OtherProtocol);
         (!is_refused).then_some(handle)
     }
 
@@ -431,7 +431,7 @@ impl<T: Io, R: Protocol> Future for ServedConnection<'_, T, R> {
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// For foreign connections, whose handles have ended.
+    /// For adapter connections, whose handles have ended.
     phase: watch::Sender<Phase>,
     /// The workers that drive them, if the server has its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,

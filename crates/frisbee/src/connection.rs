@@ -74,7 +74,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
-    /// It is part of a foreign connection, which is counted as a whole.
+    /// It is part of an adapter connection, which is counted as a whole.
     pub(crate) is_within: bool,
     /// The operation of the packet that is being routed, or 0.
     routed: AtomicU16,

@@ -1,21 +1,21 @@
-//! Transports of foreign connections under the limits of their server.
+//! Transports of adapter connections under the limits of their server.
 //!
 //! The server closes native connections whose peers send or read too slowly. A handler of
-//! [foreign connections](crate::ServerBuilder::foreign) applies the same limits to its protocol by a [`ForeignDriver`]
+//! [adapter connections](crate::ServerBuilder::adapter) applies the same limits to its protocol by a [`AdapterDriver`]
 //! around the transport: writes fail when the client takes too few bytes, and the parts of a message have to follow one
 //! another at the [least rate](crate::Config::least_rate).
 //!
 //! ```
-//! use frisbee::driver::ForeignDriver;
-//! use frisbee::{ForeignContext, Handlers, RawTransport, Server};
+//! use frisbee::driver::AdapterDriver;
+//! use frisbee::{AdapterContext, Handlers, RawTransport, Server};
 //! use std::future::poll_fn;
 //! use std::io;
 //! use std::pin::Pin;
 //! use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 //!
 //! /// Answers lines by lines.
-//! async fn serve(transport: RawTransport, context: ForeignContext) -> io::Result<()> {
-//!     let mut driver = ForeignDriver::new(transport, context.config());
+//! async fn serve(transport: RawTransport, context: AdapterContext) -> io::Result<()> {
+//!     let mut driver = AdapterDriver::new(transport, context.config());
 //!     let mut line = Vec::new();
 //!     loop {
 //!         let mut buffer = [0; 256];
@@ -45,7 +45,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let server = Server::builder().foreign(|beginning| beginning[0].is_ascii_alphabetic(), serve);
+//! let server = Server::builder().adapter(|beginning| beginning[0].is_ascii_alphabetic(), serve);
 //! # use tokio::io::AsyncReadExt;
 //! # let acceptor = server.build(Handlers::new())?;
 //! # let (mut here, there) = frisbee::memory();
@@ -75,7 +75,7 @@ pub const LINGER: Duration = Duration::from_secs(1);
 /// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) when its peer takes bytes too slowly, by the rule for
 /// native packets: [`Config::write_timeout`]. It times messages that arrive if the reader reports their ends.
 #[derive(Debug)]
-pub struct ForeignDriver<T> {
+pub struct AdapterDriver<T> {
     io: T,
     arrival: MessagePace,
     progress: WriteProgress,
@@ -83,7 +83,7 @@ pub struct ForeignDriver<T> {
     made: Instant,
 }
 
-impl<T> ForeignDriver<T> {
+impl<T> AdapterDriver<T> {
     /// A driver of a transport with these limits.
     pub fn new(io: T, config: &Config) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl<T> ForeignDriver<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> ForeignDriver<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AdapterDriver<T> {
     /// Closes this direction, and discards further bytes of the client, for a second at most.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ pub async fn drain(io: &mut (impl AsyncRead + Unpin)) {
     let _ = tokio::time::timeout(LINGER, reading).await;
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for ForeignDriver<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for AdapterDriver<T> {
     fn poll_read(mut self: Pin<&mut Self>, task: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.io).poll_read(task, buffer);
@@ -190,7 +190,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for ForeignDriver<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for ForeignDriver<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(task, bytes);
         self.judge(task, written, bytes.len())
@@ -221,7 +221,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for ForeignDriver<T> {
     }
 }
 
-/// The pace of a message that arrives in parts, for readers that do not own the transport; a [`ForeignDriver`] has one.
+/// The pace of a message that arrives in parts, for readers that do not own the transport; a [`AdapterDriver`] has one.
 ///
 /// ```
 /// use frisbee::Config;
@@ -347,7 +347,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn write_fails_when_the_client_reads_nothing() {
         let (here, _there) = tokio::io::duplex(64);
-        let mut driver = ForeignDriver::new(here, &config());
+        let mut driver = AdapterDriver::new(here, &config());
         let began = now();
         let error = driver.write_all(&[0; 65]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -357,7 +357,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn trickling_message_is_too_slow_and_flowing_one_is_not() {
         let (here, mut there) = tokio::io::duplex(16 * 1024);
-        let mut driver = ForeignDriver::new(here, &config());
+        let mut driver = AdapterDriver::new(here, &config());
         let mut late = async |part: usize| {
             there.write_all(&vec![0; part]).await.unwrap();
             let mut buffer = vec![0; part];
@@ -383,7 +383,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn deadlines_of_one_driver_are_each_met() {
         let (here, _there) = tokio::io::duplex(64);
-        let mut driver = ForeignDriver::new(here, &config());
+        let mut driver = AdapterDriver::new(here, &config());
         let began = now();
         for [first, second] in [[7, 1], [1, 7]] {
             let due = [first, second].map(|seconds| now() + seconds * SECOND);
@@ -399,7 +399,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn close_waits_a_second_for_the_client() {
         let (here, mut there) = tokio::io::duplex(64);
-        let mut driver = ForeignDriver::new(here, &config());
+        let mut driver = AdapterDriver::new(here, &config());
         let began = now();
         driver.close().await.unwrap();
         assert_eq!(now() - began, SECOND);

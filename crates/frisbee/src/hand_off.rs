@@ -33,9 +33,9 @@ pub struct HandOffAccepted {
 ///
 /// const SHELL: Operation = Operation::user(10).expect("users have 10 and up");
 ///
-/// struct Door;
+/// struct Login;
 ///
-/// impl Protocol for Door {
+/// impl Protocol for Login {
 ///     // `connected` and `route` as for any router.
 /// #   type Session = ();
 /// #   fn connected(&self, _connection: &Connection) {}
@@ -53,7 +53,7 @@ pub struct HandOffAccepted {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let acceptor = Server::builder().build(Door)?;
+/// # let acceptor = Server::builder().build(Login)?;
 /// # let (here, there) = memory();
 /// # tokio::spawn(async move { acceptor.serve_connection(there).await });
 /// # let connection = Client::builder().connect_io(here, Handlers::new()).await?;

@@ -71,10 +71,10 @@ pub struct ConnectionView {
     pub routed: Option<Operation>,
     /// The peer takes nothing new.
     pub is_going_away: bool,
-    /// It is the part of a [foreign](crate::ServerBuilder::foreign) connection that carries frames.
+    /// It is the part of a [adapter](crate::ServerBuilder::adapter) connection that carries frames.
     pub is_within: bool,
-    /// The reason of its end, if it has ended. That of a connection which a foreign handler serves is
-    /// [`CloseReason::Foreign`].
+    /// The reason of its end, if it has ended. That of a connection which a protocol adapter serves is
+    /// [`CloseReason::OtherProtocol`].
     pub closed: Option<CloseReason>,
 }
 

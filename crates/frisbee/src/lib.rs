@@ -45,6 +45,7 @@
 #![deny(unsafe_code)]
 
 mod acceptor;
+mod adapter;
 mod backoff;
 mod budget;
 mod client;
@@ -53,7 +54,6 @@ mod context;
 mod deferred;
 pub mod driver;
 mod error;
-mod foreign;
 pub mod guide;
 mod hand_off;
 pub mod inspect;
@@ -79,6 +79,8 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
+pub use adapter::AdapterContext;
+pub use adapter::peers::AdapterPeers;
 pub use backoff::Backoff;
 pub use budget::{LineLimit, LogLimit, MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
@@ -89,11 +91,9 @@ pub use connection::UnixCredentials;
 pub use connection::{AbortHandle, Connection};
 pub use context::Attachments;
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
-pub use foreign::ForeignContext;
-pub use foreign::peers::ForeignPeers;
 pub use frisbee_core::{
-    BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
-    Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
+    BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Header, HeaderForm, Hello, Operation, Outbox,
+    Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;

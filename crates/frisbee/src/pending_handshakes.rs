@@ -1,7 +1,7 @@
 //! Accepted connections without a first header: their limit, and the eviction of the oldest.
 
+use crate::adapter::{Layers, ProtocolAdapters};
 use crate::connection::Connection;
-use crate::foreign::{ForeignHandlers, Layers};
 use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const PART: usize = 8;
 pub(crate) struct HandshakeLimiter {
     max: usize,
     /// Handlers of connections that begin with other bytes than a header.
-    foreign: ForeignHandlers,
+    adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
 
@@ -50,8 +50,8 @@ impl Pending {
 }
 
 impl HandshakeLimiter {
-    pub(crate) fn new(max: usize, foreign: ForeignHandlers) -> Arc<Self> {
-        Arc::new(Self { max, foreign, inner: Mutex::default() })
+    pub(crate) fn new(max: usize, adapters: ProtocolAdapters) -> Arc<Self> {
+        Arc::new(Self { max, adapters, inner: Mutex::default() })
     }
 
     /// Enters a connection that waits for its first header, and is carried by these layers.
@@ -138,9 +138,9 @@ pub(crate) struct PendingHandshake {
 }
 
 impl PendingHandshake {
-    /// The foreign handler that takes over a connection which begins with these bytes, if one does.
-    pub(crate) fn foreign(&self, beginning: &[u8], connection: &Connection) -> Option<HandOffTarget> {
-        self.list.foreign.find(beginning, connection, self.layers)
+    /// The protocol adapter that takes over a connection which begins with these bytes, if one does.
+    pub(crate) fn adapter_for(&self, beginning: &[u8], connection: &Connection) -> Option<HandOffTarget> {
+        self.list.adapters.find(beginning, connection, self.layers)
     }
 }
 

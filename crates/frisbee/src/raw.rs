@@ -1,7 +1,7 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
+use crate::adapter::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
-use crate::foreign::ReadPauses;
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
@@ -24,7 +24,7 @@ pub struct RawTransport {
     io: Box<dyn Io>,
     /// Where its bytes are counted, if they are.
     traffic: Option<Arc<TrafficCounts>>,
-    /// When reading has to pause, at a foreign connection.
+    /// When reading has to pause, at an adapter connection.
     pauses: Option<Box<ReadPauses>>,
 }
 

@@ -1,16 +1,16 @@
 //! Servers: their settings, and their life. Accepting: `server/accepting.rs`. Sockets that listen already:
-//! `server/inherited.rs`. Other protocols: `server/foreign.rs`.
+//! `server/inherited.rs`. Other protocols: `server/adapter.rs`.
 
 mod accepting;
-mod foreign;
+mod adapter;
 mod inherited;
 
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, OpenConnections, ServerShared};
+use crate::adapter::peers::AdapterListener;
+use crate::adapter::{ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
-use crate::foreign::peers::ForeignListener;
-use crate::foreign::{ForeignHandler, ForeignHandlers};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::transport::{Socket, second};
@@ -137,8 +137,8 @@ pub struct ServerBuilder {
     is_proxied: bool,
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
     alpn_protocols: Vec<Vec<u8>>,
-    foreign: Vec<ForeignHandler>,
-    listeners: Vec<ForeignListener>,
+    adapters: Vec<ProtocolAdapter>,
+    listeners: Vec<AdapterListener>,
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::ListenerBuilder>,
     #[cfg(feature = "tls")]
@@ -172,7 +172,7 @@ impl Server<()> {
             log_settings: false,
             is_proxied: false,
             alpn_protocols: Vec::new(),
-            foreign: Vec::new(),
+            adapters: Vec::new(),
             listeners: Vec::new(),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
@@ -312,8 +312,8 @@ impl ServerBuilder {
     ///
     /// A native client gets GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown): it makes new calls on a new
     /// connection, and this one is closed when nothing is in progress. New connections pass the load balancer, which
-    /// may choose another server, and present their current certificate. [Foreign](Self::foreign) connections are
-    /// [stopping](crate::ForeignContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
+    /// may choose another server, and present their current certificate. [Adapter](Self::adapter) connections are
+    /// [stopping](crate::AdapterContext::stopping). Go clients have no GOING_AWAY: their connections are closed when idle.
     ///
     /// ```
     /// use frisbee::Server;
@@ -350,7 +350,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Offers further protocols by ALPN in handshakes of TLS, as [foreign handlers](Self::foreign) speak them. Default:
+    /// Offers further protocols by ALPN in handshakes of TLS, as [protocol adapters](Self::adapter) speak them. Default:
     /// none. Nothing is offered beyond the protocols in the settings of TLS, if these offer any.
     ///
     /// A client without ALPN is served as without this. One that requests others is refused by the handshake.
@@ -363,7 +363,7 @@ impl ServerBuilder {
     /// client connects again without an offer.
     ///
     /// Connections through memory are as any others: for limits, shutdowns, [`Stats`], credentials and workers. To a
-    /// [foreign handler](Self::foreign) the transport of every connection on the socket is a
+    /// [protocol adapter](Self::adapter) the transport of every connection on the socket is a
     /// [`shm::Stream`](crate::shm::Stream) then. Other listeners are not affected.
     ///
     /// ```
@@ -405,7 +405,7 @@ impl ServerBuilder {
     /// place of [`tls`](Self::tls), whose limits apply to the connections with TLS.
     ///
     /// Nothing forces a client to use TLS then, nor to present a certificate: that is the concern of the router, which
-    /// can check [`peer_certificates`](crate::Connection::peer_certificates). TLS may carry foreign protocols, as plain
+    /// can check [`peer_certificates`](crate::Connection::peer_certificates). TLS may carry adapters protocols, as plain
     /// connections may, but is not TLS once more.
     ///
     /// Plain connections cost the same as without TLS, also on io_uring. Those with TLS are driven by tokio: by the
@@ -591,13 +591,13 @@ impl<L, R: Protocol> BoundListener<L, R> {
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, settings, router } = self;
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
-            let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config, host.clone());
+            let adapters = ProtocolAdapters::new(settings.adapters, open.phase(), &settings.config, host.clone());
             #[cfg(feature = "tls")]
-            let foreign = if settings.takes_plain { foreign.securing() } else { foreign };
+            let adapters = if settings.takes_plain { adapters.securing() } else { adapters };
             ServerShared {
                 budget,
                 open,
-                pending_handshakes: HandshakeLimiter::new(settings.silent_max, foreign),
+                pending_handshakes: HandshakeLimiter::new(settings.silent_max, adapters),
                 runtime: Handle::current(),
                 router,
                 config: settings.config,

@@ -135,7 +135,7 @@ impl Builder {
     /// `frpc_json`. Default: `false`.
     ///
     /// Needs the feature `json` of frpc. The generated code finds `frpc_json` at `frpc::json`, with the functions
-    /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of foreign
+    /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of adapter
     /// connections, unless their requests are not decoded.
     ///
     /// Servers get the comments of the schema and JSON Schemas of the messages of methods, for documents such as that
@@ -161,7 +161,7 @@ impl Builder {
     }
 
     /// Whether methods can be called with messages in protobuf's encoding, whatever their [`codec`](Self::codec): the
-    /// format `proto` for calls of foreign connections, which gRPC and Connect make. Default: `false`.
+    /// format `proto` for calls of adapter connections, which gRPC and Connect make. Default: `false`.
     ///
     /// Requests that are [not decoded](Self::undecoded_requests) have no such format. A crate whose types are used by
     /// [`extern_path`](Self::extern_path) as requests has to implement `frpc::codegen::Protobuf` for them, as another

@@ -45,7 +45,7 @@ pub(crate) async fn gateway(
         .batch_observer(counters.clone())
         .add_service(Reflection::new())
         .add_service(health.clone())
-        .gateway(doors(&arguments, &counters));
+        .gateway(protocols(&arguments, &counters));
     for (service, methods) in &services {
         let methods = methods.iter().map(|callable| (callable.descriptor.clone(), callable.method));
         builder = builder.add_service(forward.service(service.layout, Some(embedded), methods));
@@ -102,7 +102,7 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
 }
 
 /// All protocols.
-fn doors(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
+fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
     let mut http = Http::new().connect().grpc().health().console(Console::new());
     http = arguments.host.iter().fold(http, Http::host);
     if !arguments.origin.is_empty() {

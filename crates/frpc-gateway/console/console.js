@@ -15,19 +15,19 @@ n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){retu
 e),s=o.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>s[Math.min(s.length-1,Math.floor(s.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:o}})}};
 function le(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var Qe=t=>new Date(t).toTimeString().slice(0,
 8);var Qo=new TextEncoder,es=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Sr=40,Se=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-H=t=>{throw new Se(t)},V=t=>({bytes:t,at:0,depth:0,memory:0}),yt=(t=64)=>V(new Uint8Array(t)),he=t=>Qo.encode(t);function Pt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&
+q=t=>{throw new Se(t)},V=t=>({bytes:t,at:0,depth:0,memory:0}),yt=(t=64)=>V(new Uint8Array(t)),he=t=>Qo.encode(t);function Pt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&
 (t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function F(t,e){t.at===t.bytes.length&&Pt(t,1),t.bytes[t.at++]=e}function Er(t,e){
 F(t,e>>8),F(t,e)}function B(t,e){for(;e>127;e=Math.floor(e/128))F(t,e|128);F(t,e)}function ce(t,e){Pt(t,e.length),t.bytes.set(e,t.at),t.at+=e.length}function Pe(t,e){
 B(t,e.length),ce(t,e)}function Ee(t,e){let{at:n}=t,{length:r}=e,o=r>Sr?128:0;F(t,r);for(let s=0;s<r&&o<128;s++)F(t,o=e.charCodeAt(s));o>127&&(t.at=n,Pe(t,he(e)))}
 function me(t,e,n){F(t,e);let{at:r}=t;n();let o=t.bytes.slice(r,t.at);return t.at=r,Pe(t,o),o.length>0}var gt=({bytes:t,at:e})=>t.subarray(0,e),J=({bytes:t,at:e})=>t.
-length-e,_e=({bytes:t,at:e})=>t[e],G=t=>t.bytes[t.at++]??H("it is cut off");function ke(t,e){let n=G(t);n!==e&&H(`${n} stands in the place of ${e}`)}function L(t,e=5){
-let n=0;for(let r=1;e-- >0;r*=128){let o=G(t);if(o<128)return n+o*r;n+=(o-128)*r}return H("a number is too long")}function de(t,e=L(t)){return e>J(t)&&H("it is \
-cut off"),t.bytes.subarray(t.at,t.at+=e)}var qe=({bytes:t,at:e})=>t.slice(e);function z(t,e=L(t)){let{bytes:n,at:r}=t,o="",s=0;if(e<=Sr)for(let i;s<e&&(i=n[r+s])<
-128;s++)o+=String.fromCharCode(i);if(s<e){let i=de(t,e);try{return es.decode(i)}catch{H("a text is not UTF-8")}}return t.at+=e,o}var _t=ts();var U=class t extends Error{constructor(n,r,o){super(r,o);this.name="Status";let{details:s=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=o??{};Object.assign(this,
+length-e,_e=({bytes:t,at:e})=>t[e],G=t=>t.bytes[t.at++]??q("it is cut off");function ke(t,e){let n=G(t);n!==e&&q(`${n} stands in the place of ${e}`)}function L(t,e=5){
+let n=0;for(let r=1;e-- >0;r*=128){let o=G(t);if(o<128)return n+o*r;n+=(o-128)*r}return q("a number is too long")}function de(t,e=L(t)){return e>J(t)&&q("it is \
+cut off"),t.bytes.subarray(t.at,t.at+=e)}var He=({bytes:t,at:e})=>t.slice(e);function z(t,e=L(t)){let{bytes:n,at:r}=t,o="",s=0;if(e<=Sr)for(let i;s<e&&(i=n[r+s])<
+128;s++)o+=String.fromCharCode(i);if(s<e){let i=de(t,e);try{return es.decode(i)}catch{q("a text is not UTF-8")}}return t.at+=e,o}var _t=ts();var U=class t extends Error{constructor(n,r,o){super(r,o);this.name="Status";let{details:s=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=o??{};Object.assign(this,
 {details:s,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,En(n),{cause:n})}};function ts(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var En=t=>t instanceof Error?t.message:String(t),se=(t,e)=>new U(t,e,{mayHaveRun:!1}),
-qt=t=>t>0&&t<=16?t:2,ht=(t,e,n)=>new U(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),Ht=t=>ht(1,"the caller gave the call up",t),kr=(t,e="")=>ht(4,`no answer before th\
+Ht=t=>t>0&&t<=16?t:2,ht=(t,e,n)=>new U(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),qt=t=>ht(1,"the caller gave the call up",t),kr=(t,e="")=>ht(4,`no answer before th\
 e deadline${e}`,t);var Wt=100,ns=64<<20,rs=12,Mn=8,Tn=56,kn=new Uint8Array(8),Nr=new DataView(kn.buffer);function O(t,e,n){let r;return{name:t,fields:()=>r??=os(e,n?.()??[])}}function $n(t,e){
 let n=yt(256);return xt(n,t,e),gt(n)}var An=(t,e)=>St(V(e),t,0);function xt(t,e,n){t.depth=Wt,Ar(t,e,n)}function St(t,e,n){return t.depth=Wt,t.memory=Math.max(ns,
 J(t)*rs),Cr(t,e,n)??Ir(t,e)}function os(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(o=>{let s=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(o);
@@ -38,74 +38,74 @@ C})}var wt=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();
 !d)throw new Error(`has no member ${c.case}`);B(t,d?d.number:0),d&&bt(t,d.of,c?.value)}}}catch(o){throw o instanceof U?o:$r(`${e.name}.${r}`,o.message)}t.depth++}
 function ss(t,e,n){let{head:r,key:o,of:s}=e;if(n===void 0&&(r||e.isOptional)&&(n=wt(e)),r){let i=n,a=n;for(let c of r)F(t,c);if(B(t,o?i.size:a.length),o)for(let[
 c,d]of i)bt(t,o,c),bt(t,s,d);else for(let c of a)bt(t,s,c)}else n===void 0&&e.isOptional?F(t,0):bt(t,s,n)}function bt(t,e,n){e.table||F(t,e.wire),e.put(t,n===void 0?
-e.zero():n)}function Cr(t,e,n){if(_e(t)===0)return void t.at++;ke(t,8),G(t),t.depth--||H(`${e.name} nests deeper than ${Wt}`);let r=e.fields();Cn(t,Tn+Mn*r.length);
+e.zero():n)}function Cr(t,e,n){if(_e(t)===0)return void t.at++;ke(t,8),G(t),t.depth--||q(`${e.name} nests deeper than ${Wt}`);let r=e.fields();Cn(t,Tn+Mn*r.length);
 let o={},s="";for(let i of r){let{name:a,all:c,of:d}=i,p=c&&c[0]===i;if(p&&(o[a]=void 0),n>0&&!J(t))n--,c||(o[a]=wt(i));else if(!c)o[a]=is(t,i);else if(p&&_e(t)===
-3){t.at++,s+=` ${a} `;let u=L(t),f=c.find(b=>b.number===u);f?o[a]={case:f.case,value:Nn(t,f.of)}:u&&H(`${e.name}.${a} has no member ${u}`)}else if(!s.includes(`\
+3){t.at++,s+=` ${a} `;let u=L(t),f=c.find(b=>b.number===u);f?o[a]={case:f.case,value:Nn(t,f.of)}:u&&q(`${e.name}.${a} has no member ${u}`)}else if(!s.includes(`\
  ${a} `)){let u=Vt(t,d);(u instanceof Uint8Array?u.length:!Object.is(u,d.zero()))&&(o[a]={case:i.case,value:u})}}return t.depth++,o}function is(t,e){let{head:n,
 key:r,of:o}=e;if((r||e.isOptional)&&_e(t)===0)return t.at++,wt(e);if(!n)return Vt(t,o);for(let a of n)ke(t,a);let s=L(t),i=wt(e);for(;s-- >0;)Cn(t,r?Tn:Mn),r?i.
 set(Vt(t,r),Nn(t,o)):i.push(Nn(t,o));return i}function Vt(t,{wire:e,table:n,take:r}){return n||ke(t,e),r(t)}var Nn=(t,e)=>Vt(t,e)??Ir(t,e.table);function Ir(t,e){
-let n={},r=e.fields();Cn(t,Tn+Mn*r.length);for(let o of r)n[o.name]=o.all?void 0:wt(o);return n}function Cn(t,e){(t.memory-=e)<0&&H("it takes too much memory")}
+let n={},r=e.fields();Cn(t,Tn+Mn*r.length);for(let o of r)n[o.name]=o.all?void 0:wt(o);return n}function Cn(t,e){(t.memory-=e)<0&&q("it takes too much memory")}
 var Ne=(t,e,n,r,o)=>({wire:t,zero:e,put:n,take:r,table:o}),as=t=>Ne(3,()=>{},(e,n)=>n?Ar(e,t,n):F(e,0),e=>Cr(e,t,0),t);function ls(t){let e=Object.values(t);return Ne(
 10,()=>e[0],(n,r)=>{let o=e.indexOf(r),s=r+2147483648;vt(o>=0||r===(r|0)&&r<0&&s>=e.length,r),B(n,o<0?s:o)},n=>{let r=L(n)>>>0,o=r-2147483648;return r>=e.length&&
-(o>=0||e.includes(o))&&H(`an enum has the index ${r}`),e[r]??o})}var Jt=(t,e)=>Ne(t?13:11,()=>e?0:0n,(n,r)=>{let o=BigInt(r),s=Number(o),i=t?s<0?-2*s-1:2*s:s;if(Number.
+(o>=0||e.includes(o))&&q(`an enum has the index ${r}`),e[r]??o})}var Jt=(t,e)=>Ne(t?13:11,()=>e?0:0n,(n,r)=>{let o=BigInt(r),s=Number(o),i=t?s<0?-2*s-1:2*s:s;if(Number.
 isSafeInteger(i)&&i>=0)return B(n,i);vt((t?BigInt.asIntN:BigInt.asUintN)(64,o)===o,r);let a=t?o<<1n^o>>63n:o;for(;a>>53n;a>>=7n)F(n,Number(a&127n)|128);B(n,Number(
 a))},n=>{let{at:r}=n,o=L(n,10);if(o<=Number.MAX_SAFE_INTEGER)t&&(o=o%2?(o+1)/-2:o/2);else{let s=0n;for(let i=0n;r<n.at;i+=7n)s|=BigInt(n.bytes[r++]&127)<<i;s=BigInt.
-asUintN(64,s),o=t?s>>1n^-(s&1n):s}return e?(Number.isSafeInteger(Number(o))||H("an integer is beyond 2^53"),Number(o)):BigInt(o)}),Mr=(t,e)=>Ne(t,()=>0,(n,r)=>{
+asUintN(64,s),o=t?s>>1n^-(s&1n):s}return e?(Number.isSafeInteger(Number(o))||q("an integer is beyond 2^53"),Number(o)):BigInt(o)}),Mr=(t,e)=>Ne(t,()=>0,(n,r)=>{
 Nr[e>4?"setFloat64":"setFloat32"](0,r);for(let o=0;o<e;o++)F(n,kn[o])},n=>{for(let r=0;r<e;r++)kn[r]=G(n);return Nr[e>4?"getFloat64":"getFloat32"](0)}),Tr={b:Ne(
-7,()=>!1,(t,e)=>F(t,+e),t=>{let e=G(t);return e>1&&H(`a bool is ${e}`),e>0}),i:Ne(12,()=>0,(t,e)=>{vt(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=L(t);return e>>>
+7,()=>!1,(t,e)=>F(t,+e),t=>{let e=G(t);return e>1&&q(`a bool is ${e}`),e>0}),i:Ne(12,()=>0,(t,e)=>{vt(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=L(t);return e>>>
 1^-(e&1)}),u:Ne(10,()=>0,(t,e)=>{vt(e===e>>>0,e),B(t,e)},t=>L(t)>>>0),l:Jt(!0,!1),w:Jt(!1,!1),L:Jt(!0,!0),W:Jt(!1,!0),f:Mr(14,4),d:Mr(15,8),s:Ne(5,()=>"",(t,e)=>{
 vt(typeof e=="string",e),F(t,10),Ee(t,e)},t=>(ke(t,10),z(t))),y:Ne(4,()=>new Uint8Array,(t,e)=>{F(t,10),Pe(t,e)},t=>(ke(t,10),de(t).slice()))},$r=(t,e)=>se(3,`${t}\
  ${e}`);function vt(t,e){if(!t)throw new Error(`cannot be ${String(e)}`)}var Rn=16,Rr=65536,Or=256,cs=61440,ds={metadata:{}},In=t=>t.endsWith("-bin"),Lr=(t,e)=>In(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${t} ${In(
 t)?"":e}`),On=t=>typeof t=="string"?he(t):t;function Ln(t,{isBackward:e,timeout:n,metadata:r={},status:o}){let{at:s}=t;me(t,Rn,()=>{e&&me(t,4,()=>{}),n!==void 0&&
 me(t,1,()=>B(t,Math.min(Math.max(0,Math.round(n*1e3)),Number.MAX_SAFE_INTEGER)));let a=0;if(Object.entries(r).forEach(([c,d],p)=>{if(!Lr(c,d))throw se(3,`metada\
 ta breaks the rules: ${c}`);if(a+=c.length+d.length+8,p>=Or||a>cs)throw se(8,"too much metadata");me(t,2,()=>{Ee(t,c),ce(t,On(d))})}),o){let{code:c,details:d,mayHaveRun:p}=o;
-me(t,3,()=>{B(t,c),t.at-s+d.length+32<=Rr&&ce(t,d)}),p||me(t,5,()=>{})}})||(t.at=s)}function jt(t){if(_e(t)!==Rn)return ds;t.at++;let e=V(de(t));J(e)>Rr&&H("a p\
+me(t,3,()=>{B(t,c),t.at-s+d.length+32<=Rr&&ce(t,d)}),p||me(t,5,()=>{})}})||(t.at=s)}function jt(t){if(_e(t)!==Rn)return ds;t.at++;let e=V(de(t));J(e)>Rr&&q("a p\
 refix is too long");let n=Object.create(null),r={metadata:n},o=0;for(;J(e);){let s=G(e),i=V(de(e));if(s===1)r.timeout=L(i,10)/1e3;else if(s===2){let a=z(i),c=In(
-a)?qe(i):z(i,J(i));(!Lr(a,c)||++o>Or)&&H("metadata breaks the rules"),n[a]=c}else s===3?(r.code=qt(L(i,10)),r.details=qe(i)):s===5&&(r.isRefused=!0)}return r}function Fr(t){
+a)?He(i):z(i,J(i));(!Lr(a,c)||++o>Or)&&q("metadata breaks the rules"),n[a]=c}else s===3?(r.code=Ht(L(i,10)),r.details=He(i)):s===5&&(r.isRefused=!0)}return r}function Fr(t){
 let e=1;for(;t[e]>127;)e++;return t[0]===Rn&&t[e+1]===4&&t[e+2]===0}function Gt(t,{metadata:e,code:n,details:r,isRefused:o}){if(_e(t)===6)return t.at++,ke(t,5),
 ke(t,10),new U(n??2,z(t),{metadata:e,mayHaveRun:!o,...r&&{details:r}})}function Ur(t,e,n){Ln(t,{isBackward:n,status:e,metadata:e.metadata}),ce(t,[6,5,10]),Ee(t,
-e.message)}var He=(t,e,n,r)=>({name:t,fingerprint:e,compatible:n,methods:r,operations:Object.values(r).map(({operation:o})=>o)});function Dr(t,e){if(t.fingerprint===e.fingerprint||e.compatible.includes(t.fingerprint))return 0;if(!t.compatible.includes(e.fingerprint))throw se(9,`incompatib\
+e.message)}var qe=(t,e,n,r)=>({name:t,fingerprint:e,compatible:n,methods:r,operations:Object.values(r).map(({operation:o})=>o)});function Dr(t,e){if(t.fingerprint===e.fingerprint||e.compatible.includes(t.fingerprint))return 0;if(!t.compatible.includes(e.fingerprint))throw se(9,`incompatib\
 le layouts of ${t.name}`);return 1}var Br=({added:t=[0,0]},e,n)=>e*t[n];function Fn(t,e){let n=o=>o.match(/../g)?.forEach(s=>F(t,parseInt(s,16)));Ee(t,e.name),n(
 e.fingerprint),B(t,e.compatible.length),e.compatible.forEach(n);let r=0;for(let o of[...e.operations].sort((s,i)=>s-i))B(t,o-r),r=o}function Pr(t){let e=()=>{let r="";
 for(;r.length<16;)r+=G(t).toString(16).padStart(2,"0");return r},n={service:z(t),fingerprint:e(),compatible:[],operations:[]};for(let r=L(t);r>0;r--)n.compatible.
 push(e());for(let r=0;J(t);)n.operations.push(r+=L(t));return n}var Un=5<<20,ps=1024,fs=65536,tt=10,Je=16384,ms=Je/2,ys=256,Xt=262144,gs=1e5,hs=64<<20,bs=65536,vs=2e3,ws=5,xs=1e4,_r="the server is going away",Ss=2147483647,Kt=(t,e)=>setTimeout(
-e,Math.min(Math.max(0,t),Ss));function qr(t,e,n,r,o){let s=yt(16384),i=new Map,a=new Map,c=new Map,d=[],p=0,u=0,f=0,b=0,h=0,C=32767,k=[0,Un,1/0,Je,0],$=!1,ie=!1,
+e,Math.min(Math.max(0,t),Ss));function Hr(t,e,n,r,o){let s=yt(16384),i=new Map,a=new Map,c=new Map,d=[],p=0,u=0,f=0,b=0,h=0,C=32767,k=[0,Un,1/0,Je,0],$=!1,ie=!1,
 ee,te=tt,X=0,ne=!1,W=0,K=!1,j=!1,re=0,ae,oe=()=>{s.at&&(K=!1,j=!0,$||xe?.send(gt(s)),s.at=W=0,s.bytes.length>1<<20&&(s.bytes=new Uint8Array(16384)),(xe?.buffered()??
 0)>hs&&R("the server does not read: too many unsent bytes"))},g=()=>{s.at!==W?(W=s.at,queueMicrotask(g)):(ne=!1,oe())},m=(y,x,E,P)=>{let{at:ze}=s;try{Pt(s,tt),s.
 at+=tt,E?.(s,P);let ue=s.at,Ye=ue-ze-tt,wr=Math.max(k[1],ps);if(Ye>wr)throw se(8,`the message has ${Ye} bytes, and the server accepts ${wr}`);s.at=ze;for(let Yo of[
 15,y,x,Ye>>>16,Ye])Er(s,Yo);s.at=ue}catch(ue){throw s.at=ze,ue}s.at>bs?oe():ne||(ne=!0,W=0,queueMicrotask(g))},v=(y,{code:x,message:E})=>m(y,7,P=>{B(P,x),ce(P,he(
 E.slice(0,256)))}),w=(y,x)=>{m(y,5,B,0),v(y,x)},S=y=>{if(!$){if(re=0,ee){if(ce(ee,y),ee.at<te)return;y=gt(ee),ee=void 0}try{let x=0,E=P=>y[x+P]<<8|y[x+P+1];for(;!$&&
-!(y.length<(te=x+tt));x=te){E(0)!==15&&H("a header without its magic");let P=E(6)*65536+E(8);if(P>Un&&H(`a packet of ${P} bytes`),y.length<(te+=P))break;I(E(2),
+!(y.length<(te=x+tt));x=te){E(0)!==15&&q("a header without its magic");let P=E(6)*65536+E(8);if(P>Un&&q(`a packet of ${P} bytes`),y.length<(te+=P))break;I(E(2),
 E(4),y.subarray(x+tt,te))}x<y.length&&(te-=x,ce(ee=yt(),y.subarray(x)))}catch(x){R(`the server broke the protocol: ${x.message}`)}}},I=(y,x,E)=>{let P=V(E),ze=i.
-get(y);if(x>=10)if(A.isUp||H("a packet before HELLO"),Fr(E)){if(q)return q.packet(y,x,E,!1)}else{let ue=d[y%Je];if(ue?.id===y&&ue.operation===x)return pe(y),ue.
-isGivenUp?u--:e.replied(ue,E),N();if(o.filter(Ye=>Ye.packet(A,y,x,E)).length)return}else if(x<2){E.length&&H("a PING or PONG with a body"),x===1?A.isUp||R("the \
-server is a compat peer"):K||(K=!0,m(0,1));return}else{if(x===3&&!A.isUp)return Y(P);if(x===4)return T();if(x===6)return q?.cancel(y,L(P));if(x===8)H("an answer\
- to no hand-off");else{if(ze&&x!==3&&x<8)return ze.packet(x,E);if(x===2){let ue=y-C&32767;if(y>=32768&&ue&&ue<=16384)return C=y,q?q.packet(y,2,E,!0):w(y,se(12,"\
-this end serves nothing"))}}}++X>gs&&R("too many packets that belong to nothing")},Y=y=>{for((J(y)>fs||z(y,4)!=="fris"||!G(y))&&H("it sent no HELLO");J(y);){let x=G(
+get(y);if(x>=10)if(A.isUp||q("a packet before HELLO"),Fr(E)){if(H)return H.packet(y,x,E,!1)}else{let ue=d[y%Je];if(ue?.id===y&&ue.operation===x)return pe(y),ue.
+isGivenUp?u--:e.replied(ue,E),N();if(o.filter(Ye=>Ye.packet(A,y,x,E)).length)return}else if(x<2){E.length&&q("a PING or PONG with a body"),x===1?A.isUp||R("the \
+server is a compat peer"):K||(K=!0,m(0,1));return}else{if(x===3&&!A.isUp)return Y(P);if(x===4)return T();if(x===6)return H?.cancel(y,L(P));if(x===8)q("an answer\
+ to no hand-off");else{if(ze&&x!==3&&x<8)return ze.packet(x,E);if(x===2){let ue=y-C&32767;if(y>=32768&&ue&&ue<=16384)return C=y,H?H.packet(y,2,E,!0):w(y,se(12,"\
+this end serves nothing"))}}}++X>gs&&R("too many packets that belong to nothing")},Y=y=>{for((J(y)>fs||z(y,4)!=="fris"||!G(y))&&q("it sent no HELLO");J(y);){let x=G(
 y),E=V(de(y));if(x in k)k[x]=L(E);else if(x===32||x===33)try{let P=Pr(E);(x===32?a:c).set(P.service,P)}catch{}}k[3]=Math.min(k[3],Je),A.isUp=!0,clearTimeout(Be),
-e.room(A)},pe=y=>{d[y%Je]=void 0,p--===k[3]&&e.room(A)},ye=(y,x,E)=>{i.set(x,y),y.begin(A,x,k[4],E)},N=()=>{ie&&p===u&&!i.size&&!q?.progress.size&&queueMicrotask(
+e.room(A)},pe=y=>{d[y%Je]=void 0,p--===k[3]&&e.room(A)},ye=(y,x,E)=>{i.set(x,y),y.begin(A,x,k[4],E)},N=()=>{ie&&p===u&&!i.size&&!H?.progress.size&&queueMicrotask(
 ()=>R(_r))},T=()=>{ie||(ie=!0,e.left(A,_r),N())},R=y=>{$||(oe(),xe?.close(),D(y))},D=y=>{if($)return;$=!0,clearInterval(ae),clearTimeout(Be),e.left(A,y),A.isUp=
-!1;let x=new U(14,`the connection was lost: ${y}`);for(let E of d)E&&!E.isGivenUp&&e.lost(E,x);for(let E of i.values())E.lost(x);q?.down(x);for(let E of o)E.down(
+!1;let x=new U(14,`the connection was lost: ${y}`);for(let E of d)E&&!E.isGivenUp&&e.lost(E,x);for(let E of i.values())E.lost(x);H?.down(x);for(let E of o)E.down(
 A,x)},A={isUp:!1,write:m,reset:v,refuse:w,fits(y){let x=a.get(y.name);if(x)return x.fingerprint===y.fingerprint||n.includes(y)?Dr(y,x):void 0;for(let E of a.values())
 if(E.operations.some(P=>y.operations.includes(P)))throw se(12,`the server has ${E.service} in the place of ${y.name}`);return 0},call(y,x){if(p>=k[3])return!1;do
 f=f+1&65535;while(d[f%Je]);let E=y.id=f;d[E%Je]=y,p++;try{m(E,y.operation,x,y)}catch(P){throw pe(E),P}return!0},cancel(y){$||(y.isGivenUp=!0,m(y.id,6,B,y.operation),
 ++u>=ms&&T(),N())},open(y,x,E){if(!k[2])throw se(12,"the server does not accept streams");if(b>=Math.min(k[2],28672))return!1;do h=h%32767+1;while(i.has(h));return b++,
-ye(y,h,x),m(h,2,E),!0},accept:ye,over(y){i.delete(y),y<32768&&(b--,e.room(A)),N()},leave:T,closeIfIdle:N},q=r?.on(A,c),Be=Kt(xs,()=>R("no HELLO in time")),mt=()=>{
-m(0,3,y=>{ce(y,he("fris"));let x=q?ys:0;[Un,x,x,Xt].forEach((E,P)=>me(y,P+1,()=>B(y,E)));for(let E of r?.services??[])me(y,32,()=>Fn(y,E));for(let E of n)me(y,
+ye(y,h,x),m(h,2,E),!0},accept:ye,over(y){i.delete(y),y<32768&&(b--,e.room(A)),N()},leave:T,closeIfIdle:N},H=r?.on(A,c),Be=Kt(xs,()=>R("no HELLO in time")),mt=()=>{
+m(0,3,y=>{ce(y,he("fris"));let x=H?ys:0;[Un,x,x,Xt].forEach((E,P)=>me(y,P+1,()=>B(y,E)));for(let E of r?.services??[])me(y,32,()=>Fn(y,E));for(let E of n)me(y,
 33,()=>Fn(y,E))}),m(1,0),oe(),ae=setInterval(()=>{if(++re>ws)return R("the server is silent");(re>1||!j)&&m(0,0),j=!1;let y=performance.now();for(let x of d)x&&
 x.until<=y&&!x.isGivenUp&&e.look(x)},vs)},xe,br=y=>xe?y():queueMicrotask(y),vr=y=>br(()=>D(y));try{xe=t({open:()=>br(mt),data:S,close:vr})}catch(y){vr(En(y))}return A}function zt(t,e){let n=[],r=!1,o=()=>{},s=c=>{r||=c,o()},i=(async function*(){try{for(;;){let c=n.shift();if(c!==void 0){let d=t(c);d!==void 0&&(yield d)}else if(r){
 if(r!==!0)throw r;return}else await new Promise(d=>o=d)}}finally{e()}})(),{return:a}=i;return i.return=()=>(e(),n.length=0,s(!0),a.call(i,void 0)),{messages:i,items:n,
-put:c=>{n.push(c),o()},end:s}}var Dn=64,Es=4,ks=4096,Bn=(t,e)=>t instanceof Se?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function Hr(t,e,n,r,o){let s,i=0,a=0,c=0,d=0,p=0,u=!0,
+put:c=>{n.push(c),o()},end:s}}var Dn=64,Es=4,ks=4096,Bn=(t,e)=>t instanceof Se?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function qr(t,e,n,r,o){let s,i=0,a=0,c=0,d=0,p=0,u=!0,
 f=!0,b=!1,h=!1,C=()=>{},k,$=()=>!u&&!f,{messages:ie,items:ee,put:te,end:X}=zt(m=>{let v=m.length+Dn;d-=v,p+=v,f&&p*Es>=Xt&&(s?.write(i,5,B,p),p=0);try{let w=V(m),
 S=jt(w);if(w.at&&(o?.(ne.metadata=S.metadata),!J(w)))return;let I=Gt(w,S);if(I)throw I;return St(w,e,a)}catch(w){throw Bn(w,e)}},()=>n?re(!0):oe()),ne=Object.assign(
-ie,{metadata:{}}),W=()=>{$()&&(C(),k?.(),s?.over(i),s=k=void 0,r())},K=()=>{u&&(u=!1,s?.write(i,7),W())},j=m=>{u=f=!1,X(m),W()},re=(m,v=Ht(!0))=>{$()||s?.reset(
+ie,{metadata:{}}),W=()=>{$()&&(C(),k?.(),s?.over(i),s=k=void 0,r())},K=()=>{u&&(u=!1,s?.write(i,7),W())},j=m=>{u=f=!1,X(m),W()},re=(m,v=qt(!0))=>{$()||s?.reset(
 i,v),ee.length=0,j(m)},ae=m=>re(m,m),oe=()=>{ee.length=0,b=!0},g=m=>{if(!s||!u)return;let v=m instanceof U;s.write(i,2,w=>{let{at:S}=w;v?Ur(w,m,!1):xt(w,t,m),c-=
 w.at-S+Dn}),v&&K()};return{messages:ne,begin(m,v,w,S){s=m,i=v,c=w,a=S},packet(m,v){if(m===2)return!f||b?void 0:d+p>=Xt?ae(new U(8,"the peer sent more than it ha\
-d credit for")):(d+=v.length+Dn,te(new Uint8Array(v)));let w=V(v);if(m===5){let S=L(w,10);h||=!S,(c+=S)>0&&C()}else if(v.length){let S=qt(L(w));j(new U(S,new TextDecoder().
-decode(qe(w).subarray(0,ks)),{mayHaveRun:!h}))}else f=!1,X(!0),W()},send:g,async pump(m){try{let v=Symbol.asyncIterator in m?m[Symbol.asyncIterator]():m[Symbol.
+d credit for")):(d+=v.length+Dn,te(new Uint8Array(v)));let w=V(v);if(m===5){let S=L(w,10);h||=!S,(c+=S)>0&&C()}else if(v.length){let S=Ht(L(w));j(new U(S,new TextDecoder().
+decode(He(w).subarray(0,ks)),{mayHaveRun:!h}))}else f=!1,X(!0),W()},send:g,async pump(m){try{let v=Symbol.asyncIterator in m?m[Symbol.asyncIterator]():m[Symbol.
 iterator]();for(k=async()=>{try{await v.return?.()}catch{}};;){for(;c<=0&&!$();)await new Promise(I=>C=I);if($())return;let{done:w,value:S}=await v.next();if($())
 return;if(w)break;g(S)}k=void 0,K()}catch(v){let w=U.from(v);n?re(w):g(w)}},finish:K,discard:oe,fail:ae,lost:j}}var Ns=3e4,Ms=5e3,Ts=20,Jr=2e3,Vr=10,Et=class{constructor(e,{timeout:n,patience:r=Ms,metadata:o,serve:s,stayConnected:i}={}){let a,c=0,d=Vr,p=0,u,f=!1,b="",h=new Set,
-C=new Set,k=[],$=()=>{a||u||f||!(h.size||i)||(p=performance.now(),a=qr(e,ie,[...C],s,k))},ie={room:g=>queueMicrotask(()=>{for(let m of h){if(a!==g||!ee(m,g))return;
+C=new Set,k=[],$=()=>{a||u||f||!(h.size||i)||(p=performance.now(),a=Hr(e,ie,[...C],s,k))},ie={room:g=>queueMicrotask(()=>{for(let m of h){if(a!==g||!ee(m,g))return;
 h.delete(m)}}),left(g,m){a===g&&(a=void 0,g.isUp&&performance.now()-p>=Jr?c=0:(b=m,clearTimeout(u),u=Kt(Math.random()*Math.min(Ts*2**Math.min(c++,16),Jr),()=>{u=
 void 0,$()})),$())},replied(g,m){let v=g,{method:{reply:w},options:{onMetadata:S}}=v;ne(v);try{let I=V(m),Y=jt(I),pe=Gt(I,Y);if(pe)throw pe;I.at&&S?.(Y.metadata),
 v.resolve(St(I,w,v.missing)),d<Vr&&(d+=.1)}catch(I){v.reject(Bn(I,w))}},look:g=>X(g),lost(g,m){let v=g;if(v.link=void 0,!v.method.idempotent||d<1)return W(v,m);
@@ -116,8 +116,8 @@ S>=w&&I?W(g,ht(14,I,v)):g.timer=Kt((S<w?Math.min(m,w):m)-S,()=>X(g))},ne=g=>{h.d
 W=(g,m)=>{ne(g),g.link?.cancel(g),g.reject(m)},K=(g,{told:m,until:v,options:{metadata:w}})=>{(m!==void 0||o||w)&&Ln(g,{timeout:m&&v-performance.now(),metadata:{
 ...o,...w}})},j=(g,m)=>{K(g,m),xt(g,m.method.request,m.request)},re=(g,m)=>{let v=m.call(g,j);return v&&(g.link=m),v},ae=(g,m,v,w,S,I,Y,pe,ye=1/0)=>{let{signal:N}=w,
 T={id:0,operation:m.operation,until:performance.now()+(S??ye),isGivenUp:!1,isSent:!1,patient:1/0,missing:0,timer:void 0,link:void 0,service:g,method:m,request:v,
-options:w,told:S,start:I,resolve:Y,reject:pe,abort:N&&(()=>W(T,Ht(T.isSent)))};return N?.aborted?T.abort?.():(N?.addEventListener("abort",T.abort),S!==void 0&&X(
-T),(S===void 0||S>0)&&te(T)),T},oe=(g,m,v,w={})=>{let S,I=Hr(m.request,m.reply,!0,()=>S&&ne(S),w.onMetadata);return S=ae(g,m,v,w,w.timeout,(Y,pe)=>{let ye=pe.open(
+options:w,told:S,start:I,resolve:Y,reject:pe,abort:N&&(()=>W(T,qt(T.isSent)))};return N?.aborted?T.abort?.():(N?.addEventListener("abort",T.abort),S!==void 0&&X(
+T),(S===void 0||S>0)&&te(T)),T},oe=(g,m,v,w={})=>{let S,I=qr(m.request,m.reply,!0,()=>S&&ne(S),w.onMetadata);return S=ae(g,m,v,w,w.timeout,(Y,pe)=>{let ye=pe.open(
 I,Y.missing,N=>{K(N,Y),F(N,9),B(N,Y.operation)});return ye&&I.pump(v),ye},()=>{},I.fail),I};this.unary=(g,m,v,w={})=>new Promise((S,I)=>void ae(g,m,v,w,w.timeout??
 n,re,S,I,Ns)),this.serverStreaming=(g,m,v,w)=>oe(g,m,[v],w).messages,this.twoWay=(g,m,v,w)=>oe(g,m,v,w).messages,this.clientStreaming=async(g,m,v,w)=>{let{messages:S}=oe(
 g,m,v,w),{done:I,value:Y}=await S.next();if(I)throw new U(13,"there is no reply");return S.return?.(),Y},this.name=g=>void C.add(g),this.mount=g=>void k.push(g),
@@ -132,14 +132,14 @@ a),d(N),k(N)},ie=r?[]:n?.split(".")??[],ee=ie[ie.length-1]===">",te=N=>{let T=N.
 re=0,ae="",oe=!1,g=!1,m=!1,v=!1,w=!1,S=N=>{i.write(a,kt+N,T=>{if(n!==void 0&&Pe(T,he(n)),N===6){F(T,W);for(let[R,D]of K){Ee(T,R);for(let A=0;A<16;A+=2)F(T,parseInt(
 D.epoch.slice(A,A+2),16));B(T,D.offset)}}else ce(T,he(r))})},I=()=>{w=!0,g&&(m||!(X&&v))&&(f=!0),c(h)},Y=N=>Array.from(de(N,8),T=>T.toString(16).padStart(2,"0")).
 join(""),pe=(N,T,R)=>{if(T===5&&N&&!w&&X&&R.bytes[R.at]===Cs)m=!0,S(0);else if(T===6&&N&&R.bytes[R.at]===0){G(R),v=G(R)===1;let D=Y(R);re=L(R,10);let A=ae!==""&&
-ae!==D,q=!n?.match(/[*>]/)&&K.size>0;ae=D,I(),m=!1,f||=q?!re:A}else if(T===7)for(;J(R);){let D=z(R),A={epoch:Y(R),offset:L(R,10)};if(!w||!N&&!te(D))continue;let q=j.
-get(D);N&&!q?(re--,q=K.get(D)??(oe?{...A,offset:1}:void 0)):!N&&q?.epoch!==A.epoch&&(q=void 0),q&&v&&(q.epoch===A.epoch&&q.offset<=A.offset?u+=A.offset-q.offset:
+ae!==D,H=!n?.match(/[*>]/)&&K.size>0;ae=D,I(),m=!1,f||=H?!re:A}else if(T===7)for(;J(R);){let D=z(R),A={epoch:Y(R),offset:L(R,10)};if(!w||!N&&!te(D))continue;let H=j.
+get(D);N&&!H?(re--,H=K.get(D)??(oe?{...A,offset:1}:void 0)):!N&&H?.epoch!==A.epoch&&(H=void 0),H&&v&&(H.epoch===A.epoch&&H.offset<=A.offset?u+=A.offset-H.offset:
 f=!0),j.size>=As&&(j.clear(),m=!0),j.set(D,A)}else return!1;return!0},ye=async()=>{try{let N=await Yt(this.channel);if(!s.has(a))return;i=N,S(X?6:0)}catch(N){let T=U.
-from(N);if(T.code===14&&s.has(a))return ye();$(T)}};s.set(a,{packet(N,T,R,D){if(!(N!==i||X&&pe(T,R,D)))if(R===2){let A=z(D);if(!T&&(!w||!te(A)))return;let q=qe(
-D),Be=j.get(A);for(Be&&j.set(A,{...Be,offset:Be.offset+1}),p+=q.length+Pn;p>$s&&b.length;){let mt=b.shift();p-=mt.payload.length+Pn;let xe=b[0];u+=mt.lagged+1,f||=
-mt.reconnected,xe&&(xe.lagged+=u,xe.reconnected||=f,u=0,f=!1)}C({topic:A,payload:q,position:Be,lagged:u,reconnected:f}),u=0,f=!1}else R===4?X&&v&&w||(u+=L(D,10)):
+from(N);if(T.code===14&&s.has(a))return ye();$(T)}};s.set(a,{packet(N,T,R,D){if(!(N!==i||X&&pe(T,R,D)))if(R===2){let A=z(D);if(!T&&(!w||!te(A)))return;let H=He(
+D),Be=j.get(A);for(Be&&j.set(A,{...Be,offset:Be.offset+1}),p+=H.length+Pn;p>$s&&b.length;){let mt=b.shift();p-=mt.payload.length+Pn;let xe=b[0];u+=mt.lagged+1,f||=
+mt.reconnected,xe&&(xe.lagged+=u,xe.reconnected||=f,u=0,f=!1)}C({topic:A,payload:H,position:Be,lagged:u,reconnected:f}),u=0,f=!1}else R===4?X&&v&&w||(u+=L(D,10)):
 T&&(J(D)?$(se([8,12,7][G(D)-3]??3,z(D,J(D)))):I())},down(N,T){if(N===i){if(n===void 0||!w&&!g)return $(T);if(w)if(re>0)for(let[R,D]of j)K.set(R,D);else K=m?new Map:
-j,W=m?Zt.now:Zt.oldest,oe=!m;j=new Map,w=!1,g=!0,ye()}}}),S(X?6:e)})}};var _n="frisbee.1";function qn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+j,W=m?Zt.now:Zt.oldest,oe=!m;j=new Map,w=!1,g=!0,ye()}}}),S(X?6:e)})}};var _n="frisbee.1";function Hn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let o=new n(String(t),[_n,...e]);return o.binaryType="arraybuffer",o.onopen=()=>{o.protocol===_n?r.open():o.close()},
 o.onmessage=({data:s})=>{s instanceof ArrayBuffer?r.data(new Uint8Array(s)):o.close()},o.onerror=()=>{},o.onclose=({code:s,reason:i})=>{r.close(`the WebSocket w\
 as closed (${s}${i&&`, ${i}`})`)},{send:s=>o.send(s),close:()=>o.close(),buffered:()=>o.bufferedAmount}}}var Is=64;var Qt=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of be(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
@@ -160,22 +160,22 @@ let e=V(t);for(;J(e);){let n=L(e),r=n>>>3,o=n&7;if(o===0){let s=0,i=0;for(let a 
 low:s>>>0}}else if(o===2)yield{number:r,bytes:de(e,L(e)),low:0};else if(o===1||o===5)de(e,o===1?8:4);else throw new Se(`a field of the wire type ${o}`)}}function Xr(t){
 for(let{number:e,bytes:n}of be(t))if(e===1)return Me(n);return""}function zr(t,e){for(let{number:n,low:r}of be(t))if(n===e)return r!==0;return!1}function Ls(t){
 let e=new Map;for(let{number:n,bytes:r}of be(t)){if(n!==1)continue;let o="",s="",i="";for(let c of be(r))if(c.number===1){let d=V(c.bytes),p=[];for(;J(d);)p.push(
-L(d));o=p.join(",")}else c.number===3?s=Me(c.bytes):c.number===4&&(i=Me(c.bytes));let a=s||i;a&&e.set(o,en(a))}return e}var en=t=>t.replace(/^ /gm,"").trim();var Oe=t=>`f${t.number}`,rt=t=>`o${t}`,Hn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+L(d));o=p.join(",")}else c.number===3?s=Me(c.bytes):c.number===4&&(i=Me(c.bytes));let a=s||i;a&&e.set(o,en(a))}return e}var en=t=>t.replace(/^ /gm,"").trim();var Oe=t=>`f${t.number}`,rt=t=>`o${t}`,qn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 nt=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),o=Us(this.schema,
 r),s=o.map(c=>`${Oe(c)}:${this.spec(r,c)}`).join(" "),i=o.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>Kr(c.kind)),a=O(e,s,()=>i.map(c=>c.kind===14?this.
-choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),o=Hn[n.kind];if(r){let[s,i]=r.fields;if(!s||!i)throw new Error(
-`${r.name} is no entry of a map`);return`%${Hn[s.kind]}${Hn[i.kind]}`}if(n.isRepeated)return`*${o}`;if(n.oneof!==void 0){let s=e.fields.filter(i=>i.oneof===n.oneof);
+choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),o=qn[n.kind];if(r){let[s,i]=r.fields;if(!s||!i)throw new Error(
+`${r.name} is no entry of a map`);return`%${qn[s.kind]}${qn[i.kind]}`}if(n.isRepeated)return`*${o}`;if(n.oneof!==void 0){let s=e.fields.filter(i=>i.oneof===n.oneof);
 return`${rt(n.oneof)}/${s.indexOf(n)+1}/${o}`}return n.isOptional&&o!=="m"?`?${o}`:o}choice(e){let n=this.enums.get(e);return n||(n=Fs(this.schema.enumeration(e)),
 this.enums.set(e,n)),n}},Fs=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function Us(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(o=>n(o)===r))}function Yr(t,e,n,r,o){let s=o.map(({operation:a,request:c,response:d,sends:p,receives:u,
-isIdempotent:f})=>({operation:a,request:t.of(c),reply:t.of(d),sends:p,receives:u,idempotent:f})),i=He(e,n,r,Object.fromEntries(s.map((a,c)=>[`m${c}`,a])));return s.
+isIdempotent:f})=>({operation:a,request:t.of(c),reply:t.of(d),sends:p,receives:u,idempotent:f})),i=qe(e,n,r,Object.fromEntries(s.map((a,c)=>[`m${c}`,a])));return s.
 map(a=>({service:i,method:a}))}var Jn={POLYGLOT:0,PROTOBUF:1},Mt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},Ds=O("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),Bs=O("frpc.refl\
-ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),Ps=O("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[Hs]),_s=O("fr\
-pc.reflection.v1.ListRequest","etag:s"),qs=O("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
-:e requestAdded:u responseAdded:u docs:s isDeprecated:b formats:*s",()=>[Mt]),Hs=O("frpc.reflection.v1.Service","name:s fingerprint:s codec:e file:s docs:s isDe\
-precated:b compatible:*s methods:*m",()=>[Jn,qs]),ot=He("frpc.reflection.v1.Reflection","e1620cb3723b0c31",[],{list:{operation:65e3,request:_s,reply:Ps,receives:!0,
+ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),Ps=O("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[qs]),_s=O("fr\
+pc.reflection.v1.ListRequest","etag:s"),Hs=O("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
+:e requestAdded:u responseAdded:u docs:s isDeprecated:b formats:*s",()=>[Mt]),qs=O("frpc.reflection.v1.Service","name:s fingerprint:s codec:e file:s docs:s isDe\
+precated:b compatible:*s methods:*m",()=>[Jn,Hs]),ot=qe("frpc.reflection.v1.Reflection","e1620cb3723b0c31",[],{list:{operation:65e3,request:_s,reply:Ps,receives:!0,
 idempotent:!0},files:{operation:65001,request:Bs,reply:Ds,receives:!0,idempotent:!0}});var Zr=32<<20,Te=t=>`${t.service.name}/${t.name}`,tn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
-sent:0,received:0};let r=qn(e),o=i=>{this.wire=i,n()},s=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),o("open")},data:c=>{
+sent:0,received:0};let r=Hn(e),o=i=>{this.wire=i,n()},s=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),o("open")},data:c=>{
 this.traffic.received+=c.length,i.data(c)},close:c=>{o("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Et(s,
 {stayConnected:!0}),this.channel.name(ot),this.topics=new Nt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,o=new Map,s="";for await(let f of n.serverStreaming(
 ot,ot.methods.list,{etag:e?.etag??""},{metadata:r})){if(f.notModified)return;s||=f.etag;for(let b of f.services){let h=o.get(b.name);h?h.methods.push(...b.methods):
@@ -411,19 +411,20 @@ n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",o("Ctrl ↵")):l("b
 all",o("Ctrl ↵"));M(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",o("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",o("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
-e&&(this.problem.textContent=e)}};var ki={UNKNOWN:0,PLAIN:1,EXTENDED:2,FOREIGN:3},Ni=O("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),Mi=O("frpc.introspection.v\
-1.Close","kind:s reason:s peer:s ageMs:w"),Ti=O("frpc.introspection.v1.CloseCount","kind:s count:w"),$i=O("frpc.introspection.v1.CodeCount","code:i count:w"),or=O(
-"frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",()=>[ki]),
-Ai=O("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[Ni,Pi,or,Li]),Ci=O("frpc.introspection.v1.ConnectionReques\
-t","server:s number:w"),Ii=O("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[or]),Ri=O("frpc.introspection.v1.ConnectionsRequest","server:\
-s after:w limit:u"),Oi=O("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[$i]),Li=O("frpc.introspection.v1.Hello","version:\
-u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),Fi=O("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[Oi]),Io=O("frpc.introspection.v1.Se\
-rver","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m",()=>[Ti,Mi,Hi,Fi]),Ui=O("frpc.introsp\
-ection.v1.ServerConnections","connections:*m server:m",()=>[or,Io]),Di=O("frpc.introspection.v1.ServersReply","servers:*m",()=>[Io]),Bi=O("frpc.introspection.v1\
-.ServersRequest",""),Pi=O("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),_i=O("frpc.introspection.v1.WatchReply",
-"servers:*m",()=>[Ui]),qi=O("frpc.introspection.v1.WatchRequest","intervalMs:u connections:u"),Hi=O("frpc.introspection.v1.Worker","tasks:w ready:w polls:w thre\
-adsGivenUp:w"),yn=He("frpc.introspection.v1.Introspection","380caec6a8a434b0",[],{servers:{operation:65030,request:Bi,reply:Di,idempotent:!0},connections:{operation:65031,
-request:Ri,reply:Ii,idempotent:!0},connection:{operation:65032,request:Ci,reply:Ai,idempotent:!0},watch:{operation:65033,request:qi,reply:_i,receives:!0,idempotent:!0}});var ut=12e4,sr=2e3,[Fe,Ue,De,pt]=[480,120,44,16];function ir(t){let e=fe("svg",{viewBox:`0 0 ${Fe} ${Ue}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
+e&&(this.problem.textContent=e)}};var ki={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},Ni=O("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),Mi=O("frpc.introspec\
+tion.v1.Close","kind:s reason:s peer:s ageMs:w"),Ti=O("frpc.introspection.v1.CloseCount","kind:s count:w"),$i=O("frpc.introspection.v1.CodeCount","code:i count:\
+w"),or=O("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
+()=>[ki]),Ai=O("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[Ni,Pi,or,Li]),Ci=O("frpc.introspection.v1.Connec\
+tionRequest","server:s number:w"),Ii=O("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[or]),Ri=O("frpc.introspection.v1.ConnectionsRequest",
+"server:s after:w limit:u"),Oi=O("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[$i]),Li=O("frpc.introspection.v1.Hello","\
+version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),Fi=O("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[Oi]),Io=O("frpc.introspecti\
+on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m",()=>[Ti,Mi,qi,Fi]),Ui=O("frpc\
+.introspection.v1.ServerConnections","connections:*m server:m",()=>[or,Io]),Di=O("frpc.introspection.v1.ServersReply","servers:*m",()=>[Io]),Bi=O("frpc.introspe\
+ction.v1.ServersRequest",""),Pi=O("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),_i=O("frpc.introspection.v1.Wat\
+chReply","servers:*m",()=>[Ui]),Hi=O("frpc.introspection.v1.WatchRequest","intervalMs:u connections:u"),qi=O("frpc.introspection.v1.Worker","tasks:w ready:w pol\
+ls:w threadsGivenUp:w"),yn=qe("frpc.introspection.v1.Introspection","380caec6a8a434b0",[],{servers:{operation:65030,request:Bi,reply:Di,idempotent:!0},connections:{
+operation:65031,request:Ri,reply:Ii,idempotent:!0},connection:{operation:65032,request:Ci,reply:Ai,idempotent:!0},watch:{operation:65033,request:Hi,reply:_i,receives:!0,
+idempotent:!0}});var ut=12e4,sr=2e3,[Fe,Ue,De,pt]=[480,120,44,16];function ir(t){let e=fe("svg",{viewBox:`0 0 ${Fe} ${Ue}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
 [0,"2 min ago"],[.5,"1 min"],[1,"now"]]){let o=fe("text",{x:De+(Fe-De)*n,y:Ue-3,"text-anchor":n===0?"start":n===1?"end":"middle"});o.textContent=r,e.append(o)}return e}
 function ar(t,e,n){let r=fe("text",{x:De-6,y:e+3.5,"text-anchor":"end"});r.textContent=n,t.append(fe("line",{x1:De,x2:Fe,y1:e,y2:e,class:"grid"}),r)}var dt=Ue-pt-
 8;function Ro(t,e){let n=ir("Calls and errors in the last two minutes"),r=ut/sr,o=Array.from({length:r},()=>({ok:0,failed:0})),s=Math.floor(e/sr);for(let{beganAt:c,
@@ -471,15 +472,15 @@ overview"},l("header",{className:"title"},l("h1",{},location.host),this.facts),l
 element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"Such as a token. It is k\
 ept until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:s},"Reload the schema"))),setInterval(()=>this.draw(),Ki)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:o}=this,s=this.catalog(),i=s?.services.reduce((p,u)=>p+
-u.methods.length,0)??0,a=[["connection",n==="open"?`open since ${Qe(r.since)}`:n],["connections made",String(r.connections)],["sent",qo(r.sent)],["received",qo(
+u.methods.length,0)??0,a=[["connection",n==="open"?`open since ${Qe(r.since)}`:n],["connections made",String(r.connections)],["sent",Ho(r.sent)],["received",Ho(
 r.received)],["services",s?`${s.services.length}, with ${i} methods`:"unknown"]];M(this.facts,...a.map(([p,u])=>l("div",{},l("dt",{},p),l("dd",{},u))));let c=Date.
 now();M(this.plots,l("figure",{},l("figcaption",{},"Calls in each two seconds, ",l("span",{className:"failed"},"errors")," below"),Ro(o.all,c)),l("figure",{},l(
 "figcaption",{},"Latency of each call; of a stream, its duration"),Fo(o.all,c)));let d=o.all.length===0?0:(o.all[o.all.length-1]?.beganAt??0)+o.all.length;d!==this.
 drawnOf&&(this.drawnOf=d,M(this.methods,o.all.length>0&&this.table()),M(this.history,rn(o.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
 "table",{},l("thead",{},l("tr",{},...["method","calls","errors","p50","p95","longest","the last calls"].map((n,r)=>l("th",{scope:"col",className:r>0&&r<6?"count":
 ""},n)))),l("tbody",{},...this.records.totals().map(({path:n,calls:r,errors:o,p50:s,p95:i,max:a,last:c})=>{let d=l("a",{href:`#/${n}`},n);return l("tr",{},l("td",
-{},d),e(String(r)),l("td",{className:o>0?"count failed":"count"},String(o)),e(le(s)),e(le(i)),e(le(a)),l("td",{},Uo(c)))})))}};function qo(t){return t<1e4?`${t}\
- B`:t<1e7?`${(t/1e3).toFixed(1)} kB`:`${(t/1e6).toFixed(1)} MB`}var Ho=500,Jo=2e4,vn=class{constructor(e){this.server=e;this.watches=new Map;this.list=l("div",{className:"watches"});this.log=l("ol",{className:"log","aria-lab\
+{},d),e(String(r)),l("td",{className:o>0?"count failed":"count"},String(o)),e(le(s)),e(le(i)),e(le(a)),l("td",{},Uo(c)))})))}};function Ho(t){return t<1e4?`${t}\
+ B`:t<1e7?`${(t/1e3).toFixed(1)} kB`:`${(t/1e6).toFixed(1)} MB`}var qo=500,Jo=2e4,vn=class{constructor(e){this.server=e;this.watches=new Map;this.list=l("div",{className:"watches"});this.log=l("ol",{className:"log","aria-lab\
 el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.types=l("datalist",{id:Z()});this.as=this.typed("shown as");this.waiting=[];this.count=
 0;let n=l("input",{type:"text",id:Z(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:Z(),placeholder:"\
 orders.1.created",spellcheck:!1,autocomplete:"off"}),o=l("textarea",{id:Z(),rows:3,spellcheck:!1}),s=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
@@ -497,11 +498,11 @@ if(!e||this.watches.has(e))return;let n=await this.server.topics.subscribe(e);th
 this.arrived(o)}catch(o){this.problem.textContent=`${e}: ${o.message}`}this.watches.delete(e),r.remove()})()}async publish(e,n,r){if(!e)throw new Error("a messa\
 ge has a topic");let o=n;r==="base64"?o=ve(n.replace(/\s/g,"")):r==="hex"?o=Uint8Array.from(n.match(/[\da-f]{2}/gi)??[],s=>parseInt(s,16)):r!=="text"&&this.schema&&
 (o=$n(this.schema.tables.of(r),We(this.schema.catalog.schema,r,Le(n)))),await this.server.topics.publish(e,o)}arrived(e){this.waiting.push(e),this.waiting.length>
-Ho&&this.waiting.shift(),this.count++,this.pending??=setTimeout(()=>this.draw(),30)}draw(){this.pending=void 0;let e=this.log.scrollHeight-this.log.scrollTop-this.
+qo&&this.waiting.shift(),this.count++,this.pending??=setTimeout(()=>this.draw(),30)}draw(){this.pending=void 0;let e=this.log.scrollHeight-this.log.scrollTop-this.
 log.clientHeight<40;for(let{topic:n,payload:r,lagged:o}of this.waiting){o>0&&this.log.append(l("li",{className:"muted"},`${o} messages were lost here, since thi\
 s page did not take them in time`));let s=this.text(r);this.log.append(l("li",{className:"received"},l("div",{className:"bar"},l("code",{className:"topic"},n),l(
 "span",{className:"muted"},`${r.length} bytes · ${Qe(Date.now())}`),l("span",{className:"grow"}),Ze(()=>s)),l("pre",{className:"code",tabIndex:0},/^[{[]/.test(
-s)?Dt(s):s)))}for(this.waiting=[];this.log.childElementCount>Ho;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
+s)?Dt(s):s)))}for(this.waiting=[];this.log.childElementCount>qo;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
 as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Ct(this.schema.catalog.schema,n,An(this.schema.tables.of(n),e)),void 0,
 2)}catch(o){return`not a valid ${n}: ${o.message}
 ${je(e.subarray(0,Jo))}`}let r=e.subarray(0,Jo);return(n==="hex"?void 0:st(r))??je(r)}};var zi=[["/","filter the methods"],["↑ ↓","go through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","give the c\

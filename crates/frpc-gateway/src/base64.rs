@@ -1,4 +1,4 @@
-//! Base64 as the protocols of the doors have it: read with or without padding, written without.
+//! Base64 as the protocols of the gateway have it: read with or without padding, written without.
 
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

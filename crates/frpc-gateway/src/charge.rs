@@ -3,7 +3,7 @@
 use crate::clock::now;
 use frisbee::MemoryCharge;
 use frisbee::driver::LazyTimer;
-use frpc::{ForeignContext, Status};
+use frpc::{AdapterContext, Status};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -15,12 +15,12 @@ pub(crate) const CHARGED_MIN: usize = 4 * 1024;
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Checks that the server has memory for so many bytes of a request or a reply of this client.
-pub(crate) fn check_room(context: &ForeignContext, bytes: usize) -> Result<(), Status> {
+pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
     check_growth(context, 0, bytes)
 }
 
 /// As [`check_room`], for something that takes so many bytes already.
-pub(crate) fn check_growth(context: &ForeignContext, before: usize, bytes: usize) -> Result<(), Status> {
+pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize) -> Result<(), Status> {
     let connection = context.connection();
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) fn overloaded() -> Status {
 }
 
 /// Waits until the client holds no more of the server's memory than its share.
-pub(crate) async fn room(context: &ForeignContext) {
+pub(crate) async fn room(context: &AdapterContext) {
     let mut room = Room::default();
     poll_fn(|task| room.poll(task, context)).await;
 }
@@ -50,7 +50,7 @@ const STEP: usize = 64 * 1024;
 
 impl Charge {
     /// Charges so many bytes in place of those before. Whether that is more.
-    pub(crate) fn set(&mut self, context: &ForeignContext, bytes: usize) -> bool {
+    pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
             // The previous charge is released after the new one, so that it never falls below the actual size.
@@ -69,7 +69,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// Ready when the client may have more.
-    pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &ForeignContext) -> Poll<()> {
+    pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &AdapterContext) -> Poll<()> {
         while context.is_overloaded() {
             let due = *self.due.get_or_insert_with(|| now() + INTERVAL);
             ready!(self.alarm.poll(task, due));

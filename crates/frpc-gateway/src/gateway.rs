@@ -7,12 +7,12 @@ use crate::json_rpc;
 use crate::{Http, http};
 use crate::{Udp, udp};
 use frisbee::RawTransport;
-use frpc::{ForeignContext, ServerBuilder};
+use frpc::{AdapterContext, ServerBuilder};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The doors of a server to other protocols.
+/// The other protocols of a server.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
@@ -53,13 +53,13 @@ impl Default for Gateway {
 }
 
 impl Gateway {
-    /// A gateway without an open door.
+    /// A gateway without an enabled protocol.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens the door for JSON-RPC 2.0.
+    /// Enables JSON-RPC 2.0.
     #[must_use]
     pub fn json_rpc(mut self) -> Self {
         self.json_rpc = true;
@@ -77,7 +77,7 @@ impl Gateway {
         self
     }
 
-    /// Opens the doors for HTTP that are open in `http`. If that for [JSON-RPC](Self::json_rpc) is open as well, its
+    /// Enables the protocols over HTTP that `http` enables. If [JSON-RPC](Self::json_rpc) is enabled as well, its
     /// messages may also be sent by POST to `/`.
     ///
     /// With TLS, `h2` and `http/1.1` are offered by ALPN, unless the settings of TLS offer something.
@@ -103,7 +103,7 @@ impl Gateway {
         self
     }
 
-    /// Opens the door for agents: a POST to `/mcp`, within the locks of [`http`](Self::http), and messages in lines over TCP.
+    /// Enables tools for agents: a POST to `/mcp`, under the access rules of [`http`](Self::http), and messages in lines over TCP.
     #[cfg(feature = "mcp")]
     #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
@@ -129,8 +129,8 @@ impl Gateway {
         self
     }
 
-    /// The open door at which a connection with this beginning has come.
-    fn door(&self, beginning: &[u8]) -> Option<EntryProtocol> {
+    /// The enabled protocol of a connection with this beginning.
+    fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
             #[cfg(feature = "http")]
@@ -148,8 +148,8 @@ impl Gateway {
         self.json_rpc
     }
 
-    async fn serve(self: Arc<Self>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
-        match self.door(transport.early()) {
+    async fn serve(self: Arc<Self>, transport: RawTransport, context: AdapterContext) -> io::Result<()> {
+        match self.protocol(transport.early()) {
             Some(EntryProtocol::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
             #[cfg(feature = "http")]
             Some(EntryProtocol::Http) => http::serve(&self, transport, &context).await,
@@ -168,7 +168,7 @@ enum EntryProtocol {
 
 /// Adds a [`Gateway`] to a server.
 pub trait ServeGateway: sealed::Sealed {
-    /// Serves connections of other protocols by the doors of this gateway.
+    /// Serves connections in the protocols of this gateway.
     #[must_use]
     fn gateway(self, gateway: Gateway) -> Self;
 }
@@ -184,11 +184,11 @@ impl ServeGateway for ServerBuilder {
         let gateway = Arc::new(gateway);
         let builder = gateway.udp.iter().fold(builder, |builder, socket| {
             let (gateway, socket) = (gateway.clone(), socket.clone());
-            builder.foreign_listener(move |peers| udp::serve(gateway.clone(), socket.clone(), peers))
+            builder.adapter_listener(move |peers| udp::serve(gateway.clone(), socket.clone(), peers))
         });
-        let doors = gateway.clone();
-        builder.foreign(
-            move |beginning| doors.door(beginning).is_some(),
+        let accepting = gateway.clone();
+        builder.adapter(
+            move |beginning| accepting.protocol(beginning).is_some(),
             move |transport, context| gateway.clone().serve(transport, context),
         )
     }

@@ -25,7 +25,7 @@ mod written;
 use crate::{Gateway, web_socket};
 use fast_path::{FastPath, Handover};
 use frisbee::RawTransport;
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use http1::Upgraded;
 use service::Service;
 use std::error::Error as _;
@@ -33,7 +33,7 @@ use std::io;
 use std::sync::Arc;
 
 /// Serves a connection that begins with the head of an HTTP request.
-pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut fast_path = FastPath::new(gateway, http, context, transport);
     // In boxes, so that a connection of WebSocket does not keep the room of HTTP.

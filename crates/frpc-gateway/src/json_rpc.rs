@@ -26,10 +26,10 @@ pub(crate) use session::Session;
 
 use crate::Gateway;
 use frisbee::RawTransport;
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use std::io;
 
 /// Serves a connection that begins with a JSON-RPC message.
-pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     connection::serve(gateway, transport, context).await
 }

@@ -1,16 +1,16 @@
-//! Doors for other protocols on the port of an frpc server: JSON-RPC, HTTP and WebSocket.
+//! Other protocols on the port of an frpc server: JSON-RPC, HTTP and WebSocket.
 //!
-//! A connection that begins with something else than a frame is looked at by its first byte, and served by the door for
-//! its protocol. Calls that come by a door reach the same implementations as native ones, within the same middleware,
-//! policies, deadlines and limits. No door is open unless it was added to the [`Gateway`].
+//! A connection that begins with something else than a frame is recognised by its first bytes, and served in
+//! its protocol. Its calls reach the same implementations as native ones, within the same middleware,
+//! policies, deadlines and limits. No protocol is served unless it was enabled in the [`Gateway`].
 //!
 //! # Features
 //!
 //! * `console`: the page where people see and call the services of a server, `Console`.
 //! * `forward`: services whose calls are forwarded to another server, `Forward`; with `grpc-backend` also to a gRPC
 //!   server.
-//! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
-//! * `mcp`: the door for agents, `Mcp`.
+//! * `http`, on by default: HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
+//! * `mcp`: tools for agents, `Mcp`.
 
 #[cfg(feature = "http")]
 mod base64;

@@ -1,4 +1,4 @@
-//! The locks of the doors for HTTP: which names of the server and which origins of web pages are let in.
+//! Access rules of HTTP: the accepted names of the server and origins of web pages.
 //!
 //! A browser sends requests for every page that its user looks at. A page of a stranger reaches a server on the user's
 //! machine or network in two ways. It calls the server by its name; then the request has the page's origin, which is
@@ -7,7 +7,7 @@
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
@@ -85,7 +85,7 @@ impl Locks {
     }
 
     /// Lets a request for WebSocket in, or says why not.
-    pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &ForeignContext) -> Result<(), Answer> {
+    pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &AdapterContext) -> Result<(), Answer> {
         #[cfg(feature = "console")]
         if self.console.as_ref().is_some_and(|console| console.is_own(known, context.peer_addr())) {
             return Ok(());

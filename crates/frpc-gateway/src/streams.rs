@@ -12,7 +12,7 @@ use crate::http::service::{Reply, add};
 use crate::inbound::Inbound;
 use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Bytes, BytesMut};
-use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Metadata, Request, Status};
+use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Metadata, Request, Status};
 use futures_core::Stream as _;
 use futures_util::StreamExt as _;
 use http::Response;
@@ -33,8 +33,8 @@ const WEB_TRAILERS: u8 = 0x80;
 
 /// Calls a method with the messages of a body.
 pub(crate) async fn call(
-    context: &ForeignContext,
-    method: &ForeignMethod,
+    context: &AdapterContext,
+    method: &AdapterMethod,
     protocol: Protocol,
     known: &KnownFields<'_>,
     metadata: Metadata,
@@ -116,14 +116,14 @@ fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Encoding) {
 /// The messages of a response.
 enum Responses {
     One(Option<Bytes>),
-    Many(ForeignResponses),
+    Many(AdapterResponses),
     Failed(Option<Status>),
 }
 
 /// Calls the method.
 async fn begin(
-    context: &ForeignContext,
-    method: &ForeignMethod,
+    context: &AdapterContext,
+    method: &AdapterMethod,
     protocol: Protocol,
     known: &KnownFields<'_>,
     metadata: Metadata,
@@ -202,7 +202,7 @@ pub(crate) struct Replies {
     last: Option<HeaderMap>,
     has_ended: bool,
     /// Of a response with messages.
-    context: Option<ForeignContext>,
+    context: Option<AdapterContext>,
     room: Room,
 }
 

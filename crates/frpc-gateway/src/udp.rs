@@ -1,7 +1,7 @@
 //! JSON-RPC by datagrams: each is one message, a request or a batch, and each reply is one datagram.
 //!
 //! The settings are here, the socket in `udp/listener.rs`, its peers in `udp/sources.rs`, and their rates in
-//! `udp/rates.rs`. Calls are those of a [`Session`](crate::json_rpc::Session), as on every other door.
+//! `udp/rates.rs`. Calls are those of a [`Session`](crate::json_rpc::Session), as in every other protocol.
 //!
 //! # Decisions
 //!

@@ -18,7 +18,7 @@ use crate::Gateway;
 use crate::json_rpc::Session;
 use frame::{CloseCode, Role};
 use frisbee::{CloseReason, ProtocolError};
-use frpc::{Config, ForeignContext, Metadata};
+use frpc::{AdapterContext, Config, Metadata};
 use messages::{Calls, Echo};
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) async fn serve<T>(
     upgrade: Upgrade,
     metadata: Metadata,
     transport: T,
-    context: &ForeignContext,
+    context: &AdapterContext,
 ) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -63,7 +63,7 @@ pub fn accept(key: &[u8]) -> String {
 }
 
 /// Serves native frames.
-async fn serve_frames<T>(transport: T, context: &ForeignContext)
+async fn serve_frames<T>(transport: T, context: &AdapterContext)
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {

@@ -29,7 +29,7 @@ const NAME_MAX: usize = 1024;
 /// until they are set to something else.
 ///
 /// When the server shuts down, all become `NotServing`. Watchers are notified first, and connections after
-/// them. With the doors for probes open, `/readyz` of a gateway agrees with the status of the server.
+/// them. With probes enabled, `/readyz` of a gateway agrees with the status of the server.
 ///
 /// Each server has a health of its own: a stop of one would otherwise be reported by another.
 ///

@@ -1,6 +1,6 @@
 //! Services about an [frpc] server itself: its schema, for tools ([`Reflection`]), and its readiness
 //! ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
-//! as all others, natively and at every door of a gateway. A server that has neither pays nothing for them.
+//! as all others, natively and in every protocol of a gateway. A server that has neither pays nothing for them.
 //!
 //! ```
 //! use samples::greeter::GreeterServer;

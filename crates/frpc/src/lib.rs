@@ -105,11 +105,11 @@ pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};
 #[cfg(unix)]
 pub use server::UnixServer;
-pub use server::builder::ServerBuilder;
 #[doc(hidden)]
-pub use server::foreign::batch::{ForeignBatch, ForeignCalled, ForeignSlot, ForeignTask};
-pub use server::foreign::peers::ForeignPeers;
-pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
+pub use server::adapter::batch::{AdapterBatch, AdapterCall, AdapterSlot, AdapterTask};
+pub use server::adapter::peers::AdapterPeers;
+pub use server::adapter::{AdapterContext, AdapterMethod, AdapterMethods, AdapterResponses};
+pub use server::builder::ServerBuilder;
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;

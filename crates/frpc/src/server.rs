@@ -1,7 +1,7 @@
 //! Servers: on a listening socket, a Unix socket, or connections that the program brings.
 
+pub(crate) mod adapter;
 pub(crate) mod builder;
-pub(crate) mod foreign;
 pub(crate) mod inspect;
 
 use crate::Error;

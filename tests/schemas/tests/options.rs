@@ -169,7 +169,7 @@ async fn large_bytes_fields_go_through_calls() -> Result<(), Box<dyn std::error:
 }
 
 #[test]
-fn boxes_ordered_maps_attributes_and_foreign_types_work() {
+fn boxes_ordered_maps_attributes_and_extern_types_work() {
     let holder = Holder {
         part: Some(Box::new(Part { n: 1 })),
         wrapped: Some(Box::new("word".to_owned())),

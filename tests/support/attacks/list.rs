@@ -1,6 +1,6 @@
 //! The hostile peers, by their behaviour.
 
-mod doors;
+mod gateway;
 
 use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
 use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, Text};
@@ -20,7 +20,7 @@ const PIECE: usize = 64 * 1024;
 
 /// Every kind of hostile peer that writes bytes at a server.
 pub fn all() -> Vec<Attack> {
-    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls(), doors::all()]
+    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls(), gateway::all()]
         .concat()
 }
 

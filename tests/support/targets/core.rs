@@ -29,7 +29,7 @@ type Read = (Vec<Packet>, Option<ProtocolError>);
 /// The error without the name of the detected protocol, which depends on the bytes received at the time.
 fn unnamed(error: ProtocolError) -> ProtocolError {
     match error {
-        ProtocolError::Speaks(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
+        ProtocolError::OtherProtocol(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
         error => error,
     }
 }

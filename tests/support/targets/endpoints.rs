@@ -29,7 +29,7 @@ pub fn packed(data: &[u8]) {
     run(attack(manner, told(manner, &hello(), data, u16::from), builder));
 }
 
-/// A client of JSON-RPC writes text to a server with a door for it, with little room for batches.
+/// A client of JSON-RPC writes text to a server that speaks it, with little room for batches.
 pub fn json_rpc(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let gateway = Gateway::new().json_rpc().batch_max(8).idle_timeout(Duration::from_secs(5));

@@ -142,8 +142,8 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     frisbee_metadata entry = {"NO KEY", "", 0};
     frisbee_call_options named = {.metadata = &entry, .metadata_count = 1};
     expect_reply(frisbee_client_call(client, "f", FRISBEE_JSON, "{}", 2, &named), FRISBEE_INVALID_ARGUMENT);
-    frisbee_call_options foreign = {.cancel = (frisbee_cancel *)client};
-    expect_reply(frisbee_client_call(client, "f", FRISBEE_JSON, "{}", 2, &foreign), FRISBEE_INVALID_ARGUMENT);
+    frisbee_call_options other_handle = {.cancel = (frisbee_cancel *)client};
+    expect_reply(frisbee_client_call(client, "f", FRISBEE_JSON, "{}", 2, &other_handle), FRISBEE_INVALID_ARGUMENT);
     REFUSED(frisbee_client_start(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_submit(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_open(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, &error));

@@ -74,7 +74,7 @@ class Server:
     stream of replies. An exception becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set, and is
     logged; a :class:`Status` is sent as it is.
 
-    ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
+    ``protocols`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
     ``hosts`` and ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a
     broker as well, and any client may publish and subscribe; ``history`` has patterns of topics, and how many messages of each
     it keeps, or also for how many seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the longest message in bytes, and
@@ -85,7 +85,7 @@ class Server:
         self,
         name: str = "python.Functions",
         *,
-        doors: Iterable[str] = (),
+        protocols: Iterable[str] = (),
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         tls: ServerTls | None = None,
@@ -104,7 +104,7 @@ class Server:
             "shows_errors": shows_errors,
             "threads": threads,
             "workers": workers,
-            "doors": list(doors),
+            "protocols": list(protocols),
             "hosts": list(hosts),
             "origins": list(origins),
             "tls": None if tls is None else tls.pem,
@@ -358,8 +358,8 @@ class Server:
         return any("loop" in kind or "async" in kind for kind in kinds)
 
     def _announce(self) -> None:
-        doors = ", ".join(["native", *self._settings["doors"]])
-        print(f"{self._name}: listening on {self.address} ({doors}); Ctrl-C stops it", file=sys.stderr, flush=True)
+        protocols = ", ".join(["native", *self._settings["protocols"]])
+        print(f"{self._name}: listening on {self.address} ({protocols}); Ctrl-C stops it", file=sys.stderr, flush=True)
 
 
 def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False) -> str:

@@ -6,11 +6,11 @@ export const Kind = {
   /** It has sent nothing yet. */
   UNKNOWN: 0,
   /** As Go's programs. */
-  PLAIN: 1,
+  COMPAT: 1,
   /** It has sent a HELLO. */
-  EXTENDED: 2,
+  NATIVE: 2,
   /** Another protocol, such as HTTP. */
-  FOREIGN: 3,
+  OTHER_PROTOCOL: 3,
 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind] | $.UnknownValue;
 

@@ -75,7 +75,7 @@ export interface Method {
   requestAdded: number;
   /** The same of the response. */
   responseAdded: number;
-  /** The formats in which doors for other protocols take its messages, such as "json". */
+  /** The formats in which protocol adapters accept its messages, such as "json". */
   formats: string[];
   /** The comment in front of it. */
   docs: string;

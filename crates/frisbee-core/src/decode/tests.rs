@@ -100,16 +100,19 @@ fn packets_survive_arriving_byte_by_byte() {
 }
 
 #[test]
-fn foreign_answer_is_rejected_at_its_second_or_fourth_byte() {
+fn other_protocol_is_rejected_at_its_second_or_fourth_byte() {
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
     assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Ok(None));
-    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::Speaks(Foreign::Ssh)));
+    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::OtherProtocol(OtherProtocol::Ssh)));
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     assert_eq!(decoder.next(&mut Bytes::from_static(&[0, 0, 0])), Ok(None));
-    assert_eq!(decoder.next(&mut Bytes::from_static(&[0])), Err(ProtocolError::Speaks(Foreign::OldHeaders)));
+    assert_eq!(
+        decoder.next(&mut Bytes::from_static(&[0])),
+        Err(ProtocolError::OtherProtocol(OtherProtocol::OldHeaders))
+    );
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn only_a_valid_old_header_selects_the_old_form() {
     let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
     assert_eq!(
         Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get),
-        Err(ProtocolError::Speaks(Foreign::Http1))
+        Err(ProtocolError::OtherProtocol(OtherProtocol::Http1))
     );
     let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
     assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));

@@ -26,7 +26,7 @@ pub(crate) struct LimitCounts {
     unaccepted: AtomicU64,
     /// The unwritten output that is charged, in bytes.
     output: AtomicUsize,
-    /// What users and doors hold, in bytes.
+    /// What users and protocol adapters hold, in bytes.
     holds: AtomicUsize,
     /// Made for servers alone, when the first connection comes.
     traffic: OnceLock<Arc<TrafficCounts>>,
@@ -223,7 +223,7 @@ impl Stats {
     }
 
     /// The bytes received from peers: of connections of frames, and of those that are
-    /// [foreign](crate::ServerBuilder::foreign) as far as their handlers read them by
+    /// [adapter](crate::ServerBuilder::adapter) as far as their handlers read them by
     /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
     ///
     /// ```
@@ -274,7 +274,7 @@ impl Stats {
     }
 
     /// The bytes that are held by [`Connection::charge_request`](crate::Connection::charge_request) and
-    /// [`ForeignContext::charge`](crate::ForeignContext::charge): what doors for other protocols have read of requests and not
+    /// [`AdapterContext::charge`](crate::AdapterContext::charge): what protocol adapters have read of requests and not
     /// yet written of replies, where that is long, and what handlers keep.
     pub fn charged_bytes(&self) -> usize {
         self.0.counts.holds.load(Ordering::Relaxed)

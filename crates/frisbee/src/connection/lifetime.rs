@@ -4,7 +4,7 @@
 //!
 //! * **The age is random within a tenth.** Connections that a fleet has opened at the same time, after a restart, are
 //!   then renewed at different times.
-//! * **A connection within a foreign one has the lifetime of the latter**, so both are drained at the same time.
+//! * **A connection within an adapter connection has the lifetime of the latter**, so both are drained at the same time.
 
 use std::time::{Duration, Instant};
 

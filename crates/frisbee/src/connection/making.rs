@@ -50,7 +50,7 @@ impl Connection {
         Self::new((Role::Server, true), &config.common, account, runtime, ends, None)
     }
 
-    /// The handle of an accepting end within this connection, which is foreign: of the same account.
+    /// The handle of an accepting end within this adapter connection: of the same account.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())

@@ -141,10 +141,10 @@ mod tests {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
-        let extended = PeerKind::Native(Arc::new(hello));
+        let native = PeerKind::Native(Arc::new(hello));
         for (role, kind, first, last) in [
-            (Role::Client, &extended, 1, 0x7FFF),
-            (Role::Server, &extended, 0x8000, u16::MAX),
+            (Role::Client, &native, 1, 0x7FFF),
+            (Role::Server, &native, 0x8000, u16::MAX),
             (Role::Server, &PeerKind::Compat, 1, u16::MAX),
         ] {
             let mut table = StreamTable::default();

@@ -335,7 +335,7 @@ impl<R: Protocol> Engine<R> {
                 }
                 continue;
             }
-            if self.mail_is_held && self.leave_to_foreign() {
+            if self.mail_is_held && self.leave_to_adapter() {
                 break;
             }
             let event = self.core.poll_event(&mut self.input.unrouted, now)?;

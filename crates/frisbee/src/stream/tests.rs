@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 const MIB: usize = 1 << 20;
 
 /// A native peer, which gives so much credit.
-fn extended(credit: u32) -> PeerKind {
+fn native(credit: u32) -> PeerKind {
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
     (hello.stream_credit, hello.batches) = (credit, true);
     PeerKind::Native(Arc::new(hello))
@@ -94,7 +94,7 @@ fn full(sent: &Result<(), TrySendError>) -> bool {
 
 #[tokio::test]
 async fn sender_waits_for_credit_and_is_woken_by_it() {
-    let (end, stream) = End::new(&extended(100));
+    let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
     stream.try_send(&Bytes::from_static(b"0123456789")).expect("there is credit");
     sender.try_send(&Bytes::from_static(b"x")).expect("there is some, and one message may exceed it");
@@ -123,7 +123,7 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
 
 #[tokio::test]
 async fn future_dropped_while_waiting_for_credit_leaves_no_waiter() {
-    let (end, stream) = End::new(&extended(0));
+    let (end, stream) = End::new(&native(0));
     let (woken, waker) = task();
     let message = Bytes::from_static(b"x");
     {
@@ -150,7 +150,7 @@ async fn empty_message_passes_to_native_peer_only() {
     let (_, receiver) = stream.split();
     assert!(!sender.is_native() && !receiver.is_native());
 
-    let (end, stream) = End::new(&extended(1000));
+    let (end, stream) = End::new(&native(1000));
     let (sender, id) = (stream.sender(), stream.id());
     stream.try_send(&empty).expect("there is room");
     assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
@@ -161,7 +161,7 @@ async fn empty_message_passes_to_native_peer_only() {
 
 #[tokio::test]
 async fn unread_messages_are_charged_to_connection_until_read() {
-    let (end, mut stream) = End::new(&extended(0));
+    let (end, mut stream) = End::new(&native(0));
     let idle = end.held();
     assert_eq!(idle, 2 * 1024, "the stream itself");
     assert_eq!(end.comes(500), StreamSignal::Nothing);
@@ -191,7 +191,7 @@ async fn unread_messages_are_charged_to_connection_until_read() {
 
 #[tokio::test]
 async fn batched_messages_are_charged_like_single_ones() {
-    let (end, mut stream) = End::new(&extended(0));
+    let (end, mut stream) = End::new(&native(0));
     let idle = end.held();
     assert_eq!(end.comes_as_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
     assert_eq!(end.shared.view().unread, 896 + 3 * 64);
@@ -211,7 +211,7 @@ async fn batched_messages_are_charged_like_single_ones() {
 #[tokio::test]
 async fn message_without_memory_ends_its_stream_and_is_counted() {
     for count in 0..3 {
-        let (end, mut stream) = End::with(&extended(0), Config::default(), 256 * 1024);
+        let (end, mut stream) = End::with(&native(0), Config::default(), 256 * 1024);
         let (woken, waker) = task();
         assert!(stream.poll_recv(&mut Context::from_waker(&waker)).is_pending());
         let signal = match count {
@@ -231,7 +231,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
         assert!(end.shared.is_over() && stream.sender().is_closed());
         assert_eq!(end.shared.handle_shed(), StreamSignal::Nothing);
     }
-    let (end, stream) = End::new(&extended(0));
+    let (end, stream) = End::new(&native(0));
     assert_eq!(end.shared.handle_shed(), StreamSignal::Reset);
     assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
 }
@@ -240,7 +240,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
 async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
     let config = || Config::default().stream_credit(1000);
     for batched in [false, true] {
-        let (end, mut stream) = End::with(&extended(0), config(), 16 * MIB);
+        let (end, mut stream) = End::with(&native(0), config(), 16 * MIB);
         let comes =
             |length| if batched { end.comes_as_batch(&[length]).expect("it is open") } else { end.comes(length) };
         assert_eq!([comes(100), comes(700)], [StreamSignal::Nothing; 2]);
@@ -253,7 +253,7 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
         assert_eq!(comes(0), StreamSignal::Reset);
         assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
     }
-    let (end, _stream) = End::with(&extended(0), config(), 16 * MIB);
+    let (end, _stream) = End::with(&native(0), config(), 16 * MIB);
     assert_eq!(end.comes_as_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
 }
 
@@ -264,7 +264,7 @@ async fn no_credit_goes_to_compat_or_finished_peers() {
     assert_eq!(read(&mut stream), 70_000);
     assert!(poll(&mut stream).is_pending() && end.sent().is_empty());
     for has_ended in [false, true] {
-        let (end, mut stream) = End::new(&extended(0));
+        let (end, mut stream) = End::new(&native(0));
         assert_eq!([end.comes(70_000), end.comes(20_000)], [StreamSignal::Nothing; 2]);
         if has_ended {
             assert!(end.shared.handle_end(b""));
@@ -299,7 +299,7 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
 #[tokio::test]
 async fn received_messages_are_read_before_the_reported_end() {
     let end_by = |bodies: &[&[u8]]| {
-        let (end, mut stream) = End::new(&extended(0));
+        let (end, mut stream) = End::new(&native(0));
         let _ = end.comes(3);
         for body in bodies {
             assert!(end.shared.handle_end(body));
@@ -315,7 +315,7 @@ async fn received_messages_are_read_before_the_reported_end() {
     let long = [b"\x05".to_vec(), vec![b'a'; 5000]].concat();
     assert_eq!(end_by(&[&long]), reset(5, &"a".repeat(4096)));
 
-    let (end, stream) = End::new(&extended(0));
+    let (end, stream) = End::new(&native(0));
     assert!(!end.shared.handle_end(&[0x80]), "it is no code");
     end.shared.handle_credit(&[0]);
     assert!(end.shared.handle_end(b"\x08full"));
@@ -337,7 +337,7 @@ async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
         (&|shared| shared.handle_eof(), [1, 0, 0]),
     ];
     for (end_it, expected) in ends {
-        let (end, mut stream) = End::new(&extended(0));
+        let (end, mut stream) = End::new(&native(0));
         let tasks = [(); 3].map(|()| task());
         let sender = stream.sender();
         assert!(stream.poll_recv(&mut Context::from_waker(&tasks[0].1)).is_pending());
@@ -365,7 +365,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         (|stream| drop(stream.into_io()), dropped),
     ];
     for (leave, told) in ways {
-        let (end, stream) = End::new(&extended(0));
+        let (end, stream) = End::new(&native(0));
         assert_eq!(end.connection.0.guests.load(Ordering::Relaxed), 1);
         leave(stream);
         assert_eq!(end.sent(), packet(Operation::END, told), "and nothing twice");
@@ -375,7 +375,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         assert_eq!((end.sent(), end.is_open()), (packet(Operation::STREAM, b""), false));
     }
 
-    let (end, stream) = End::new(&extended(100));
+    let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
     sender.end();
     stream.end();
@@ -387,22 +387,22 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     assert!(end.sent().is_empty(), "both directions have ended");
 
     for close in [StreamSender::close, StreamSender::end] {
-        let (end, stream) = End::new(&extended(100));
+        let (end, stream) = End::new(&native(100));
         let sender = stream.sender();
         assert!(!sender.is_closed());
         close(&sender);
         assert!(sender.is_closed() && end.sent().len() == 1, "the handles are still there");
     }
-    let (end, stream) = End::new(&extended(100));
+    let (end, stream) = End::new(&native(100));
     let (sender, receiver) = stream.split();
     receiver.close();
     assert!(sender.is_closed() && end.sent().len() == 1);
 
-    let (end, stream) = End::new(&extended(0));
+    let (end, stream) = End::new(&native(0));
     stream.forget();
     assert!(end.sent().is_empty() && !end.is_open() && end.connection.0.mailbox.is_notified());
 
-    let (end, stream) = End::new(&extended(0));
+    let (end, stream) = End::new(&native(0));
     end.connection.0.mailbox.close(&crate::CloseReason::Local);
     drop(stream);
     assert!(end.sent().is_empty());
@@ -425,7 +425,7 @@ async fn reader_with_constant_messages_yields_to_others() {
 
 #[tokio::test]
 async fn batched_messages_are_sent_at_once_and_reserve_credit() {
-    let (end, stream) = End::new(&extended(10_000));
+    let (end, stream) = End::new(&native(10_000));
     let sender = stream.sender();
     let mut batch = sender.batch();
     let mut context = Context::from_waker(Waker::noop());
@@ -471,7 +471,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
 
 #[tokio::test]
 async fn large_batch_is_sent_and_waits_for_connection_room() {
-    let (end, stream) = End::with(&extended(1 << 30), Config::default().backlog_max(40_000), 16 * MIB);
+    let (end, stream) = End::with(&native(1 << 30), Config::default().backlog_max(40_000), 16 * MIB);
     let mut batch = stream.sender().batch();
     let (woken, waker) = task();
     let mut context = Context::from_waker(&waker);
@@ -492,7 +492,7 @@ async fn large_batch_is_sent_and_waits_for_connection_room() {
 #[tokio::test]
 async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
     for length in [0, 5, 16 * 1024 - 1, 16 * 1024] {
-        let (end, stream) = End::new(&extended(0));
+        let (end, stream) = End::new(&native(0));
         let (sender, mut receiver) = stream.split();
         (0..3).for_each(|_| assert_eq!(end.comes(length), StreamSignal::Nothing));
         let mut context = Context::from_waker(Waker::noop());
@@ -510,7 +510,7 @@ async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
 
 #[tokio::test]
 async fn bytes_are_written_as_messages_and_read_across_them() {
-    let (end, stream) = End::new(&extended(1 << 20));
+    let (end, stream) = End::new(&native(1 << 20));
     let mut io = stream.into_io();
     assert_eq!(io.write(b"").await.expect("nothing is sent"), 0);
     assert!(end.sent().is_empty());
@@ -537,7 +537,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
 async fn byte_stream_end_is_an_error_unless_finished() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
     let plain = PeerKind::Compat;
-    let rich = extended(0);
+    let rich = native(0);
     type EndIt<'a> = &'a dyn Fn(&End);
     let ends: [(&PeerKind, EndIt<'_>, Option<std::io::ErrorKind>); 5] = [
         (&rich, &|end| end.shared.handle_close(), Some(ConnectionAborted)),

@@ -176,9 +176,9 @@ fn kind(row: &Connection) -> &'static str {
     match row.kind() {
         _ if row.is_going_away => "leaving",
         Kind::Unknown => "new",
-        Kind::Plain => "plain",
-        Kind::Extended => "extended",
-        Kind::Foreign => "foreign",
+        Kind::Compat => "compat",
+        Kind::Native => "native",
+        Kind::OtherProtocol => "other",
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
 
     fn connection(number: u64, peer: &str, calls: u64, queued: u64) -> Connection {
         let peer = peer.to_owned();
-        Connection { number, peer, calls, queued, kind: Kind::Extended.into(), age_ms: 61_000, ..Connection::default() }
+        Connection { number, peer, calls, queued, kind: Kind::Native.into(), age_ms: 61_000, ..Connection::default() }
     }
 
     fn method(name: &str, ok: u64, failed: u64) -> Method {

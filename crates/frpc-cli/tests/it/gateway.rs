@@ -82,7 +82,7 @@ async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTls>) -> Stri
 }
 
 #[track_caller]
-fn serves_every_door(gateway: &Gateway) {
+fn serves_every_protocol(gateway: &Gateway) {
     let connect = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": "Ada"}"#);
     assert!(connect.starts_with("HTTP/1.1 200") && connect.ends_with(r#"{"text":"Hello, Ada!"}"#), "{connect}");
     let failed = gateway.http("POST", "/greet.Greeter/Greet", r#"{"name": ""}"#);
@@ -109,11 +109,11 @@ fn serves_every_door(gateway: &Gateway) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plain_server_is_called_by_every_door() {
+async fn plain_server_is_called_in_every_protocol() {
     let address = plain(Polite, None).await;
     let gateway = Gateway::new(&address, &[&GREET[..], &["--connections", "2", "--metrics"]].concat());
     tokio::task::block_in_place(|| {
-        serves_every_door(&gateway);
+        serves_every_protocol(&gateway);
         let metrics = gateway.http("GET", "/metrics", "");
         assert!(metrics.contains(r#"method="Greet""#), "{metrics}");
     });
@@ -140,13 +140,13 @@ async fn gateway_speaks_tls_at_both_sides() {
 
 #[cfg(feature = "grpc-backend")]
 #[tokio::test(flavor = "multi_thread")]
-async fn grpc_server_with_tls_is_called_by_every_door() {
-    use frpc_gateway::{Gateway as Doors, Http, ServeGateway as _};
+async fn grpc_server_with_tls_is_called_in_every_protocol() {
+    use frpc_gateway::{Gateway, Http, ServeGateway as _};
     let certified = Certified::new();
     for tls in [None, Some(certified.server())] {
         let is_secure = tls.is_some();
-        let doors = Doors::new().http(Http::new().grpc());
-        let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(doors);
+        let gateway = Gateway::new().http(Http::new().grpc());
+        let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(gateway);
         if let Some(tls) = tls {
             builder = builder.tls(tls);
         }
@@ -157,7 +157,7 @@ async fn grpc_server_with_tls_is_called_by_every_door() {
         let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
         let trusted = if is_secure { &trusted[..] } else { &[] };
         let gateway = Gateway::new(&address, &[&GREET[..], &["--from-grpc"], trusted].concat());
-        tokio::task::block_in_place(|| serves_every_door(&gateway));
+        tokio::task::block_in_place(|| serves_every_protocol(&gateway));
     }
 }
 
@@ -189,7 +189,7 @@ async fn method_that_is_not_allowed_is_unknown() {
 }
 
 #[test]
-fn server_in_go_is_called_by_every_door() {
+fn server_in_go_is_called_in_every_protocol() {
     let Some((mut child, address)) = go() else { return };
     let gateway = Gateway::new(&address, &["-p", "tests/proto/interop.proto"]);
     let sum = gateway.http("POST", "/interop.Interop/Add", r#"{"a": 2, "b": 40}"#);
@@ -236,7 +236,7 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
     let gate = Arc::new(Semaphore::new(0));
     let address = plain(Gated { begun, gate: gate.clone() }, None).await;
     let mut gateway = Gateway::new(&address, &GREET);
-    // Native calls, and as many by another door.
+    // Native calls, and as many in another protocol.
     let client = GreeterClient::new(Channel::connect(gateway.address.clone()).await.expect("it listens"));
     let native: Vec<_> = (0..CALLS)
         .map(|n| {

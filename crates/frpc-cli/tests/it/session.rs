@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// The service of the example `doors`, and now and then a hostile status.
+/// The service of the example `gateway`, and now and then a hostile status.
 struct Service;
 
 impl Greeter for Service {
@@ -100,7 +100,7 @@ fn inspected() -> [String; 2] {
         // Rings, which a build of the whole workspace has, show no workers.
         let builder = builder.workers(frpc::Workers::Threads(1)).io_backend(frpc::IoBackend::Tokio);
         let server = builder.bind("127.0.0.1:0").await?;
-        let introspection = Introspection::new().server("doors", server.inspector());
+        let introspection = Introspection::new().server("gateway", server.inspector());
         let shown = Server::builder().add_service(introspection).bind("127.0.0.1:0").await?;
         let addresses = format!("{} {}", server.local_addr(), shown.local_addr());
         Ok((addresses, async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
@@ -112,12 +112,12 @@ fn inspected() -> [String; 2] {
 /// The introspection of a server on a Unix socket.
 #[cfg(unix)]
 fn socket(folder: &Path) -> PathBuf {
-    let path = folder.join("doors.sock");
+    let path = folder.join("gateway.sock");
     let at = path.clone();
     serve(|| async move {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).batch_observer(Counters::new());
         let server = builder.bind("127.0.0.1:0").await?;
-        let introspection = Introspection::new().server("doors", server.inspector());
+        let introspection = Introspection::new().server("gateway", server.inspector());
         let shown = Server::builder().add_service(introspection).bind_unix(at).await?;
         Ok((String::new(), async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
     });
@@ -487,7 +487,7 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
     let [address, introspection] = inspected();
     assert!(run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you"]).status.success());
     let text = stdout(&run(&introspection, &["top"]));
-    assert!(text.starts_with("doors: ") && text.contains("1 workers") && text.contains("number  peer"), "{text}");
+    assert!(text.starts_with("gateway: ") && text.contains("1 workers") && text.contains("number  peer"), "{text}");
     assert!(text.contains("calls: 0.0/s, 0.0 errors/s; 1 have ended, 0 of them failed"), "{text}");
     let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
     let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));

@@ -7,7 +7,7 @@ use crate::inbound::{self, Inbound};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frisbee::driver::MessagePace;
-use frpc::{ForeignContext, Status};
+use frpc::{AdapterContext, Status};
 use futures_core::Stream;
 use http_body::Body;
 use std::pin::Pin;
@@ -67,12 +67,12 @@ pub(crate) struct Messages {
     encoding: Encoding,
     buffer: BytesMut,
     hold: Option<MemoryCharge>,
-    context: ForeignContext,
+    context: AdapterContext,
     pace: MessagePace,
 }
 
 impl Messages {
-    pub(crate) fn new(body: Inbound, is_text: bool, encoding: Encoding, context: &ForeignContext) -> Self {
+    pub(crate) fn new(body: Inbound, is_text: bool, encoding: Encoding, context: &AdapterContext) -> Self {
         Self {
             body: Some(body),
             text: is_text.then(BytesMut::new),

@@ -5,7 +5,7 @@ use crate::http::answer::{Answer, JSON};
 use crate::http::fields;
 use crate::trailers::Trailers;
 use bytes::Bytes;
-use frpc::{ForeignMethod, Metadata, Request, Response, Status};
+use frpc::{AdapterMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl Format {
 
 /// Calls a unary method.
 pub(crate) async fn call(
-    method: &ForeignMethod,
+    method: &AdapterMethod,
     format: Format,
     metadata: Metadata,
     timeout: Option<Duration>,

@@ -11,7 +11,7 @@ use crate::json_rpc::Session;
 use crate::locks::Pass;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::{ForeignBatch, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask};
 use frpc::{Metadata, Request, Response, Status};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
@@ -35,7 +35,7 @@ pub(crate) enum CallTarget {
 /// The context for the calls of one connection.
 pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
-    context: &'a ForeignContext,
+    context: &'a AdapterContext,
     called: Vec<ResolvedMethod>,
     /// The calls by JSON-RPC, once there has been one.
     session: Option<Box<Session>>,
@@ -47,14 +47,14 @@ pub(crate) struct Calls<'a> {
 struct ResolvedMethod {
     path: Box<str>,
     format: Format,
-    place: ForeignSlot,
+    place: AdapterSlot,
     /// The digits of the length of the last response.
     digits: usize,
 }
 
 /// A call whose handler waits. It ends when this is dropped.
 pub(crate) enum PendingCall {
-    Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] ForeignTask),
+    Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] AdapterTask),
     JsonRpc(Box<Session>),
 }
 
@@ -83,13 +83,13 @@ impl ResponseOptions<'_> {
 }
 
 impl<'a> Calls<'a> {
-    pub(crate) fn new(gateway: &'a Gateway, context: &'a ForeignContext) -> Self {
+    pub(crate) fn new(gateway: &'a Gateway, context: &'a AdapterContext) -> Self {
         Self { gateway, context, called: Vec::new(), session: None, digits: 2 }
     }
 
     /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
     /// called.
-    pub(crate) fn enter(&mut self, path: &str, method: &ForeignMethod, format: Format) -> Option<CallTarget> {
+    pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
         let known = self.called.iter().position(|called| called.format == format && *called.path == *path);
         if known.is_none() && self.called.len() < METHODS_MAX {
             let place = method.slot(format.name())?;
@@ -173,8 +173,8 @@ impl ResolvedMethod {
     #[inline]
     fn begin(
         &mut self,
-        turn: &mut ForeignBatch<'_>,
-        context: &ForeignContext,
+        turn: &mut AdapterBatch<'_>,
+        context: &AdapterContext,
         request: Request<Bytes>,
         options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
@@ -190,23 +190,23 @@ impl ResolvedMethod {
             move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {
-            ForeignCalled::Ready(result) => ForeignCalled::Ready(
+            AdapterCall::Ready(result) => AdapterCall::Ready(
                 result.and_then(|response| check_room(context, out.len() - content).map(|()| response)),
             ),
             waiting => waiting,
         };
         match called {
-            ForeignCalled::Ready(Ok(response)) => {
+            AdapterCall::Ready(Ok(response)) => {
                 let fields = unary::fields(&response);
                 *digits = open.end(out, &fields, options);
                 None
             }
-            ForeignCalled::Ready(Err(status)) => {
+            AdapterCall::Ready(Err(status)) => {
                 open.undo(out);
                 written::put(out, &unary::failure(&status), options, true);
                 None
             }
-            ForeignCalled::InProgress(task) => {
+            AdapterCall::InProgress(task) => {
                 open.undo(out);
                 // The receiver was made together with the function that gets the result.
                 result.map(|result| PendingCall::Method(*format, result, task))

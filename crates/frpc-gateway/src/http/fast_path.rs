@@ -19,8 +19,8 @@ use crate::scratch::{self, READ_MAX};
 use crate::{Gateway, Http};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::driver::ForeignDriver;
-use frpc::{ForeignContext, ForeignMethod, Metadata};
+use frisbee::driver::AdapterDriver;
+use frpc::{AdapterContext, AdapterMethod, Metadata};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -76,8 +76,8 @@ enum ReadDeadline {
 pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
     http: &'a Http,
-    context: &'a ForeignContext,
-    transport: ForeignDriver<RawTransport>,
+    context: &'a AdapterContext,
+    transport: AdapterDriver<RawTransport>,
     /// Received bytes that have not been processed.
     input: BytesMut,
     /// They are in the buffer of the thread.
@@ -99,14 +99,14 @@ impl<'a> FastPath<'a> {
     pub(crate) fn new(
         gateway: &'a Gateway,
         http: &'a Http,
-        context: &'a ForeignContext,
+        context: &'a AdapterContext,
         transport: RawTransport,
     ) -> Self {
         Self {
             gateway,
             http,
             context,
-            transport: ForeignDriver::new(transport, context.config()),
+            transport: AdapterDriver::new(transport, context.config()),
             input: BytesMut::new(),
             is_borrowed: false,
             scanned: 0,
@@ -118,7 +118,7 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    pub(crate) fn into_transport(self) -> ForeignDriver<RawTransport> {
+    pub(crate) fn into_transport(self) -> AdapterDriver<RawTransport> {
         self.transport
     }
 
@@ -539,7 +539,7 @@ fn is_simple(head: &Head<'_, '_>, known: &KnownFields<'_>) -> Option<(u64, bool)
 
 /// A unary call by GET.
 async fn get(
-    method: &ForeignMethod,
+    method: &AdapterMethod,
     query: Option<&str>,
     limit: u64,
     metadata: Metadata,

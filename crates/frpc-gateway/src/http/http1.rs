@@ -11,7 +11,7 @@ use crate::clock::now;
 use crate::web_socket::Upgrade;
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{ForeignDriver, LazyTimer, drain};
+use frisbee::driver::{AdapterDriver, LazyTimer, drain};
 use frpc::Metadata;
 use http::Request;
 use hyper::body::Incoming;
@@ -45,7 +45,7 @@ pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,
     early: BytesMut,
-    transport: ForeignDriver<RawTransport>,
+    transport: AdapterDriver<RawTransport>,
 ) -> io::Result<Option<Upgraded>> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     let head_timeout = context.first_header_timeout();

@@ -7,7 +7,7 @@ use super::service::Service;
 use crate::clock::{FAR, now};
 use bytes::BytesMut;
 use frisbee::RawTransport;
-use frisbee::driver::{ForeignDriver, LINGER, LazyTimer};
+use frisbee::driver::{AdapterDriver, LINGER, LazyTimer};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use http::Request;
 use hyper::body::Incoming;
@@ -35,7 +35,7 @@ pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,
     early: BytesMut,
-    transport: ForeignDriver<RawTransport>,
+    transport: AdapterDriver<RawTransport>,
 ) -> io::Result<()> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     exchange.handle_head(true);

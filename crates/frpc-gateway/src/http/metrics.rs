@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use crate::Http;
-use frpc::{ForeignContext, Stats};
+use frpc::{AdapterContext, Stats};
 use frpc_telemetry::{Counters, Snapshot};
 
 /// The contents of the page.
@@ -15,7 +15,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// The answer to a request for `/metrics`, if there is such a page.
-    pub(crate) fn answer(&self, context: &ForeignContext, method: &str) -> Option<Answer> {
+    pub(crate) fn answer(&self, context: &AdapterContext, method: &str) -> Option<Answer> {
         let counters = self.counters.as_ref()?;
         if !matches!(method, "GET" | "HEAD") {
             return Some(Answer::wrong_method("GET", "metrics are read by GET"));

@@ -4,7 +4,7 @@ use super::answer::{Answer, JSON};
 use super::fields::KnownFields;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
-use frpc::{CallKind, ForeignContext, ForeignMethod};
+use frpc::{AdapterContext, AdapterMethod, CallKind};
 
 /// A request without its body.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ pub(crate) enum Route {
     #[cfg(feature = "mcp")]
     Mcp,
     /// A unary call by GET.
-    Get(ForeignMethod),
-    Call(ForeignMethod, Protocol),
+    Get(AdapterMethod),
+    Call(AdapterMethod, Protocol),
     /// There is no such method, in the protocol of the caller.
     NoMethod(Protocol),
 }
@@ -86,8 +86,8 @@ impl Protocol {
     }
 }
 
-/// The answer to a probe, if the request is one and the door is open.
-pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &str) -> Option<Answer> {
+/// The answer to a probe, if the request is one and probes are enabled.
+pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &str) -> Option<Answer> {
     if !http.health || !matches!(method, "GET" | "HEAD") {
         return None;
     }
@@ -102,7 +102,7 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
 }
 
 /// Where a request goes that was let in.
-pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: RequestHead<'_>) -> Route {
+pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, asked: RequestHead<'_>) -> Route {
     let RequestHead { method, path, known, is_http2 } = asked;
     let protocol = known.content_type.and_then(Protocol::of);
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {

@@ -15,7 +15,7 @@ use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frisbee::driver::MessagePace;
-use frpc::{ForeignContext, Metadata};
+use frpc::{AdapterContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Method, Request, Response, StatusCode, Version, request};
 use http_body::{Body, Frame, SizeHint};
@@ -30,7 +30,7 @@ use std::task::{Context, Poll, ready};
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     gateway: Arc<Gateway>,
-    context: ForeignContext,
+    context: AdapterContext,
     exchange: Exchange,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Service {
 pub(crate) struct Outgoing {
     reply: Reply,
     _request: InProgress,
-    context: ForeignContext,
+    context: AdapterContext,
     /// The charge for a whole response until hyper takes it.
     hold: Option<MemoryCharge>,
 }
@@ -140,11 +140,11 @@ impl Body for Outgoing {
 }
 
 impl Service {
-    pub(crate) fn new(gateway: &Arc<Gateway>, context: &ForeignContext) -> Self {
+    pub(crate) fn new(gateway: &Arc<Gateway>, context: &AdapterContext) -> Self {
         Self { gateway: gateway.clone(), context: context.clone(), exchange: Exchange::new() }
     }
 
-    pub(crate) fn context(&self) -> &ForeignContext {
+    pub(crate) fn context(&self) -> &AdapterContext {
         &self.context
     }
 
@@ -329,7 +329,7 @@ impl Service {
 
     async fn unary(
         &self,
-        method: &frpc::ForeignMethod,
+        method: &frpc::AdapterMethod,
         format: unary::Format,
         metadata: Metadata,
         known: &KnownFields<'_>,

@@ -4,7 +4,7 @@ use crate::locks::Locks;
 use std::fmt;
 use std::sync::Arc;
 
-/// The doors for HTTP, all on the one port, and their locks.
+/// The protocols over HTTP, all on the one port, and their access rules.
 ///
 /// None is open unless it was added here:
 ///
@@ -41,12 +41,12 @@ pub struct Http {
 }
 
 impl Http {
-    /// HTTP without an open door.
+    /// HTTP without an enabled protocol.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens the door for the [Connect protocol](https://connectrpc.com/docs/protocol): unary methods by POST with JSON
+    /// Enables the [Connect protocol](https://connectrpc.com/docs/protocol): unary methods by POST with JSON
     /// or protobuf, those without side effects also by GET, and streams.
     ///
     /// `curl -H 'content-type: application/json' -d '{"name":"Ada"}' localhost:8080/greet.Greeter/Greet`
@@ -55,7 +55,7 @@ impl Http {
         self
     }
 
-    /// Opens the door for gRPC and gRPC-Web.
+    /// Enables gRPC and gRPC-Web.
     pub fn grpc(mut self) -> Self {
         self.grpc = true;
         self

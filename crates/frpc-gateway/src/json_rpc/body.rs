@@ -3,7 +3,7 @@
 use super::session::Session;
 use crate::Gateway;
 use bytes::Bytes;
-use frpc::{ForeignContext, Metadata};
+use frpc::{AdapterContext, Metadata};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
 
@@ -11,7 +11,7 @@ use std::task::{Poll, ready};
 /// alone.
 pub(crate) async fn answer(
     gateway: &Gateway,
-    context: &ForeignContext,
+    context: &AdapterContext,
     metadata: Metadata,
     body: Bytes,
 ) -> Option<Bytes> {

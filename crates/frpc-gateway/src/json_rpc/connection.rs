@@ -10,8 +10,8 @@ use crate::clock::now;
 use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::driver::ForeignDriver;
-use frpc::{ForeignContext, Metadata, Status};
+use frisbee::driver::AdapterDriver;
+use frpc::{AdapterContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -29,10 +29,10 @@ const TURNS: usize = 4;
 const KEPT: usize = 4 * 1024;
 
 /// Serves a connection to its end: that of the client's direction, an error, or a server that stops.
-pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let config = context.config();
     let mut connection = Connection {
-        transport: ForeignDriver::new(transport, config),
+        transport: AdapterDriver::new(transport, config),
         context,
         session: session(gateway, context),
         idle_timeout: gateway.idle_timeout,
@@ -69,8 +69,8 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
     Ok(())
 }
 
-/// The session for the doors that are open.
-fn session(gateway: &Gateway, context: &ForeignContext) -> Session {
+/// The session for the enabled protocols.
+fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     let session = Session::new(gateway, context, Metadata::new());
     #[cfg(feature = "mcp")]
     if let Some(mcp) = &gateway.mcp {
@@ -89,8 +89,8 @@ enum ReadState {
 }
 
 struct Connection<'a> {
-    transport: ForeignDriver<RawTransport>,
-    context: &'a ForeignContext,
+    transport: AdapterDriver<RawTransport>,
+    context: &'a AdapterContext,
     session: Session,
     idle_timeout: Duration,
     message_max: usize,

@@ -5,7 +5,7 @@
 
 use super::reply::{put_list, put_text as put};
 use frpc::json::from_json;
-use frpc::{CallKind, ForeignMethod, ForeignMethods};
+use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::BTreeMap;
 
 /// The version of OpenRPC's specification.
@@ -21,7 +21,7 @@ const SCHEMAS: &str = "#/components/schemas/";
 type Schemas = BTreeMap<&'static str, &'static str>;
 
 /// Appends the document.
-pub(super) fn put_document(out: &mut Vec<u8>, methods: &ForeignMethods) {
+pub(super) fn put_document(out: &mut Vec<u8>, methods: &AdapterMethods) {
     let methods: Vec<_> = methods.iter().filter(|method| method.formats().contains(&FORMAT)).collect();
     let schemas: Schemas = methods.iter().flat_map(|method| method.message_schemas(FORMAT)).copied().collect();
     out.extend_from_slice(b"{\"openrpc\":");
@@ -39,7 +39,7 @@ pub(super) fn put_document(out: &mut Vec<u8>, methods: &ForeignMethods) {
     out.extend_from_slice(b"}}}");
 }
 
-fn put_method(out: &mut Vec<u8>, method: &ForeignMethod, schemas: &Schemas) {
+fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     out.extend_from_slice(b"{\"name\":");
     put(out, &format!("{}/{}", method.service(), method.name()));
     let comment = method.comment(FORMAT);

@@ -3,7 +3,7 @@
 use crate::charge::check_room;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::{ForeignContext, Response, Status};
+use frpc::{AdapterContext, Response, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
@@ -62,7 +62,7 @@ impl SessionMailbox {
     }
 
     /// Sends the result of a call, or an error if the server has no memory for it.
-    pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+    pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
         self.send(SessionMessage::Done(number, result, hold));

@@ -19,7 +19,7 @@ use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::DecodeError;
-use frpc::{CallKind, Code, ForeignBatch, ForeignCalled, ForeignContext, ForeignMethod, ForeignSlot, ForeignTask};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind, Code};
 use frpc::{Metadata, Response, Status};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ const RESERVED: &str = "rpc.";
 ///
 /// Dropping it ends the calls in progress.
 pub(crate) struct Session {
-    context: ForeignContext,
+    context: AdapterContext,
     inner: Inner,
 }
 
@@ -88,9 +88,9 @@ struct Inner {
 /// A method that has been called.
 struct ResolvedMethod {
     name: Box<[u8]>,
-    method: ForeignMethod,
+    method: AdapterMethod,
     /// For params by name, and by position.
-    places: [Option<ForeignSlot>; 2],
+    places: [Option<AdapterSlot>; 2],
 }
 
 /// A call in progress.
@@ -110,7 +110,7 @@ struct Call {
 
 /// The task of a call, which ends with it.
 enum CallTask {
-    Unary(#[allow(dead_code)] ForeignTask),
+    Unary(#[allow(dead_code)] AdapterTask),
     Stream(StreamEnds, #[allow(dead_code)] StreamTask),
 }
 
@@ -128,7 +128,7 @@ struct ParsedCall<'a> {
 impl Session {
     /// A session of the client with this context. `metadata` is that of all its calls, such as the header of the
     /// request that began the connection.
-    pub(crate) fn new(gateway: &Gateway, context: &ForeignContext, metadata: Metadata) -> Self {
+    pub(crate) fn new(gateway: &Gateway, context: &AdapterContext, metadata: Metadata) -> Self {
         let config = context.config();
         let levels = context.methods().nesting_max();
         // A message takes an object, and another bracket in a list or map; around it are an object and an array.
@@ -161,7 +161,7 @@ impl Session {
     }
 
     /// The client that calls.
-    pub(crate) fn context(&self) -> &ForeignContext {
+    pub(crate) fn context(&self) -> &AdapterContext {
         &self.context
     }
 
@@ -269,9 +269,9 @@ impl Session {
 
 /// Messages that are handled in order.
 pub(super) struct MessageBatch<'a> {
-    context: &'a ForeignContext,
+    context: &'a AdapterContext,
     inner: &'a mut Inner,
-    turn: ForeignBatch<'a>,
+    turn: AdapterBatch<'a>,
 }
 
 impl MessageBatch<'_> {
@@ -411,7 +411,7 @@ impl MessageBatch<'_> {
 impl Inner {
     /// The place of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
     #[inline]
-    fn find(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+    fn find(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         if self.called.get(self.last).is_some_and(|called| *called.name == *name) {
             return Some(self.last);
         }
@@ -424,7 +424,7 @@ impl Inner {
 
     /// Enters a method that has not been called by this name.
     #[cold]
-    fn enter(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+    fn enter(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let text = std::str::from_utf8(name).ok()?;
         let (service, method) = text.rsplit_once('/').or_else(|| text.rsplit_once('.'))?;
         let method = context.methods().get(service, method)?;
@@ -437,7 +437,7 @@ impl Inner {
 
     /// As [`find`](Self::find), if the method does not stream.
     #[inline]
-    fn unary(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+    fn unary(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let at = self.find(name, context)?;
         self.called.get(at).is_some_and(|called| called.places[0].is_some()).then_some(at)
     }
@@ -448,8 +448,8 @@ impl Inner {
         &mut self,
         at: usize,
         asked: ParsedCall<'_>,
-        turn: &mut ForeignBatch<'_>,
-        context: &ForeignContext,
+        turn: &mut AdapterBatch<'_>,
+        context: &AdapterContext,
         out: &mut Vec<u8>,
     ) {
         let ParsedCall { id, batch, shows_metadata, request, is_positional, unread } = asked;
@@ -478,8 +478,8 @@ impl Inner {
             move |result, hold| mail.send(SessionMessage::Done(number, result, hold))
         });
         let result = match called {
-            ForeignCalled::Ready(result) => result,
-            ForeignCalled::InProgress(task) => {
+            AdapterCall::Ready(result) => result,
+            AdapterCall::InProgress(task) => {
                 out.truncate(start);
                 self.begin(id, batch, shows_metadata, CallTask::Unary(task), context);
                 return;
@@ -522,7 +522,7 @@ impl Inner {
         batch: Option<usize>,
         shows_metadata: bool,
         work: CallTask,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) {
         let number = self.next - 1;
         let held = id.map_or(0, <[u8]>::len);
@@ -566,7 +566,7 @@ impl Inner {
         Some(call)
     }
 
-    fn read(&mut self, letter: SessionMessage, context: &ForeignContext) {
+    fn read(&mut self, letter: SessionMessage, context: &AdapterContext) {
         match letter {
             SessionMessage::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
@@ -589,7 +589,7 @@ impl Inner {
     }
 
     /// Appends the reply of a call that is over.
-    fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+    fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         #[cfg(feature = "mcp")]
         if let (Some(tool), Some(id)) = (call.tool, &call.id) {
             return self.answer_tool(id, *tool, result, context);
@@ -624,7 +624,7 @@ impl Inner {
     }
 
     /// Handles a request that is no call of a service.
-    fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext, out: &mut Vec<u8>) {
+    fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {
                 let start = out.len();

@@ -14,7 +14,7 @@ use crate::json_rpc::Session;
 use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
 use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
 use bytes::{Bytes, BytesMut};
-use frpc::{ForeignContext, Metadata};
+use frpc::{AdapterContext, Metadata};
 use http_body::Frame;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 /// The field with the id of a session.
 const SESSION: &str = "mcp-session-id";
 
-/// Where a request goes; `None` if it is not for this door.
+/// Where a request goes; `None` if it is not for agents.
 pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
     let RequestHead { method, path, known, .. } = asked;
     if let Some(resource) = &mcp.resource
@@ -110,7 +110,7 @@ pub(crate) enum Outcome {
 pub(crate) async fn answer(
     gateway: &Gateway,
     mcp: &Arc<Mcp>,
-    context: &ForeignContext,
+    context: &AdapterContext,
     known: &KnownFields<'_>,
     metadata: Metadata,
     body: Bytes,
@@ -141,7 +141,7 @@ pub(crate) async fn answer(
 struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,
-    context: &'a ForeignContext,
+    context: &'a AdapterContext,
     known: &'a KnownFields<'a>,
 }
 

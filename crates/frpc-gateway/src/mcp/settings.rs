@@ -2,7 +2,7 @@
 
 use super::InFlight;
 use super::tools::Tools;
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const RESULT_MAX: usize = 1024 * 1024;
 /// The most tools in a page of the list: with their schemas about 100 KiB.
 const PAGE_MAX: usize = 50;
 
-/// The door for agents: methods of chosen services as tools of the Model Context Protocol.
+/// Tools for agents: methods of chosen services as tools of the Model Context Protocol.
 ///
 /// **No method is a tool unless it was chosen here.** Unary methods and those with a stream of responses can be tools, if
 /// their code was generated with `json(true)`:
@@ -31,7 +31,7 @@ const PAGE_MAX: usize = 50;
 /// its annotations: `NO_SIDE_EFFECTS` is read-only, `IDEMPOTENT` is idempotent, and every other method may be destructive.
 /// Clients decide by these and by the comments whether a person has to confirm a call.
 ///
-/// Tools pass the same middleware, [rules](frpc::Authorize), deadlines and limits as calls at other doors. The list has only
+/// Tools pass the same middleware, [rules](frpc::Authorize), deadlines and limits as calls in other protocols. The list has only
 /// the tools that the rules allow to the caller.
 ///
 /// Clients reach the tools by POST at `/mcp`, within the [locks](crate::Http) of HTTP, and by lines over TCP, which
@@ -86,7 +86,7 @@ impl Default for Mcp {
 }
 
 impl Mcp {
-    /// A door without a tool.
+    /// No tools.
     pub fn new() -> Self {
         Self::default()
     }
@@ -181,7 +181,7 @@ impl Mcp {
     }
 
     /// The tools of the server.
-    pub(crate) fn tools(&self, context: &ForeignContext) -> &Tools {
+    pub(crate) fn tools(&self, context: &AdapterContext) -> &Tools {
         self.tools.get_or_init(|| Tools::new(&self.chosen, context.methods()))
     }
 }

@@ -4,7 +4,7 @@ use super::schema::{self, Root};
 use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
 use crate::json_rpc::reply::{put_list, put_text as put};
-use frpc::{CallKind, ForeignMethod, ForeignMethods};
+use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
 
 /// A method that agents may call.
@@ -39,7 +39,7 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn new(chosen: &[ToolSelection], methods: &ForeignMethods) -> Self {
+    pub(super) fn new(chosen: &[ToolSelection], methods: &AdapterMethods) -> Self {
         let mut tools = Self { list: Vec::new(), by_name: HashMap::new() };
         for chosen in chosen {
             let mut is_known = false;
@@ -109,7 +109,7 @@ impl std::fmt::Debug for Tools {
 
 impl Tool {
     /// A method as a tool; `None` if it takes a stream or has no messages in JSON.
-    fn new(method: &ForeignMethod, name: String, path: String) -> Option<Self> {
+    fn new(method: &AdapterMethod, name: String, path: String) -> Option<Self> {
         let is_stream = match method.kind() {
             CallKind::Unary => false,
             CallKind::ServerStreaming => true,

@@ -7,7 +7,7 @@ use crate::Gateway;
 use crate::clock::now;
 use crate::json_rpc::{Session, fitting};
 use bytes::Bytes;
-use frpc::{ForeignContext, ForeignPeers, Metadata};
+use frpc::{AdapterContext, AdapterPeers, Metadata};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;
 use std::io;
@@ -30,7 +30,7 @@ const TURN: usize = 64;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Serves a socket until the server stops, and the calls that have come until they end.
-pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: ForeignPeers) {
+pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) {
     let opened = udp.socket.try_clone().and_then(UdpSocket::from_std);
     let socket = match opened {
         Ok(socket) => socket,
@@ -61,7 +61,7 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: ForeignPeers) 
 struct Listener {
     gateway: Arc<Gateway>,
     udp: Udp,
-    peers: ForeignPeers,
+    peers: AdapterPeers,
     socket: UdpSocket,
     rates: Rates,
     sources: Sources,
@@ -162,7 +162,7 @@ impl Listener {
     }
 }
 
-fn session(gateway: &Gateway, context: &ForeignContext) -> Session {
+fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     Session::new(gateway, context, Metadata::new()).without_notices().for_datagrams()
 }
 

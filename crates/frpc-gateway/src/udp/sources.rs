@@ -2,7 +2,7 @@
 //! bounded: peers that it forgets are entered again at their next datagram, and their calls in progress continue.
 
 use crate::json_rpc::Session;
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ const GENERATION_MAX: usize = 512;
 /// A peer.
 pub(super) struct Source {
     /// `None` if the server's hook for connections has refused it.
-    pub(super) context: Option<ForeignContext>,
+    pub(super) context: Option<AdapterContext>,
     /// A session without calls in progress, which knows the methods that the peer has called.
     pub(super) session: Option<Session>,
 }

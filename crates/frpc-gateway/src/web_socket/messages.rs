@@ -9,9 +9,9 @@ use crate::clock::now;
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::driver::ForeignDriver;
+use frisbee::driver::AdapterDriver;
 use frisbee_core::{Keepalive, Liveness};
-use frpc::ForeignContext;
+use frpc::AdapterContext;
 use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
@@ -94,14 +94,14 @@ impl MessageHandler for Echo {
 }
 
 /// Serves a connection to its end: that of either side, an error, or a server that stops.
-pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&ForeignContext>) -> io::Result<()>
+pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&AdapterContext>) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     K: MessageHandler,
 {
     let start = now();
     let mut connection = Connection {
-        wire: WebSocketState::new(ForeignDriver::new(io, config), Role::Server, config.body_limit().into()),
+        wire: WebSocketState::new(AdapterDriver::new(io, config), Role::Server, config.body_limit().into()),
         talk,
         context,
         backlog_max: config.backlog_max,
@@ -131,9 +131,9 @@ where
 
 /// A connection, and how far its messages have come.
 struct Connection<'a, T, K> {
-    wire: WebSocketState<ForeignDriver<T>>,
+    wire: WebSocketState<AdapterDriver<T>>,
     talk: K,
-    context: Option<&'a ForeignContext>,
+    context: Option<&'a AdapterContext>,
     backlog_max: usize,
     /// Bytes that were read and not looked at.
     input: BytesMut,

@@ -76,7 +76,7 @@ impl Refusal {
             Self::Malformed(text) => text,
             Self::Version => "the server speaks version 13 of WebSocket",
             Self::Subprotocol => {
-                "WebSocket is served with the subprotocols \"frisbee.1\" and, if that door is open, \"jsonrpc\""
+                "WebSocket is served with the subprotocols \"frisbee.1\" and, if that is enabled, \"jsonrpc\""
             }
         }
     }
@@ -84,7 +84,7 @@ impl Refusal {
 
 impl Upgrade {
     /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
-    /// client that offers none, such as a console, gets JSON-RPC if that door is open.
+    /// client that offers none, such as a console, gets JSON-RPC if that is enabled.
     pub(crate) fn new(gateway: &Gateway, asked: &UpgradeRequest<'_>) -> Result<Self, Refusal> {
         if asked.version != Some(VERSION.as_bytes()) {
             return Err(Refusal::Version);

@@ -176,7 +176,7 @@ fn forward_to(address: &str) -> Forward {
 }
 
 #[tokio::test]
-async fn grpc_server_is_called_by_every_door() {
+async fn grpc_server_is_called_in_every_protocol() {
     let address = front(calculator(&backend().await)).await;
     call_every_kind(&address).await;
     stream_json(&address).await;

@@ -1,4 +1,4 @@
-//! Calls by every door of a gateway that forwards them to a server without one.
+//! Calls in every protocol of a gateway that forwards them to a server without one.
 
 mod calls;
 #[cfg(feature = "grpc-backend")]

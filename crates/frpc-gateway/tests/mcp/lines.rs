@@ -61,7 +61,7 @@ async fn bad_messages_in_lines_have_a_code() {
 }
 
 #[tokio::test]
-async fn methods_are_called_beside_tools_if_their_door_is_open() {
+async fn methods_are_called_with_tools_if_json_rpc_is_enabled() {
     let host = Host::with(Gateway::new().json_rpc().mcp(all()), |builder| builder);
     let mut lines = Lines::new(&host);
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! The door for agents.
+//! Tools for agents.
 
 mod calls;
 mod lines;

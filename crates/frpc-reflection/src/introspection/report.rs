@@ -80,10 +80,10 @@ fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &Connectio
     let connection = &listed.connection;
     let (calls, oldest) = inspector.calls(connection, 1);
     let kind = match (&view.closed, &view.peer) {
-        (Some(reason), _) if reason.kind() == CloseKind::Foreign => v1::Kind::Foreign,
+        (Some(reason), _) if reason.kind() == CloseKind::OtherProtocol => v1::Kind::OtherProtocol,
         (_, PeerKind::Unknown) => v1::Kind::Unknown,
-        (_, PeerKind::Compat) => v1::Kind::Plain,
-        (_, PeerKind::Native(_)) => v1::Kind::Extended,
+        (_, PeerKind::Compat) => v1::Kind::Compat,
+        (_, PeerKind::Native(_)) => v1::Kind::Native,
     };
     v1::Connection {
         number: listed.number + 1,

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_details_hold_no_detail_and_are_replaced() {
+    fn details_of_other_types_hold_none_and_are_replaced() {
         let status = Status::internal("raw").with_details(&b"\xff\xff\xff"[..]);
         assert_eq!(status.detail::<Help>(), None);
         let help =

@@ -39,12 +39,12 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// use std::collections::HashMap;
 ///
 /// /// Admits callers with a password.
-/// struct Doorkeeper(HashMap<String, Guest>);
+/// struct GuestList(HashMap<String, Guest>);
 ///
 /// #[derive(Clone)]
 /// struct Guest(String);
 ///
-/// impl Middleware for Doorkeeper {
+/// impl Middleware for GuestList {
 ///     async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
 ///         let Some(guest) = call.metadata().get("word").and_then(|word| self.0.get(word)) else {
 ///             return Err(Status::permission_denied(format!("{} is not for you", call.method())));
@@ -60,7 +60,7 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// }
 ///
 /// let guests = HashMap::from([("open sesame".to_owned(), Guest("Ali Baba".to_owned()))]);
-/// let builder = frpc::Server::builder().middleware(Doorkeeper(guests));
+/// let builder = frpc::Server::builder().middleware(GuestList(guests));
 /// ```
 ///
 /// A function is a middleware as well, and so is a closure that returns a future. An async closure may not borrow what

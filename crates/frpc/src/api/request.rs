@@ -48,8 +48,8 @@ pub(crate) enum Origin {
     Connection(Connection),
     /// A connection whose peer requests a hand-off.
     Asked(Box<(Connection, HandOff)>),
-    /// A foreign connection, which cannot send or call.
-    Foreign(Connection),
+    /// An adapter connection, which cannot send or call.
+    Adapter(Connection),
 }
 
 impl Origin {
@@ -64,7 +64,7 @@ impl Origin {
     /// The connection of the request, if only as bytes of another protocol.
     pub(crate) fn transport(&self) -> Option<&Connection> {
         match self {
-            Self::Foreign(connection) => Some(connection),
+            Self::Adapter(connection) => Some(connection),
             _ => self.connection(),
         }
     }
@@ -200,7 +200,7 @@ impl<T> Request<T> {
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         match &self.origin {
             Origin::Here => None,
-            Origin::Connection(connection) | Origin::Foreign(connection) => connection.peer_addr(),
+            Origin::Connection(connection) | Origin::Adapter(connection) => connection.peer_addr(),
             Origin::Asked(asked) => asked.0.peer_addr(),
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 /// and whether the trace is recorded.
 ///
 /// A context travels with calls between native peers in 29 bytes, and comes in by the
-/// [doors for other protocols](crate::ServerBuilder::foreign) as the metadata `traceparent` of W3C Trace Context. Calls
+/// [protocol adapters](crate::ServerBuilder::adapter) as the metadata `traceparent` of W3C Trace Context. Calls
 /// that a handler makes inherit it as they inherit its deadline. It is made by an [`Observer`](super::Observer), such as
 /// that of the crate `frpc-telemetry`; without one it is passed on as it came.
 ///

@@ -2,8 +2,8 @@
 
 #[cfg(unix)]
 use super::UnixServer;
-use super::foreign::peers::{ForeignListener, ForeignPeers};
-use super::foreign::{ForeignContext, ForeignHandler};
+use super::adapter::peers::{AdapterListener, AdapterPeers};
+use super::adapter::{AdapterContext, ProtocolAdapter};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
@@ -29,7 +29,7 @@ impl Server {
             inner: frisbee::Server::builder(),
             offering: OfferBuilder::default(),
             log_settings: false,
-            foreign: Vec::new(),
+            adapters: Vec::new(),
             listeners: Vec::new(),
         }
     }
@@ -65,8 +65,8 @@ pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
     pub(crate) offering: OfferBuilder,
     pub(crate) log_settings: bool,
-    foreign: Vec<ForeignHandler>,
-    listeners: Vec<ForeignListener>,
+    adapters: Vec<ProtocolAdapter>,
+    listeners: Vec<AdapterListener>,
 }
 
 offering_setters!(ServerBuilder);
@@ -282,30 +282,30 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a handler of foreign connections, which begin with something else than a frame, so that another protocol
+    /// Adds a handler of adapter connections, which begin with something else than a frame, so that another protocol
     /// shares the port of the services.
     ///
     /// `accepts` gets the first bytes of a connection, one at least, and `serve` the transport with all bytes; see
-    /// [`frisbee::ServerBuilder::foreign`]. By [`ForeignContext::methods`] it calls the services of this server, within
+    /// [`frisbee::ServerBuilder::adapter`]. By [`AdapterContext::methods`] it calls the services of this server, within
     /// their middleware, policies, deadlines and limits.
-    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
+    pub fn adapter<A, S, F>(mut self, accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(frisbee::RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        S: Fn(frisbee::RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.foreign.push(ForeignHandler::new(accepts, serve));
+        self.adapters.push(ProtocolAdapter::new(accepts, serve));
         self
     }
 
-    /// Adds a listener for foreign peers without connections; see [`frisbee::ServerBuilder::foreign_listener`]. Peers
-    /// that it [enters](ForeignPeers::enter) call the services of this server by [`ForeignContext::methods`].
-    pub fn foreign_listener<L, F>(mut self, listen: L) -> Self
+    /// Adds a listener for adapter peers without connections; see [`frisbee::ServerBuilder::adapter_listener`]. Peers
+    /// that it [enters](AdapterPeers::enter) call the services of this server by [`AdapterContext::methods`].
+    pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
     where
-        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.listeners.push(ForeignListener::new(listen));
+        self.listeners.push(AdapterListener::new(listen));
         self
     }
 
@@ -502,7 +502,7 @@ impl ServerBuilder {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
-        let inner = self.foreign.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
+        let inner = self.adapters.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
         let inner = self.listeners.into_iter().fold(inner, |inner, listener| listener.add_to(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }

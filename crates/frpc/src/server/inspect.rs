@@ -58,7 +58,7 @@ impl Inspector {
     /// How many calls of a connection are in progress, and the oldest of them, `max` at most. None unless the server is
     /// [inspectable](crate::ServerBuilder::inspectable).
     ///
-    /// Calls that came by a door for another protocol are not among them.
+    /// Calls in another protocol are not among them.
     pub fn calls(&self, connection: &Connection, max: usize) -> (usize, Vec<CallView>) {
         let Some(in_flight) = connection.attachments().get::<InFlight>() else { return (0, Vec::new()) };
         let (count, oldest) = in_flight.oldest(max);

@@ -1,4 +1,4 @@
-//! The seam at which a unary call enters its method: native calls of both directions, calls of foreign connections, and
+//! The seam at which a unary call enters its method: native calls of both directions, calls of adapter connections, and
 //! calls that request a hand-off.
 
 use crate::api::hand_off::HandOff;
@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 
 /// A unary method for the calls of one connection.
 pub(crate) trait Invoke: Send {
-    /// Serves a call: rules, limits, middleware, deadline and observer are applied here, whatever door it came by.
+    /// Serves a call: rules, limits, middleware, deadline and observer are applied here, in whatever protocol it came.
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
     /// Whether a handler holds or awaits a permit of this instance, which a new instance would not count. A cancelled
@@ -45,9 +45,9 @@ pub(crate) enum ReplyTo<'a> {
         outbox: &'a mut Outbox,
     },
     /// Of another protocol. The message of a response that is ready at once is appended to `out`.
-    Foreign {
+    Adapter {
         out: &'a mut Vec<u8>,
-        outcome: &'a mut Option<ForeignOutcome>,
+        outcome: &'a mut Option<AdapterOutcome>,
     },
     HandOff {
         asked: HandOffRequest,
@@ -61,14 +61,14 @@ impl ReplyTo<'_> {
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         match self {
             Self::Packet { .. } => caller.origin(),
-            Self::Foreign { .. } => Origin::Foreign(caller.connection.clone()),
+            Self::Adapter { .. } => Origin::Adapter(caller.connection.clone()),
             Self::HandOff { decision, .. } => Origin::Asked(Box::new((caller.connection.clone(), decision.clone()))),
         }
     }
 }
 
 /// The progress of a call by another protocol.
-pub(crate) enum ForeignOutcome {
+pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
     Waiting(WaitingHandler),
 }

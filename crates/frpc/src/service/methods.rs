@@ -174,8 +174,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(method, Kind::Stream(streamed))
     }
 
-    /// Adds a format to the method that was added last, for calls of [foreign
-    /// connections](crate::ServerBuilder::foreign).
+    /// Adds a format to the method that was added last, for calls of [adapter
+    /// connections](crate::ServerBuilder::adapter).
     ///
     /// # Panics
     /// If the messages of the method have other types, or there is no method.

@@ -15,7 +15,7 @@ use crate::service::failures::{overloaded, panicked, takes_too_much};
 use crate::service::formats::{Format, FormatTerms, Formats, LARGE_BODY, MethodFormat};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
+use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
 use crate::wire::body::{self, DecodeOptions, Received};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
@@ -317,26 +317,26 @@ where
                 put_reply(outbox, id, operation, result.as_ref(), caller.style(), None, kinds);
                 self.end(caller, code(&result), Some((outbox, before)));
             }
-            ReplyTo::Foreign { out, outcome } => *outcome = Some(self.answer_foreign(caller, result, out)),
+            ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
             ReplyTo::HandOff { asked, decision } => self.answer_hand_off(caller, &result, asked, &decision),
         }
         if is_slow { ServeProgress::Slow } else { ServeProgress::Begun }
     }
 
     #[cold]
-    fn answer_foreign(
+    fn answer_adapter(
         &self,
         caller: &Caller,
         result: Result<Response<B>, Status>,
         out: &mut Vec<u8>,
-    ) -> ForeignOutcome {
+    ) -> AdapterOutcome {
         let result = result.and_then(|response| {
             let (message, extras) = response.into_parts_with_extras();
             self.codec.append(&message, out)?;
             Ok(Response::from_parts_with_extras((), extras))
         });
         self.end(caller, code(&result), None);
-        ForeignOutcome::Ready(result)
+        AdapterOutcome::Ready(result)
     }
 
     #[cold]
@@ -361,8 +361,8 @@ where
                 body::put_refusal(outbox, id, operation, &status, caller.style());
                 self.end(caller, code, Some((outbox, before)));
             }
-            ReplyTo::Foreign { outcome, .. } => {
-                *outcome = Some(ForeignOutcome::Ready(Err(status)));
+            ReplyTo::Adapter { outcome, .. } => {
+                *outcome = Some(AdapterOutcome::Ready(Err(status)));
                 self.end(caller, code, None);
             }
             ReplyTo::HandOff { asked, .. } => {

@@ -121,8 +121,8 @@ impl<R: Protocol> Engine<R> {
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             log_panic(&self.handle);
         }
-        // A foreign connection is still open, and counted as a whole.
-        if !self.handle.0.is_within && !matches!(reason, CloseReason::Foreign) {
+        // An adapter connection is still open, and counted as a whole.
+        if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
         self.handle.0.mailbox.close(reason);

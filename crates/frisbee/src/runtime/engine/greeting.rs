@@ -31,7 +31,7 @@ impl<R: Protocol> Engine<R> {
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
         }
-        tracing::debug!(extended = peer.hello().is_some(), "the kind of the peer is known");
+        tracing::debug!(native = peer.hello().is_some(), "the kind of the peer is known");
         self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {
             self.router.peer_known(session, &peer);

@@ -129,15 +129,15 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Leaves a connection to the foreign handler that accepts its first bytes; `false` if there is none.
+    /// Leaves a connection to the protocol adapter that accepts its first bytes; `false` if there is none.
     #[cold]
-    pub(super) fn leave_to_foreign(&mut self) -> bool {
+    pub(super) fn leave_to_adapter(&mut self) -> bool {
         let Some(pending_handshake) = &self.pending_handshake else { return false };
-        let Some(take_over) = pending_handshake.foreign(&self.input.unrouted, &self.handle) else { return false };
+        let Some(take_over) = pending_handshake.adapter_for(&self.input.unrouted, &self.handle) else { return false };
         let has_left = self.core.leave_unread();
         if has_left {
             self.pending_handshake = None;
-            self.depart(take_over, &CloseReason::Foreign);
+            self.depart(take_over, &CloseReason::OtherProtocol);
         }
         has_left
     }

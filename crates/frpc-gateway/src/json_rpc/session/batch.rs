@@ -4,7 +4,7 @@ use super::{MessageBatch, reply};
 use crate::charge::Charge;
 use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
-use frpc::{ForeignContext, Status};
+use frpc::{AdapterContext, Status};
 
 /// The batches with calls in progress.
 #[derive(Default)]
@@ -83,7 +83,7 @@ impl Batches {
         number: usize,
         id: Option<&[u8]>,
         max: usize,
-        context: &ForeignContext,
+        context: &AdapterContext,
         put: impl FnOnce(&mut Vec<u8>),
     ) {
         let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };

@@ -10,7 +10,7 @@ use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::json::{DecodeError, Options, Reader};
-use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Response, Status};
+use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Response, Status};
 use futures_core::Stream;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -65,7 +65,7 @@ impl Inner {
         at: usize,
         asked: ParsedCall<'_>,
         request: &Request<'_>,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) -> Result<(), Status> {
         let ParsedCall { id, batch, shows_metadata, request: asked, is_positional, .. } = asked;
         let Some(id) = id.filter(|id| *id != reply::NO_ID && batch.is_none() && self.has_notices) else {
@@ -133,7 +133,7 @@ impl Inner {
 
     /// Handles a notification of the client about one of its calls. Those about ended calls are late, and change
     /// nothing.
-    pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext) {
+    pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.by_id.get(id.as_bytes())).copied() else { return };
         if request.method == "rpc.cancel" {
@@ -174,7 +174,7 @@ impl Inner {
     }
 
     /// Ends a call that its handler has not ended.
-    pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &ForeignContext) {
+    pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &AdapterContext) {
         if let Some(call) = self.end(number) {
             self.answer(call, Err(status), context);
         }
@@ -217,7 +217,7 @@ fn add_credit(credit: &Semaphore, items: u64) {
 
 impl StreamEnds {
     /// Gives the handler an item of the client.
-    fn take(&mut self, item: Bytes, context: &ForeignContext) -> Result<(), Status> {
+    fn take(&mut self, item: Bytes, context: &AdapterContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let Some(granted) = self.granted.checked_sub(1) else {
             return Err(Status::resource_exhausted("more items than the handler takes: wait for rpc.credit"));
@@ -266,10 +266,10 @@ impl Stream for Items {
 
 /// Calls a method that takes a single message.
 async fn call_with_one(
-    method: &ForeignMethod,
+    method: &AdapterMethod,
     request: frpc::Request<Bytes>,
     format: &str,
-) -> Result<Response<ForeignResponses>, Status> {
+) -> Result<Response<AdapterResponses>, Status> {
     let request = request.map(|message| frpc::iter([Ok(message)]));
     method.streaming(request, format).await
 }
@@ -281,12 +281,12 @@ struct ResponseSink {
     window: Arc<Semaphore>,
     credit: Option<Arc<Semaphore>>,
     item_max: usize,
-    context: ForeignContext,
+    context: AdapterContext,
 }
 
 impl ResponseSink {
     /// Sends responses as items. The result is the single response of a method that has one, and `null` otherwise.
-    async fn send(&self, responses: Response<ForeignResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
+    async fn send(&self, responses: Response<AdapterResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
         let mut result = Bytes::from_static(b"null");
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;

@@ -12,7 +12,7 @@ use crate::mcp::reply::{
 };
 use crate::mcp::{ResultShape, Tool};
 use bytes::Bytes;
-use frpc::{Code, ForeignCalled, ForeignContext, Metadata, Response, Status};
+use frpc::{AdapterCall, AdapterContext, Code, Metadata, Response, Status};
 use std::sync::Arc;
 
 /// While so many bytes wait to be sent, no notification of progress is added: the next one says more.
@@ -39,13 +39,13 @@ pub(super) struct ToolCall {
 }
 
 impl Session {
-    /// Opens the door for tools.
+    /// Enables tools.
     pub(crate) fn with_tools(mut self, mcp: &Arc<Mcp>) -> Self {
         self.inner.tools = Some(Box::new(ToolSession { mcp: mcp.clone(), is_denied: false }));
         self
     }
 
-    /// Opens the door for tools, and closes that for methods.
+    /// Enables tools, and disables methods.
     pub(crate) fn for_tools(self, mcp: &Arc<Mcp>) -> Self {
         let mut session = self.with_tools(mcp);
         session.inner.takes_methods = false;
@@ -225,12 +225,12 @@ impl MessageBatch<'_> {
                 move |result, hold| mail.send(super::SessionMessage::Done(number, result, hold))
             });
             match called {
-                ForeignCalled::Ready(Ok(_)) => {
+                AdapterCall::Ready(Ok(_)) => {
                     form.items = json;
                     return inner.put_tool(out, id, &form, Ok(()), context);
                 }
-                ForeignCalled::Ready(Err(status)) => Some(status),
-                ForeignCalled::InProgress(task) => {
+                AdapterCall::Ready(Err(status)) => Some(status),
+                AdapterCall::InProgress(task) => {
                     inner.begin(Some(id), None, false, CallTask::Unary(task), context);
                     None
                 }
@@ -287,7 +287,7 @@ impl Inner {
         params: &Params<'_>,
         metadata: &Metadata,
         era: Revision,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) {
         let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         let tools = mcp.tools(context);
@@ -341,7 +341,7 @@ impl Inner {
         id: &[u8],
         call: &ToolCall,
         result: Result<(), Status>,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) {
         let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
@@ -362,7 +362,7 @@ impl Inner {
         id: &[u8],
         mut call: ToolCall,
         result: Result<Response<Bytes>, Status>,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) {
         let result = result.map(|response| {
             if call.shape != ResultShape::Items {
@@ -387,7 +387,7 @@ impl Inner {
         number: CallNumber,
         item: &Bytes,
         permits: usize,
-        context: &ForeignContext,
+        context: &AdapterContext,
     ) -> bool {
         let Self { calls, tools, output, .. } = self;
         let Some(Call { tool: Some(call), work: CallTask::Stream(ends, _), .. }) = calls.get_mut(&number) else {

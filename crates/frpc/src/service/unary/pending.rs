@@ -7,7 +7,7 @@ use crate::schema::method::FullName;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{ForeignOutcome, ReplyTo, ServeProgress, WaitingHandler};
+use crate::service::invoke::{AdapterOutcome, ReplyTo, ServeProgress, WaitingHandler};
 use crate::service::load::LoadGuard;
 use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
@@ -82,7 +82,7 @@ where
                 });
                 asked.filter(|_| !spawned).map(|(asked, decision)| ReplyTo::HandOff { asked, decision })
             }
-            ReplyTo::Foreign { outcome, .. } => {
+            ReplyTo::Adapter { outcome, .. } => {
                 let codec = self.codec.clone();
                 let connection = connection.clone();
                 let work = Box::pin(async move {
@@ -95,7 +95,7 @@ where
                     Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
                 });
                 *outcome =
-                    Some(ForeignOutcome::Waiting(WaitingHandler { work, memory, observed_call: observed_call() }));
+                    Some(AdapterOutcome::Waiting(WaitingHandler { work, memory, observed_call: observed_call() }));
                 None
             }
         };

@@ -1,6 +1,6 @@
-//! Foreign peers without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
+//! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
-use super::{ForeignContext, ForeignServer, Layers, Phase, WasteAccount, reached};
+use super::{AdapterContext, AdapterServer, Layers, Phase, WasteAccount, reached};
 use crate::connection::EndpointInfo;
 use frisbee_core::ServerConfig;
 use std::fmt;
@@ -11,24 +11,24 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use tokio::sync::watch;
 
-type Run = dyn Fn(ForeignPeers) -> Listening + Send + Sync;
+type Run = dyn Fn(AdapterPeers) -> Listening + Send + Sync;
 type Listening = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A listener that runs while its server does.
 #[derive(Clone)]
-pub(crate) struct ForeignListener(Arc<Run>);
+pub(crate) struct AdapterListener(Arc<Run>);
 
-impl ForeignListener {
+impl AdapterListener {
     pub(crate) fn new<L, F>(listen: L) -> Self
     where
-        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
         Self(Arc::new(move |peers| Box::pin(listen(peers))))
     }
 
     /// Listens until the listener has finished, or the server has no more time for it.
-    pub(crate) async fn run(self, peers: ForeignPeers) {
+    pub(crate) async fn run(self, peers: AdapterPeers) {
         let mut phase = peers.phase.clone();
         let mut listening = (self.0)(peers);
         let mut closing = pin!(reached(&mut phase, Phase::Closing));
@@ -40,29 +40,29 @@ impl ForeignListener {
     }
 }
 
-impl fmt::Debug for ForeignListener {
+impl fmt::Debug for AdapterListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignListener").finish_non_exhaustive()
+        f.debug_struct("AdapterListener").finish_non_exhaustive()
     }
 }
 
-/// The peers of a listener; see [`ServerBuilder::foreign_listener`](crate::ServerBuilder::foreign_listener).
+/// The peers of a listener; see [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
-pub struct ForeignPeers {
+pub struct AdapterPeers {
     pub(crate) phase: watch::Receiver<Phase>,
     pub(crate) config: Arc<ServerConfig>,
-    pub(crate) server: Weak<dyn ForeignServer>,
+    pub(crate) server: Weak<dyn AdapterServer>,
 }
 
-impl ForeignPeers {
+impl AdapterPeers {
     /// Enters a peer as the server enters a client that connects: the router may refuse it, and its memory is charged to
     /// its address. `None` if the router closes its connection at once, or the server is gone.
     ///
     /// [`Stats`](crate::Stats) do not count it as a connection.
-    pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<ForeignContext> {
+    pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, ..EndpointInfo::default() };
         let connection = self.server.upgrade()?.enter_peer(ends)?;
-        Some(ForeignContext {
+        Some(AdapterContext {
             connection,
             layers: Layers::default().innermost(),
             phase: self.phase.clone(),
@@ -82,8 +82,8 @@ impl ForeignPeers {
     }
 }
 
-impl fmt::Debug for ForeignPeers {
+impl fmt::Debug for AdapterPeers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignPeers").finish_non_exhaustive()
+        f.debug_struct("AdapterPeers").finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-"""Functions at the doors for other protocols."""
+"""Functions called in other protocols."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Mark:
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    server = Server("test.Functions", doors=["json-rpc", "http", "grpc"])
+    server = Server("test.Functions", protocols=["json-rpc", "http", "grpc"])
 
     @server
     def sum(a: int, b: int = 1) -> int:
@@ -210,7 +210,7 @@ def test_protobuf_of_many_parts_is_refused_before_it_is_decoded(address: str) ->
 
 
 def test_pages_of_an_origin_may_fetch() -> None:
-    server = Server("test.Functions", doors=["http"], origins=["https://app.example.com"])
+    server = Server("test.Functions", protocols=["http"], origins=["https://app.example.com"])
 
     @server
     def one() -> int:
@@ -250,7 +250,7 @@ def upgrade(address: str, **headers: str) -> str:
 
 
 def test_websocket_alone_has_origins_and_hosts() -> None:
-    server = Server("test.Functions", doors=["websocket"], origins=["https://app.example.com"], hosts=["api.example.com"])
+    server = Server("test.Functions", protocols=["websocket"], origins=["https://app.example.com"], hosts=["api.example.com"])
 
     @server
     def one() -> int:
@@ -263,14 +263,14 @@ def test_websocket_alone_has_origins_and_hosts() -> None:
         assert upgrade(server.address, host="evil.example.com") in ("403", "421")
 
 
-def test_unknown_door_is_refused_with_the_known_ones() -> None:
-    server = Server(doors=["htpp"])
+def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
+    server = Server(protocols=["htpp"])
 
     @server
     def one() -> int:
         return 1
 
-    with pytest.raises(ValueError, match='door "htpp" is unknown: use "json-rpc", "http", "grpc" or "websocket"'):
+    with pytest.raises(ValueError, match='protocol "htpp" is unknown: use "json-rpc", "http", "grpc" or "websocket"'):
         server.start("127.0.0.1:0")
 
 
@@ -286,7 +286,7 @@ def test_hostile_json_is_refused(address: str) -> None:
 
 def test_grpcio_over_a_unix_socket_needs_an_authority(tmp_path: Path) -> None:
     grpc = importlib.import_module("grpc")
-    server = Server("test.Functions", doors=["grpc"])
+    server = Server("test.Functions", protocols=["grpc"])
 
     @server
     def sum(a: int, b: int = 1) -> int:

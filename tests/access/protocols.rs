@@ -244,7 +244,7 @@ async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     (subscribed.is_ok(), called)
 }
 
-/// The codes at all doors for calls, for the bearer of a token.
+/// The codes of calls in all protocols, for the bearer of a token.
 async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'static str, Code> {
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
@@ -269,14 +269,14 @@ async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'
     codes
 }
 
-/// The doors at which a caller got something else.
+/// The protocols in which a caller got something else.
 fn others(codes: &BTreeMap<&'static str, Code>, expected: Code) -> Vec<String> {
     let others = codes.iter().filter(|(_, code)| **code != expected);
-    others.map(|(door, code)| format!("{door}: {code:?}")).collect()
+    others.map(|(protocol, code)| format!("{protocol}: {code:?}")).collect()
 }
 
 #[tokio::test]
-async fn the_same_rule_holds_at_every_door_for_calls() {
+async fn same_rule_holds_for_calls_in_every_protocol() {
     let addresses = [open("").await, open_to_grpc().await];
     for (token, expected) in [
         ("clerk", Code::Ok),

@@ -1,4 +1,4 @@
-//! Foreign connections: those whose first bytes are no frame, served by a handler of another protocol on the same port.
+//! Protocol adapters: handlers of other protocols on the same port, for connections whose first bytes are no frame.
 
 pub(crate) mod peers;
 mod read_pauses;
@@ -38,10 +38,10 @@ const TLS_BEGINS: u8 = 22;
 const LAYERS_MAX: u8 = 3;
 
 type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
-type Serve = dyn Fn(RawTransport, ForeignContext) -> Serving + Send + Sync;
+type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// The phase of a server's life, as handlers of foreign connections see it.
+/// The phase of a server's life, as handlers of adapter connections see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Phase {
     Serving,
@@ -51,18 +51,18 @@ pub(crate) enum Phase {
     Closing,
 }
 
-/// The handler of one foreign protocol.
+/// The handler of one other protocol.
 #[derive(Clone)]
-pub(crate) struct ForeignHandler {
+pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
 }
 
-impl ForeignHandler {
+impl ProtocolAdapter {
     pub(crate) fn new<A, S, F>(accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
         Self {
@@ -72,13 +72,13 @@ impl ForeignHandler {
     }
 }
 
-impl fmt::Debug for ForeignHandler {
+impl fmt::Debug for ProtocolAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignHandler").finish_non_exhaustive()
+        f.debug_struct("ProtocolAdapter").finish_non_exhaustive()
     }
 }
 
-/// The foreign protocols around a connection: none if the transport that was accepted carries it.
+/// The other protocols around a connection: none if the transport that was accepted carries it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layers {
     count: u8,
@@ -104,9 +104,9 @@ impl Layers {
     }
 }
 
-/// A server, as its foreign connections see it.
-pub(crate) trait ForeignServer: Send + Sync {
-    /// Serves a transport as a connection within one that is foreign, in the same task.
+/// A server, as its adapter connections see it.
+pub(crate) trait AdapterServer: Send + Sync {
+    /// Serves a transport as a connection within an adapter connection, in the same task.
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 
     /// A handle for a peer without a connection, unless the router refuses it.
@@ -117,25 +117,25 @@ pub(crate) trait ForeignServer: Send + Sync {
     fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
 }
 
-/// A connection within a foreign one.
+/// A connection within an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
-/// The handlers of a server's foreign connections.
-pub(crate) struct ForeignHandlers {
-    handlers: Vec<ForeignHandler>,
+/// The handlers of a server's adapter connections.
+pub(crate) struct ProtocolAdapters {
+    handlers: Vec<ProtocolAdapter>,
     /// Makes the handshake of TLS, at a server that serves TLS and plain connections on one port.
-    secures: Option<ForeignHandler>,
+    secures: Option<ProtocolAdapter>,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
-    server: Weak<dyn ForeignServer>,
+    server: Weak<dyn AdapterServer>,
 }
 
-impl ForeignHandlers {
+impl ProtocolAdapters {
     pub(crate) fn new(
-        handlers: Vec<ForeignHandler>,
+        handlers: Vec<ProtocolAdapter>,
         phase: watch::Receiver<Phase>,
         config: &ServerConfig,
-        server: Weak<dyn ForeignServer>,
+        server: Weak<dyn AdapterServer>,
     ) -> Self {
         Self { handlers, secures: None, phase, config: Arc::new(config.clone()), server }
     }
@@ -143,13 +143,13 @@ impl ForeignHandlers {
     /// Has TLS spoken on connections that begin with it.
     #[cfg(feature = "tls")]
     pub(crate) fn securing(self) -> Self {
-        let serve = async |transport, context: ForeignContext| {
+        let serve = async |transport, context: AdapterContext| {
             let layers = context.layers.within_tls();
             context.serve_inner(|server| server.secure_within(transport, &context.connection, layers)).await;
             Ok(())
         };
         let begins = |beginning: &[u8]| beginning.first() == Some(&TLS_BEGINS);
-        Self { secures: Some(ForeignHandler::new(begins, serve)), ..self }
+        Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
     /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
@@ -160,7 +160,7 @@ impl ForeignHandlers {
         }
         let secures = self.secures.iter().filter(|_| !layers.is_secured);
         let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
-        let context = ForeignContext {
+        let context = AdapterContext {
             connection: connection.clone(),
             layers,
             phase: self.phase.clone(),
@@ -174,14 +174,14 @@ impl ForeignHandlers {
     }
 }
 
-impl fmt::Debug for ForeignHandlers {
+impl fmt::Debug for ProtocolAdapters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.secures.iter().chain(&self.handlers)).finish()
     }
 }
 
-/// Serves a foreign connection to its end, or to that of the server's time to stop.
-async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext) -> CloseReason {
+/// Serves an adapter connection to its end, or to that of the server's time to stop.
+async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext) -> CloseReason {
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
     let mut phase = context.phase.clone();
     let inner = context.inner.clone();
@@ -202,7 +202,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
         Poll::Pending => too_old.as_mut().poll(task).map(|()| Some(Err(CloseReason::MaxAge))),
     });
     match served.await {
-        Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::Foreign),
+        Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::OtherProtocol),
         Some(Err(reason)) => closed.reason = reason,
         None => {}
     }
@@ -241,20 +241,20 @@ async fn past(due: Option<Instant>) {
     }
 }
 
-/// The server's side of a foreign connection; see [`ServerBuilder::foreign`](crate::ServerBuilder::foreign).
+/// The server's side of an adapter connection; see [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone)]
-pub struct ForeignContext {
+pub struct AdapterContext {
     connection: Connection,
     layers: Layers,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
-    server: Weak<dyn ForeignServer>,
+    server: Weak<dyn AdapterServer>,
     /// Why the connection within this one has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
 }
 
-impl ForeignContext {
+impl AdapterContext {
     /// The limits and times of the server's connections, which the handler has to apply by itself.
     pub fn config(&self) -> &Config {
         &self.config.common
@@ -372,16 +372,16 @@ impl ForeignContext {
     }
 
     /// Serves the bytes of `io` as a connection of the same server, to its end, and returns the reason. If they begin
-    /// with something else than a frame, the server's foreign handlers serve that connection in turn. This is for
+    /// with something else than a frame, the server's protocol adapters serve that connection in turn. This is for
     /// protocols that wrap others: compression, tunnels.
     ///
     /// The connection is driven where the returned future is polled, which the handler has to await in its own task. It
     /// belongs to the same account of memory and has the same addresses and certificates; it has the limits and times
     /// of any other, and ends with the server. [`Stats`](crate::Stats) count the two as one: if the handler returns
-    /// without an error, the foreign connection has ended for the reason of the one within. A handler that serves
+    /// without an error, the adapter connection has ended for the reason of the one within. A handler that serves
     /// several at once has to limit their number.
     ///
-    /// At most three protocols may be wrapped around each other; within the last of these, nothing is foreign.
+    /// At most three protocols may be wrapped around each other; the last of these carries frames only.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection at once.
@@ -393,7 +393,7 @@ impl ForeignContext {
     }
 
     /// As [`serve_wrapped`](Self::serve_wrapped), for frames alone: whatever else the connection begins with is closed as by
-    /// a server without foreign handlers.
+    /// a server without protocol adapters.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection at once.
@@ -413,7 +413,7 @@ impl ForeignContext {
     }
 
     /// Serves a connection within this one, and notes the reason of its end.
-    async fn serve_inner(&self, serve: impl FnOnce(&dyn ForeignServer) -> Inner<'_>) -> CloseReason {
+    async fn serve_inner(&self, serve: impl FnOnce(&dyn AdapterServer) -> Inner<'_>) -> CloseReason {
         let reason = match self.server.upgrade() {
             Some(server) => serve(&*server).await,
             None => CloseReason::Shutdown,
@@ -423,10 +423,10 @@ impl ForeignContext {
     }
 }
 
-impl fmt::Debug for ForeignContext {
+impl fmt::Debug for AdapterContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { connection, layers, .. } = self;
-        f.debug_struct("ForeignContext").field("connection", connection).field("layers", &layers.count).finish()
+        f.debug_struct("AdapterContext").field("connection", connection).field("layers", &layers.count).finish()
     }
 }
 

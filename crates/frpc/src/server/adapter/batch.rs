@@ -1,13 +1,13 @@
 //! Unary calls by another protocol. What handlers that are ready at once answer is there when the call has been made; the
 //! others become tasks.
 
-use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgress};
+use super::{AbortOnDrop, AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
 use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
 use crate::service::erased::Kind;
 use crate::service::failures::{overloaded, takes_too_much};
 use crate::service::invoke::{
-    ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler,
+    AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler,
 };
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
@@ -20,31 +20,31 @@ use std::fmt;
 use std::time::Instant;
 use tokio::runtime::EnterGuard;
 
-impl ForeignMethods {
+impl AdapterMethods {
     /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
     /// that of handlers. A client has one turn at a time: a second one waits for its end.
     #[doc(hidden)]
-    pub fn batch(&self, now: Instant) -> ForeignBatch<'_> {
-        let foreign = &*self.caller;
-        let _entered = foreign.connection.runtime_handle().enter();
-        let caller = Caller::new(&foreign.connection, false, &self.offer.load, None, false);
-        ForeignBatch { foreign, caller, in_place: foreign.in_place.lock(), began: now, _entered }
+    pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
+        let adapter = &*self.caller;
+        let _entered = adapter.connection.runtime_handle().enter();
+        let caller = Caller::new(&adapter.connection, false, &self.offer.load, None, false);
+        AdapterBatch { adapter, caller, in_place: adapter.in_place.lock(), began: now, _entered }
     }
 }
 
 /// Calls that are begun one after the other.
 #[doc(hidden)]
-pub struct ForeignBatch<'a> {
-    foreign: &'a ForeignCaller,
+pub struct AdapterBatch<'a> {
+    adapter: &'a AdapterCaller,
     caller: Caller,
     in_place: MutexGuard<'a, InPlace>,
     began: Instant,
     _entered: EnterGuard<'a>,
 }
 
-impl Drop for ForeignBatch<'_> {
+impl Drop for AdapterBatch<'_> {
     fn drop(&mut self) {
-        let connection = &self.foreign.connection;
+        let connection = &self.adapter.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // The log names single methods that block their thread.
@@ -52,72 +52,72 @@ impl Drop for ForeignBatch<'_> {
     }
 }
 
-impl fmt::Debug for ForeignBatch<'_> {
+impl fmt::Debug for AdapterBatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignTurn").field("began", &self.began).finish_non_exhaustive()
+        f.debug_struct("AdapterTurn").field("began", &self.began).finish_non_exhaustive()
     }
 }
 
-impl ForeignMethod {
+impl AdapterMethod {
     /// A place for calls of this method in a format; `None` if it streams or lacks the format.
     #[doc(hidden)]
-    pub fn slot(&self, format: &str) -> Option<ForeignSlot> {
+    pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
         let Kind::Unary(unary) = &served.entry.kind else { return None };
-        let ForeignMethods { offer, caller } = &self.methods;
+        let AdapterMethods { offer, caller } = &self.methods;
         let instance = unary.instance(InvokeSettings {
             permits: caller.permits(self.operation, &served.running),
             format: Some((format, &offer.terms)),
             ..served.settings(DecodeOptions::whole(offer.terms.nesting), caller.rules.as_ref())
         })?;
-        Some(ForeignSlot { method: self.clone(), instance })
+        Some(AdapterSlot { method: self.clone(), instance })
     }
 }
 
 /// A place for the calls of one method in one format.
 #[doc(hidden)]
-pub struct ForeignSlot {
-    method: ForeignMethod,
+pub struct AdapterSlot {
+    method: AdapterMethod,
     instance: Box<dyn Invoke>,
 }
 
 /// How a call has begun.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum ForeignCalled {
+pub enum AdapterCall {
     /// It is over. The message of the response has been appended to the output.
     Ready(Result<Response<()>, Status>),
     /// Its handler waits. The result is given to the function, with the charge for it.
-    InProgress(ForeignTask),
+    InProgress(AdapterTask),
 }
 
 /// A call in progress, which ends when this is dropped.
 #[doc(hidden)]
-pub struct ForeignTask {
+pub struct AdapterTask {
     _task: AbortOnDrop<()>,
 }
 
-impl fmt::Debug for ForeignTask {
+impl fmt::Debug for AdapterTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignTask").finish_non_exhaustive()
+        f.debug_struct("AdapterTask").finish_non_exhaustive()
     }
 }
 
-impl ForeignSlot {
+impl AdapterSlot {
     /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
     /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server. A
     /// response without memory for its client becomes an error.
     pub fn call<D>(
         &mut self,
-        turn: &mut ForeignBatch<'_>,
+        turn: &mut AdapterBatch<'_>,
         request: Request<Bytes>,
         out: &mut Vec<u8>,
         make: impl FnOnce() -> D,
-    ) -> ForeignCalled
+    ) -> AdapterCall
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let ForeignBatch { foreign, caller, in_place, .. } = turn;
+        let AdapterBatch { adapter, caller, in_place, .. } = turn;
         let trace = request.traceparent();
         let (body, timeout, _, extras) = request.into_parts_with_extras();
         let length = body.len();
@@ -125,41 +125,41 @@ impl ForeignSlot {
         let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
         let mut outcome = None;
         let inline = in_place.begin();
-        foreign.connection.set_routed(self.method.operation);
+        adapter.connection.set_routed(self.method.operation);
         let served = self.instance.serve(Incoming {
             caller,
             envelope: Envelope { options, body, length },
-            reply: ReplyTo::Foreign { out, outcome: &mut outcome },
+            reply: ReplyTo::Adapter { out, outcome: &mut outcome },
             inline,
         });
         match served {
-            ServeProgress::Refused => foreign.context.waste(length),
-            ServeProgress::Begun | ServeProgress::Slow => foreign.context.credit(length),
+            ServeProgress::Refused => adapter.context.waste(length),
+            ServeProgress::Begun | ServeProgress::Slow => adapter.context.credit(length),
             ServeProgress::Shed => {}
         }
         match outcome {
-            Some(ForeignOutcome::Ready(result)) => ForeignCalled::Ready(result),
-            Some(ForeignOutcome::Waiting(waiting)) => match self.method.spawn(waiting, make) {
-                Ok(task) => ForeignCalled::InProgress(task),
+            Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
+            Some(AdapterOutcome::Waiting(waiting)) => match self.method.spawn(waiting, make) {
+                Ok(task) => AdapterCall::InProgress(task),
                 Err(status) => {
-                    foreign.context.waste(length);
-                    ForeignCalled::Ready(Err(status))
+                    adapter.context.waste(length);
+                    AdapterCall::Ready(Err(status))
                 }
             },
-            None => ForeignCalled::Ready(Err(Status::internal("the method has not answered"))),
+            None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
         }
     }
 }
 
-impl fmt::Debug for ForeignSlot {
+impl fmt::Debug for AdapterSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignPlace").field("method", &self.method.name()).finish_non_exhaustive()
+        f.debug_struct("AdapterPlace").field("method", &self.method.name()).finish_non_exhaustive()
     }
 }
 
-impl ForeignMethod {
+impl AdapterMethod {
     /// Continues a call as a task.
-    fn spawn<D>(&self, waiting: WaitingHandler, make: impl FnOnce() -> D) -> Result<ForeignTask, Status>
+    fn spawn<D>(&self, waiting: WaitingHandler, make: impl FnOnce() -> D) -> Result<AdapterTask, Status>
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
@@ -186,6 +186,6 @@ impl ForeignMethod {
             drop((hold, call));
             done(response, reply);
         });
-        Ok(ForeignTask { _task: AbortOnDrop(task) })
+        Ok(AdapterTask { _task: AbortOnDrop(task) })
     }
 }

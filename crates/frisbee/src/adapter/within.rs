@@ -1,7 +1,7 @@
-//! Tests of connections within foreign ones.
+//! Tests of connections within adapter connections.
 
 use super::tests::{LIMIT, echo};
-use crate::{CloseKind, CloseReason, ForeignContext, Handlers, Operation, Server, ServerBuilder, Stats, Workers};
+use crate::{AdapterContext, CloseKind, CloseReason, Handlers, Operation, Server, ServerBuilder, Stats, Workers};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,9 +16,9 @@ const HEARTBEAT: &[u8] = &[0, 15, 0, 0, 0, 0, 0, 0, 0, 0];
 /// Takes a letter `x` off the beginning, and serves the rest again.
 fn unwrapping(calls: &Arc<AtomicUsize>) -> ServerBuilder {
     let calls = calls.clone();
-    Server::builder().foreign(
+    Server::builder().adapter(
         |beginning| beginning[0] == b'x',
-        move |mut transport, context: ForeignContext| {
+        move |mut transport, context: AdapterContext| {
             calls.fetch_add(1, Ordering::SeqCst);
             async move {
                 transport.read_u8().await?;
@@ -65,12 +65,12 @@ async fn frames_within_gateway_connection_are_counted_once() {
         drop(socket);
         ended(&stats, 1).await;
         assert_eq!(stats.opened(), 1);
-        assert_eq!([CloseKind::ClosedByPeer, CloseKind::Foreign].map(|kind| stats.closed_by(kind)), [1, 0]);
+        assert_eq!([CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind)), [1, 0]);
     }
 }
 
 #[tokio::test]
-async fn connections_within_foreign_ones_may_be_foreign_up_to_a_depth() {
+async fn adapter_connections_may_be_nested_up_to_a_depth() {
     let calls = Arc::default();
     let (address, stats) = listen(unwrapping(&calls)).await;
     let mut socket = TcpStream::connect(address).await.unwrap();
@@ -89,12 +89,12 @@ async fn connections_within_foreign_ones_may_be_foreign_up_to_a_depth() {
 }
 
 #[tokio::test]
-async fn where_frames_alone_are_served_nothing_is_foreign() {
+async fn connection_for_frames_alone_reaches_no_adapter() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
-    let builder = Server::builder().foreign(
+    let builder = Server::builder().adapter(
         |_| true,
-        move |mut transport, context: ForeignContext| {
+        move |mut transport, context: AdapterContext| {
             counted.fetch_add(1, Ordering::SeqCst);
             async move {
                 transport.read_u8().await?;
@@ -164,9 +164,9 @@ async fn connections_within_gateway_share_its_memory_account() {
         shows.lock().take().unwrap().send(connection.is_overloaded()).unwrap();
         async { Some(packet) }
     });
-    let builder = Server::builder().memory_max(1 << 20).foreign(
+    let builder = Server::builder().memory_max(1 << 20).adapter(
         |_| true,
-        async |mut transport, context: ForeignContext| {
+        async |mut transport, context: AdapterContext| {
             transport.read_u8().await?;
             let _hold = context.charge(1 << 20);
             context.serve_wrapped(transport).await;
@@ -181,5 +181,5 @@ async fn connections_within_gateway_share_its_memory_account() {
     let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("it is called or dropped");
     assert_ne!(overloaded.ok(), Some(false));
     drop(here);
-    assert!(!matches!(serving.await.unwrap(), CloseReason::Foreign));
+    assert!(!matches!(serving.await.unwrap(), CloseReason::OtherProtocol));
 }

@@ -1,4 +1,4 @@
-//! The debt of a foreign connection's peer for useless requests. While it is too high, the transport pauses reading, as
+//! The debt of an adapter connection's peer for useless requests. While it is too high, the transport pauses reading, as
 //! the core of a native connection does; see [`Config::waste_rate`](crate::Config::waste_rate).
 
 use crate::runtime::timer::now;

@@ -1,5 +1,5 @@
-//! Calls of foreign connections: those of other protocols on the port of the services. Unary calls enter their methods as
-//! native calls do, in `foreign/turn.rs`; streaming ones begin here.
+//! Calls of adapter connections: those of other protocols on the port of the services. Unary calls enter their methods as
+//! native calls do, in `adapter/turn.rs`; streaming ones begin here.
 
 pub(crate) mod batch;
 pub(crate) mod peers;
@@ -13,7 +13,7 @@ use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
-use crate::server::foreign::batch::ForeignCalled;
+use crate::server::adapter::batch::AdapterCall;
 use crate::service::admission::admit;
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
@@ -43,20 +43,20 @@ use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
-type Serve = dyn Fn(RawTransport, ForeignContext) -> Serving + Send + Sync;
+type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// The handler of one foreign protocol, until the services are known.
-pub(crate) struct ForeignHandler {
+/// The handler of one other protocol, until the services are known.
+pub(crate) struct ProtocolAdapter {
     accepts: Box<Accepts>,
     serve: Box<Serve>,
 }
 
-impl ForeignHandler {
+impl ProtocolAdapter {
     pub(crate) fn new<A, S, F>(accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
         Self {
@@ -68,28 +68,28 @@ impl ForeignHandler {
     /// Adds the handler to a server that offers these services.
     pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<ServiceOffer>) -> frisbee::ServerBuilder {
         let Self { accepts, serve } = self;
-        server.foreign(accepts, move |transport, context| serve(transport, ForeignContext::new(context, &offer)))
+        server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
     }
 }
 
-impl fmt::Debug for ForeignHandler {
+impl fmt::Debug for ProtocolAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignHandler").finish_non_exhaustive()
+        f.debug_struct("ProtocolAdapter").finish_non_exhaustive()
     }
 }
 
-/// The server's side of a foreign connection, and the methods of the server's services; see
-/// [`ServerBuilder::foreign`](crate::ServerBuilder::foreign).
+/// The server's side of an adapter connection, and the methods of the server's services; see
+/// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone, Debug)]
-pub struct ForeignContext {
-    inner: frisbee::ForeignContext,
-    methods: ForeignMethods,
+pub struct AdapterContext {
+    inner: frisbee::AdapterContext,
+    methods: AdapterMethods,
 }
 
-impl ForeignContext {
-    pub(super) fn new(context: frisbee::ForeignContext, offer: &Arc<ServiceOffer>) -> Self {
+impl AdapterContext {
+    pub(super) fn new(context: frisbee::AdapterContext, offer: &Arc<ServiceOffer>) -> Self {
         let connection = context.connection().clone();
-        let caller = ForeignCaller {
+        let caller = AdapterCaller {
             context: context.clone(),
             rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
             connection,
@@ -97,33 +97,33 @@ impl ForeignContext {
             calls: AtomicUsize::new(0),
             in_place: Mutex::new(InPlace::new()),
         };
-        Self { inner: context, methods: ForeignMethods { offer: offer.clone(), caller: Arc::new(caller) } }
+        Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
 
     /// The methods of the server's services, to be called for the client of this connection.
-    pub fn methods(&self) -> &ForeignMethods {
+    pub fn methods(&self) -> &AdapterMethods {
         &self.methods
     }
 }
 
-impl Deref for ForeignContext {
-    type Target = frisbee::ForeignContext;
+impl Deref for AdapterContext {
+    type Target = frisbee::AdapterContext;
 
-    fn deref(&self) -> &frisbee::ForeignContext {
+    fn deref(&self) -> &frisbee::AdapterContext {
         &self.inner
     }
 }
 
-/// The methods of a server's services, for the client of one foreign connection. Clones are for the same client.
+/// The methods of a server's services, for the client of one adapter connection. Clones are for the same client.
 #[derive(Clone)]
-pub struct ForeignMethods {
+pub struct AdapterMethods {
     offer: Arc<ServiceOffer>,
-    caller: Arc<ForeignCaller>,
+    caller: Arc<AdapterCaller>,
 }
 
-/// A client that speaks a foreign protocol.
-struct ForeignCaller {
-    context: frisbee::ForeignContext,
+/// A client that speaks another protocol.
+struct AdapterCaller {
+    context: frisbee::AdapterContext,
     connection: Connection,
     /// For methods with [`Policy::AtMost`], by operation.
     permits: Mutex<BTreeMap<u16, Arc<Semaphore>>>,
@@ -135,15 +135,15 @@ struct ForeignCaller {
     rules: Option<Arc<dyn PeerRules>>,
 }
 
-impl ForeignMethods {
+impl AdapterMethods {
     /// The method `name` of the service with this full name. A client that names many unknown ones is read more slowly;
     /// see [`waste_rate`](frisbee::Config::waste_rate).
-    pub fn get(&self, service: &str, name: &str) -> Option<ForeignMethod> {
+    pub fn get(&self, service: &str, name: &str) -> Option<AdapterMethod> {
         let Some(operation) = self.offer.table.operation(service, name) else {
             self.caller.context.waste(service.len() + name.len());
             return None;
         };
-        Some(ForeignMethod { methods: self.clone(), operation })
+        Some(AdapterMethod { methods: self.clone(), operation })
     }
 
     /// How deep messages of clients may nest; see [`nesting_max`](crate::ServerBuilder::nesting_max).
@@ -157,7 +157,7 @@ impl ForeignMethods {
     }
 
     /// Checks the caller that the metadata of a client states, such as a token, if the server has rules. Call it before
-    /// several [checks of methods](ForeignMethod::check_access): a token that is not accepted then counts once.
+    /// several [checks of methods](AdapterMethod::check_access): a token that is not accepted then counts once.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is not accepted.
@@ -166,13 +166,13 @@ impl ForeignMethods {
     }
 
     /// All methods, in the order of their operations.
-    pub fn iter(&self) -> impl Iterator<Item = ForeignMethod> {
+    pub fn iter(&self) -> impl Iterator<Item = AdapterMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
-        operations.map(|operation| ForeignMethod { methods: self.clone(), operation })
+        operations.map(|operation| AdapterMethod { methods: self.clone(), operation })
     }
 }
 
-impl fmt::Debug for ForeignMethods {
+impl fmt::Debug for AdapterMethods {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.offer.table.methods()).finish()
     }
@@ -183,12 +183,12 @@ impl fmt::Debug for ForeignMethods {
 /// The call passes the server's middleware, policies and limits as any other. In a handler,
 /// [`Request::connection`] is `None`, and [`Request::remote_addr`] is the client's address.
 #[derive(Clone, Debug)]
-pub struct ForeignMethod {
-    methods: ForeignMethods,
+pub struct AdapterMethod {
+    methods: AdapterMethods,
     operation: u16,
 }
 
-impl ForeignMethod {
+impl AdapterMethod {
     fn served(&self) -> &ServedMethod {
         self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
     }
@@ -283,8 +283,8 @@ impl ForeignMethod {
         let done = |result, hold| drop(sender.send((result, hold)));
         let called = place.call(&mut self.methods.batch(deadline::now()), request, &mut out, || done);
         match called {
-            ForeignCalled::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
-            ForeignCalled::InProgress(_task) => {
+            AdapterCall::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
+            AdapterCall::InProgress(_task) => {
                 let lost = Status::unavailable("the server is shutting down");
                 receiver.await.map_or(Err(lost), |(result, _hold)| result)
             }
@@ -302,7 +302,7 @@ impl ForeignMethod {
         &self,
         request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,
         format: &str,
-    ) -> Result<Response<ForeignResponses>, Status> {
+    ) -> Result<Response<AdapterResponses>, Status> {
         let request: Request<MessageBytes> = request.map(|messages| Box::pin(messages) as MessageBytes);
         let Kind::Stream(method) = &self.served().entry.kind else {
             return self.unary_of_stream(request, format).await;
@@ -323,7 +323,7 @@ impl ForeignMethod {
         &self,
         request: Request<MessageBytes>,
         format: &str,
-    ) -> Result<Response<ForeignResponses>, Status> {
+    ) -> Result<Response<AdapterResponses>, Status> {
         let (messages, timeout, origin, extras) = request.into_parts_with_extras();
         let begun = deadline::now();
         let message = match timeout {
@@ -335,7 +335,7 @@ impl ForeignMethod {
         let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(begun)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         let call = InProgress::begin(&self.methods.caller)?;
-        Ok(response.map(|message| ForeignResponses {
+        Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
             deadline: None,
             sleep: None,
@@ -351,7 +351,7 @@ impl ForeignMethod {
         request: Request<MessageBytes>,
         format: &str,
         trace: Option<TraceContext>,
-    ) -> Result<Response<ForeignResponses>, Status> {
+    ) -> Result<Response<AdapterResponses>, Status> {
         let ServedMethod { entry, chain, .. } = self.served();
         let caller = &self.methods.caller;
         let connection = &caller.connection;
@@ -366,7 +366,7 @@ impl ForeignMethod {
         let Prefix { deadline, extras, expires, .. } = *options.unwrap_or_default();
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
-        let request = Request::from_parts_with_extras(messages, timeout, Origin::Foreign(connection.clone()), extras);
+        let request = Request::from_parts_with_extras(messages, timeout, Origin::Adapter(connection.clone()), extras);
         let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
@@ -388,7 +388,7 @@ impl ForeignMethod {
                 Body::One(message) => Box::pin(crate::iter([Ok(message)])),
                 Body::Many(messages) => messages,
             };
-            ForeignResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
+            AdapterResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
         }))
     }
 }
@@ -404,7 +404,7 @@ async fn until_expired<B>(
     }
 }
 
-impl ForeignCaller {
+impl AdapterCaller {
     /// The permits of a method, which calls in all formats share.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
@@ -414,7 +414,7 @@ impl ForeignCaller {
 
 /// A call that counts against the limit of its connection.
 struct InProgress {
-    caller: Arc<ForeignCaller>,
+    caller: Arc<AdapterCaller>,
     /// The runtime of handlers.
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
@@ -426,7 +426,7 @@ struct InProgress {
 }
 
 impl InProgress {
-    fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
+    fn begin(caller: &Arc<AdapterCaller>) -> Result<Self, Status> {
         let runtime = caller.connection.runtime_handle().clone();
         let call = Self { caller: caller.clone(), runtime, observed_call: None, trace: None, expires: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
@@ -467,18 +467,18 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// The responses of a call by [`ForeignMethod::streaming`], in the format of the call. They end with the first error,
+/// The responses of a call by [`AdapterMethod::streaming`], in the format of the call. They end with the first error,
 /// or when the deadline of the call passes.
-pub struct ForeignResponses {
+pub struct AdapterResponses {
     /// `None` when they have ended.
     messages: Option<MessageBytes>,
     deadline: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
     call: InProgress,
-    method: ForeignMethod,
+    method: AdapterMethod,
 }
 
-impl Stream for ForeignResponses {
+impl Stream for AdapterResponses {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -515,8 +515,8 @@ impl Stream for ForeignResponses {
     }
 }
 
-impl fmt::Debug for ForeignResponses {
+impl fmt::Debug for AdapterResponses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForeignResponses").field("method", &self.method.name()).finish_non_exhaustive()
+        f.debug_struct("AdapterResponses").field("method", &self.method.name()).finish_non_exhaustive()
     }
 }

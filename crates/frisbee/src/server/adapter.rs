@@ -1,26 +1,26 @@
 //! The settings of a server for other protocols.
 
-use crate::foreign::peers::{ForeignListener, ForeignPeers};
-use crate::foreign::{ForeignContext, ForeignHandler};
+use crate::adapter::peers::{AdapterListener, AdapterPeers};
+use crate::adapter::{AdapterContext, ProtocolAdapter};
 use crate::{RawTransport, ServerBuilder};
 use std::io;
 
 impl ServerBuilder {
-    /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
+    /// Adds a handler of adapter connections: those that begin with something else than a frame. Default: none, and
     /// such a connection is closed, with a reason that names the protocol if it is known.
     ///
     /// `accepts` decides by the first bytes, possibly a single one, and is called once for a connection; with several
     /// handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the task of the connection
     /// on its worker, and on the runtime of the caller if io_uring drives connections.
     ///
-    /// A foreign connection is counted in [`Stats`](crate::Stats), as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
+    /// An adapter connection is counted in [`Stats`](crate::Stats), as [`CloseKind::OtherProtocol`](crate::CloseKind) when it ends without
     /// an error, and in a [shutdown](crate::Server::serve_with_shutdown), which ends handlers that do not return in time. The
-    /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
+    /// router sees it end with [`CloseReason::OtherProtocol`](crate::CloseReason). A client that sends nothing has
     /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
     /// With TLS the handshake comes first.
     ///
-    /// Frames begin with a zero byte, so nothing that does is foreign. The first id of a client with the old form of
-    /// headers, which has no magic, may be above 255 and look foreign; clients count from 0.
+    /// Frames begin with a zero byte, so no adapter gets what does. The first id of a client with the old form of
+    /// headers, which has no magic, may be above 255 and look like another protocol; clients count from 0.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -29,7 +29,7 @@ impl ServerBuilder {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = Server::builder()
-    ///     .foreign(
+    ///     .adapter(
     ///         |beginning| beginning[0].is_ascii_uppercase(),
     ///         async |transport, context| {
     ///             let mut line = String::new();
@@ -52,20 +52,20 @@ impl ServerBuilder {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
+    pub fn adapter<A, S, F>(mut self, accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.foreign.push(ForeignHandler::new(accepts, serve));
+        self.adapters.push(ProtocolAdapter::new(accepts, serve));
         self
     }
 
-    /// Adds a listener for foreign peers without connections, such as a socket for datagrams. Default: none.
+    /// Adds a listener for adapter peers without connections, such as a socket for datagrams. Default: none.
     ///
-    /// `listen` makes a future that runs in the caller's runtime while the server serves. It [enters](ForeignPeers::enter)
-    /// each peer before it serves it, and returns after [`stopping`](ForeignPeers::stopping) when its work in progress
+    /// `listen` makes a future that runs in the caller's runtime while the server serves. It [enters](AdapterPeers::enter)
+    /// each peer before it serves it, and returns after [`stopping`](AdapterPeers::stopping) when its work in progress
     /// has ended; a shutdown waits for that, up to the [`shutdown_timeout`](Self::shutdown_timeout).
     ///
     /// ```
@@ -77,7 +77,7 @@ impl ServerBuilder {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").await?);
     /// let address = socket.local_addr()?;
-    /// let server = Server::builder().foreign_listener(move |peers| {
+    /// let server = Server::builder().adapter_listener(move |peers| {
     ///     let socket = socket.clone();
     ///     async move {
     ///         let mut datagram = [0; 1500];
@@ -97,12 +97,12 @@ impl ServerBuilder {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn foreign_listener<L, F>(mut self, listen: L) -> Self
+    pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
     where
-        L: Fn(ForeignPeers) -> F + Send + Sync + 'static,
+        L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.listeners.push(ForeignListener::new(listen));
+        self.listeners.push(AdapterListener::new(listen));
         self
     }
 }

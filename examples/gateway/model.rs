@@ -1,6 +1,6 @@
 //! Tensors and images: a native caller sends raw bytes, and a caller in JSON lists, base64 or a `.npy` file.
 //!
-//! `cargo run -p doors --bin model -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
+//! `cargo run -p gateway --bin model -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
 //! application/json' -d '{"tensor": {"dtype": "float32", "data": [[1, 2], [3, 4]]}, "factor": 2}'
 //! localhost:8080/model.Model/Scale`; `docs/tensors.md` has the same from Python. Without an address it calls itself
 //! and ends.

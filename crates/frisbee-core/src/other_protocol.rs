@@ -5,7 +5,7 @@ use std::fmt;
 /// A protocol that was recognised where a header should begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Foreign {
+pub enum OtherProtocol {
     /// frisbee-go up to v0.10.2, whose headers have no magic.
     OldHeaders,
     /// HTTP/1.
@@ -21,22 +21,22 @@ pub enum Foreign {
 }
 
 /// What begins like this is known by it.
-const BEGINNINGS: [(&[u8], Foreign); 12] = [
-    (b"HTTP/", Foreign::Http1),
-    (b"GET ", Foreign::Http1),
-    (b"HEAD ", Foreign::Http1),
-    (b"POST ", Foreign::Http1),
-    (b"PUT ", Foreign::Http1),
-    (b"DELETE ", Foreign::Http1),
-    (b"OPTIONS ", Foreign::Http1),
-    (b"PRI * HTTP", Foreign::Http2),
-    (b"SSH-", Foreign::Ssh),
-    (b"-ERR", Foreign::Redis),
-    (b"-NOAUTH", Foreign::Redis),
-    (b"-DENIED", Foreign::Redis),
+const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
+    (b"HTTP/", OtherProtocol::Http1),
+    (b"GET ", OtherProtocol::Http1),
+    (b"HEAD ", OtherProtocol::Http1),
+    (b"POST ", OtherProtocol::Http1),
+    (b"PUT ", OtherProtocol::Http1),
+    (b"DELETE ", OtherProtocol::Http1),
+    (b"OPTIONS ", OtherProtocol::Http1),
+    (b"PRI * HTTP", OtherProtocol::Http2),
+    (b"SSH-", OtherProtocol::Ssh),
+    (b"-ERR", OtherProtocol::Redis),
+    (b"-NOAUTH", OtherProtocol::Redis),
+    (b"-DENIED", OtherProtocol::Redis),
 ];
 
-impl Foreign {
+impl OtherProtocol {
     /// The protocol that begins with these bytes, up to ten and at least two.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
@@ -57,7 +57,7 @@ impl Foreign {
     }
 }
 
-impl fmt::Display for Foreign {
+impl fmt::Display for OtherProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OldHeaders => {
@@ -81,23 +81,23 @@ mod tests {
     #[test]
     fn protocols_are_recognised_by_their_first_bytes() {
         for (bytes, expected) in [
-            (&b"HTTP/1.1 4"[..], Foreign::Http1),
-            (b"HT", Foreign::Http1),
-            (b"GET / HTTP", Foreign::Http1),
-            (b"PRI * HTTP", Foreign::Http2),
-            (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0], Foreign::Http2),
-            (&[0, 0, 0, 4, 0, 0, 0, 0, 0], Foreign::Http2),
-            (&[0, 0, 18, 4], Foreign::Http2),
-            (&[0, 0, 0, 0, 0, 0, 0, 0], Foreign::OldHeaders),
-            (&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0], Foreign::OldHeaders),
-            (b"SSH-2.0-Op", Foreign::Ssh),
-            (b"-ERR unkno", Foreign::Redis),
-            (b"*1\r\n$4\r\nPI", Foreign::Redis),
-            (b"*12\r\n$4\r\nP", Foreign::Redis),
-            (b"220 mail.t", Foreign::Lines),
-            (b"220-mail.t", Foreign::Lines),
+            (&b"HTTP/1.1 4"[..], OtherProtocol::Http1),
+            (b"HT", OtherProtocol::Http1),
+            (b"GET / HTTP", OtherProtocol::Http1),
+            (b"PRI * HTTP", OtherProtocol::Http2),
+            (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0], OtherProtocol::Http2),
+            (&[0, 0, 0, 4, 0, 0, 0, 0, 0], OtherProtocol::Http2),
+            (&[0, 0, 18, 4], OtherProtocol::Http2),
+            (&[0, 0, 0, 0, 0, 0, 0, 0], OtherProtocol::OldHeaders),
+            (&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0], OtherProtocol::OldHeaders),
+            (b"SSH-2.0-Op", OtherProtocol::Ssh),
+            (b"-ERR unkno", OtherProtocol::Redis),
+            (b"*1\r\n$4\r\nPI", OtherProtocol::Redis),
+            (b"*12\r\n$4\r\nP", OtherProtocol::Redis),
+            (b"220 mail.t", OtherProtocol::Lines),
+            (b"220-mail.t", OtherProtocol::Lines),
         ] {
-            assert_eq!(Foreign::of(bytes), Some(expected), "{bytes:?}");
+            assert_eq!(OtherProtocol::of(bytes), Some(expected), "{bytes:?}");
         }
         for bytes in [
             &b"whatever it is"[..],
@@ -112,7 +112,7 @@ mod tests {
             b"* text",
             &[0, 0, 6, 4, 0, 0, 0, 0, 1],
         ] {
-            assert_eq!(Foreign::of(bytes), None, "{bytes:?}");
+            assert_eq!(OtherProtocol::of(bytes), None, "{bytes:?}");
         }
     }
 }

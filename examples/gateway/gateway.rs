@@ -1,9 +1,9 @@
 //! One service by every protocol on one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and also
 //! its schema and its health, for tools, and the console, for people: <http://localhost:8080/console/>.
 //!
-//! `cargo run -p doors --bin doors -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
+//! `cargo run -p gateway --bin gateway -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
 //! application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md` has a line for each
-//! door. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address it calls itself
+//! protocol. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address it calls itself
 //! by some of them and ends. With the path of a Unix socket after the address it shows its activity there: `frpc top
 //! --server unix:PATH`.
 
@@ -63,10 +63,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     };
     let server = builder.bind(address).await?;
-    println!("every door on {0}, and the console on http://{0}/console/; ^C stops", server.local_addr());
+    println!("every protocol on {0}, and the console on http://{0}/console/; ^C stops", server.local_addr());
     #[cfg(unix)]
     if let Some(path) = env::args().nth(2) {
-        let introspection = Introspection::new().server("doors", server.inspector());
+        let introspection = Introspection::new().server("gateway", server.inspector());
         tokio::spawn(introspection.serve_unix(path));
     }
     let stop = async { tokio::signal::ctrl_c().await.unwrap_or(()) };

@@ -1,6 +1,6 @@
 //! A server and a client that count their calls, with the page for Prometheus on the port of the service.
 //!
-//! `cargo run --release -p doors --bin observed -- 127.0.0.1:8080`, and then `curl localhost:8080/metrics`; a
+//! `cargo run --release -p gateway --bin observed -- 127.0.0.1:8080`, and then `curl localhost:8080/metrics`; a
 //! Prometheus takes `static_configs: [{targets: ["127.0.0.1:8080"]}]`. Without an address it prints the counters and
 //! ends.
 

@@ -5,7 +5,7 @@ use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service as Interop;
 use frpc::codegen::{Format, FormatTerms, Layout, Method, Methods, Service};
 use frpc::{
-    Acceptor, Call, CallKind, CallResponse, Code, Config, ForeignContext, ForeignMethod, Middleware, Next, Policy,
+    Acceptor, AdapterContext, AdapterMethod, Call, CallKind, CallResponse, Code, Config, Middleware, Next, Policy,
     Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
 };
 use futures_util::StreamExt;
@@ -87,9 +87,9 @@ impl Service for Words {
     }
 }
 
-/// A server, and the context of a foreign connection to it.
-struct Door {
-    context: ForeignContext,
+/// A server, and the context of an adapter connection to it.
+struct Host {
+    context: AdapterContext,
     began: mpsc::UnboundedReceiver<()>,
     dropped: mpsc::UnboundedReceiver<()>,
     gate: Arc<Semaphore>,
@@ -99,7 +99,7 @@ struct Door {
     _server: Acceptor,
 }
 
-impl Door {
+impl Host {
     async fn open(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let ((began, has_begun), (dropped, was_dropped)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         let gate = Arc::new(Semaphore::new(0));
@@ -107,7 +107,7 @@ impl Door {
         let (over, is_over) = oneshot::channel::<()>();
         let (give, mut given) = mpsc::unbounded_channel();
         let is_over = std::sync::Mutex::new(Some(is_over));
-        let builder = Server::builder().add_service(words).foreign(
+        let builder = Server::builder().add_service(words).adapter(
             |_| true,
             move |transport, context| {
                 let is_over = is_over.lock().expect("no task panics").take();
@@ -132,7 +132,7 @@ impl Door {
         Self { context, began, dropped, gate, _client: client, _over: over, _server: server }
     }
 
-    fn method(&self, name: &str) -> ForeignMethod {
+    fn method(&self, name: &str) -> AdapterMethod {
         self.context.methods().get("words.Words", name).expect("it is a method")
     }
 
@@ -149,7 +149,7 @@ fn words(words: &[&'static str]) -> impl futures_util::Stream<Item = Result<Byte
 }
 
 /// The answer of a method to these words.
-async fn stream(method: ForeignMethod, requests: &[&'static str]) -> Result<Vec<String>, Status> {
+async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<String>, Status> {
     let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
     let mut all = Vec::new();
     while let Some(response) = responses.next().await {
@@ -169,42 +169,42 @@ fn code<T>(result: Result<T, Status>) -> Code {
 
 #[tokio::test]
 async fn methods_of_every_kind_are_called_with_bytes_and_metadata() {
-    let door = Door::open(|builder| builder).await;
+    let host = Host::open(|builder| builder).await;
     let kinds = [CallKind::Unary, CallKind::ServerStreaming, CallKind::ClientStreaming, CallKind::Streaming];
-    let found: Vec<_> = door.context.methods().iter().map(|method| (method.name(), method.kind())).collect();
+    let found: Vec<_> = host.context.methods().iter().map(|method| (method.name(), method.kind())).collect();
     assert_eq!(found, NAMES.into_iter().zip(kinds).collect::<Vec<_>>());
-    door.gate.add_permits(2);
+    host.gate.add_permits(2);
     let mut request = Request::new(Bytes::from_static(b"one"));
     request.metadata_mut().insert("word", "open").expect("it is valid");
-    let response = door.method(UPPER).unary(request, "text").await.expect("it answers");
+    let response = host.method(UPPER).unary(request, "text").await.expect("it answers");
     assert_eq!((&response.get_ref()[..], response.metadata().get("word")), (&b"ONE"[..], Some("open")));
-    assert_eq!(stream(door.method(UPPER), &["two"]).await.expect("it answers"), ["TWO"]);
-    assert_eq!(stream(door.method("Split"), &["a b c"]).await.expect("it answers"), ["a", "b", "c"]);
-    assert_eq!(stream(door.method("Join"), &["a", "b", "c"]).await.expect("it answers"), ["abc"]);
-    assert_eq!(stream(door.method("Echo"), &["a", "b"]).await.expect("it answers"), ["a", "b"]);
+    assert_eq!(stream(host.method(UPPER), &["two"]).await.expect("it answers"), ["TWO"]);
+    assert_eq!(stream(host.method("Split"), &["a b c"]).await.expect("it answers"), ["a", "b", "c"]);
+    assert_eq!(stream(host.method("Join"), &["a", "b", "c"]).await.expect("it answers"), ["abc"]);
+    assert_eq!(stream(host.method("Echo"), &["a", "b"]).await.expect("it answers"), ["a", "b"]);
 }
 
 #[tokio::test]
 async fn requests_of_the_wrong_shape_or_format_are_refused() {
-    let mut door = Door::open(|builder| builder).await;
+    let mut host = Host::open(|builder| builder).await;
     let bytes = || Request::new(Bytes::from_static(b"\xff"));
-    assert_eq!(code(door.method(UPPER).unary(bytes(), "text").await), Code::InvalidArgument);
-    assert_eq!(code(door.method(UPPER).unary(bytes(), "json").await), Code::Unimplemented);
-    assert_eq!(code(door.method("Echo").unary(bytes(), "text").await), Code::Unimplemented);
+    assert_eq!(code(host.method(UPPER).unary(bytes(), "text").await), Code::InvalidArgument);
+    assert_eq!(code(host.method(UPPER).unary(bytes(), "json").await), Code::Unimplemented);
+    assert_eq!(code(host.method("Echo").unary(bytes(), "text").await), Code::Unimplemented);
     for count in [0, 2] {
-        assert_eq!(code(stream(door.method("Split"), &["a"; 2][..count]).await), Code::InvalidArgument);
+        assert_eq!(code(stream(host.method("Split"), &["a"; 2][..count]).await), Code::InvalidArgument);
     }
-    assert!(door.context.methods().get("words.Words", "Lower").is_none());
-    assert!(door.context.methods().get("Words", UPPER).is_none());
-    assert_eq!(door.began.try_recv().ok(), None, "no handler has run");
+    assert!(host.context.methods().get("words.Words", "Lower").is_none());
+    assert!(host.context.methods().get("Words", UPPER).is_none());
+    assert_eq!(host.began.try_recv().ok(), None, "no handler has run");
 }
 
 #[tokio::test]
 async fn generated_service_accepts_json_calls_by_schema_names() {
     let (give, mut given) = mpsc::unbounded_channel();
-    let builder = Server::builder().add_service(InteropServer::new(Interop)).foreign(
+    let builder = Server::builder().add_service(InteropServer::new(Interop)).adapter(
         |_| true,
-        move |transport, context: ForeignContext| {
+        move |transport, context: AdapterContext| {
             let give = give.clone();
             async move {
                 let _ = give.send(context.clone());
@@ -245,88 +245,88 @@ impl Middleware for Closed {
 }
 
 #[tokio::test]
-async fn a_middleware_that_denies_denies_foreign_calls_of_every_kind() {
-    let mut door = Door::open(|builder| builder.middleware(Closed)).await;
-    door.gate.add_permits(2);
-    let denied = door.method(UPPER).unary(Request::new(Bytes::new()), "text").await;
+async fn denying_middleware_denies_adapter_calls_of_every_kind() {
+    let mut host = Host::open(|builder| builder.middleware(Closed)).await;
+    host.gate.add_permits(2);
+    let denied = host.method(UPPER).unary(Request::new(Bytes::new()), "text").await;
     assert_eq!(code(denied), Code::PermissionDenied);
     for name in NAMES {
-        assert_eq!(code(stream(door.method(name), &["a"]).await), Code::PermissionDenied, "{name}");
+        assert_eq!(code(stream(host.method(name), &["a"]).await), Code::PermissionDenied, "{name}");
     }
-    assert_eq!(door.began.try_recv().ok(), None, "no handler has run");
+    assert_eq!(host.began.try_recv().ok(), None, "no handler has run");
 }
 
 #[tokio::test(start_paused = true)]
 async fn deadline_ends_gateway_handlers_and_streams() {
     for policy in [Policy::Inline, Policy::Concurrent] {
-        let mut door = Door::open(|builder| builder.policy(policy)).await;
+        let mut host = Host::open(|builder| builder.policy(policy)).await;
         let mut request = Request::new(Bytes::from_static(b"a"));
         request.set_timeout(Duration::from_secs(1));
-        let method = door.method(UPPER);
+        let method = host.method(UPPER);
         let called = tokio::time::timeout(PATIENCE, method.unary(request, "text")).await.expect("it ends");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
-        soon(&mut door.dropped).await;
+        soon(&mut host.dropped).await;
         // A stream whose requests never end.
         let requests = words(&["a"]).chain(futures_util::stream::pending());
         let mut request = Request::new(requests);
         request.set_timeout(Duration::from_secs(1));
-        let mut echoed = door.method("Echo").streaming(request, "text").await.expect("it begins").into_inner();
+        let mut echoed = host.method("Echo").streaming(request, "text").await.expect("it begins").into_inner();
         assert_eq!(echoed.next().await.and_then(Result::ok), Some(Bytes::from_static(b"a")));
         let last = tokio::time::timeout(PATIENCE, echoed.next()).await.expect("it ends");
         assert_eq!(last.map(code), Some(Code::DeadlineExceeded));
         assert!(echoed.next().await.is_none());
     }
-    let door = Door::open(|builder| builder).await;
+    let host = Host::open(|builder| builder).await;
     let mut request = Request::new(Bytes::new());
     request.set_timeout(Duration::ZERO);
-    assert_eq!(code(door.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
+    assert_eq!(code(host.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
 }
 
 #[tokio::test]
-async fn dropping_a_foreign_call_drops_its_handler() {
+async fn dropping_an_adapter_call_drops_its_handler() {
     for policy in [Policy::Inline, Policy::Concurrent] {
-        let mut door = Door::open(|builder| builder.policy(policy)).await;
-        let call = door.call("a");
-        soon(&mut door.began).await;
+        let mut host = Host::open(|builder| builder.policy(policy)).await;
+        let call = host.call("a");
+        soon(&mut host.began).await;
         call.abort();
-        soon(&mut door.dropped).await;
+        soon(&mut host.dropped).await;
     }
 }
 
 #[tokio::test]
-async fn foreign_calls_keep_to_the_policy_of_their_method() {
-    let mut door = Door::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
-    let calls = [door.call("a"), door.call("b")];
-    soon(&mut door.began).await;
+async fn adapter_calls_keep_to_the_policy_of_their_method() {
+    let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
+    let calls = [host.call("a"), host.call("b")];
+    soon(&mut host.began).await;
     // The other one waits for a permit, and this one answers first.
-    assert_eq!(stream(door.method("Join"), &["a"]).await.expect("it answers"), ["a"]);
-    assert_eq!(door.began.try_recv().ok(), None);
-    door.gate.add_permits(2);
+    assert_eq!(stream(host.method("Join"), &["a"]).await.expect("it answers"), ["a"]);
+    assert_eq!(host.began.try_recv().ok(), None);
+    host.gate.add_permits(2);
     for call in calls {
         call.await.expect("it does not panic").expect("it answers");
     }
-    soon(&mut door.began).await;
+    soon(&mut host.began).await;
 }
 
 #[tokio::test]
-async fn foreign_calls_beyond_the_limit_of_a_connection_are_refused() {
-    let mut door = Door::open(|builder| builder.config(Config::default().calls_max(2))).await;
-    let calls = [door.call("a"), door.call("b")];
+async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
+    let mut host = Host::open(|builder| builder.config(Config::default().calls_max(2))).await;
+    let calls = [host.call("a"), host.call("b")];
     for _ in &calls {
-        soon(&mut door.began).await;
+        soon(&mut host.began).await;
     }
-    assert_eq!(code(door.call("c").await.expect("it does not panic")), Code::ResourceExhausted);
-    door.gate.add_permits(3);
+    assert_eq!(code(host.call("c").await.expect("it does not panic")), Code::ResourceExhausted);
+    host.gate.add_permits(3);
     for call in calls {
         call.await.expect("it does not panic").expect("it answers");
     }
-    door.call("d").await.expect("it does not panic").expect("there is room again");
+    host.call("d").await.expect("it does not panic").expect("there is room again");
 }
 
 #[tokio::test]
-async fn a_panic_of_a_foreign_call_ends_that_call_alone() {
-    let door = Door::open(|builder| builder).await;
-    door.gate.add_permits(1);
-    assert_eq!(code(door.call("panic").await.expect("it is caught")), Code::Internal);
-    door.call("a").await.expect("it does not panic").expect("it answers");
+async fn panic_of_an_adapter_call_ends_that_call_alone() {
+    let host = Host::open(|builder| builder).await;
+    host.gate.add_permits(1);
+    assert_eq!(code(host.call("panic").await.expect("it is caught")), Code::Internal);
+    host.call("a").await.expect("it does not panic").expect("it answers");
 }

@@ -9,7 +9,7 @@ pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
 /// Echoes one line in capitals to clients whose first byte is a letter.
 fn shouting() -> ServerBuilder {
-    Server::builder().foreign(
+    Server::builder().adapter(
         |beginning| beginning[0].is_ascii_alphabetic(),
         async |mut transport, _context| {
             let mut line = Vec::new();
@@ -52,7 +52,7 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn foreign_connections_and_frames_are_served_on_one_port() {
+async fn frames_and_other_protocols_are_served_on_one_port() {
     let server = shouting().bind("127.0.0.1:0", echo()).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
     let serving = tokio::spawn(server.serve());
@@ -62,12 +62,12 @@ async fn foreign_connections_and_frames_are_served_on_one_port() {
     assert_eq!(say(address, &[b"{}\n{}\n{}\n"]).await, b"", "what no handler accepts is closed");
     call(address).await;
     serving.abort();
-    assert_eq!([CloseKind::Foreign, CloseKind::BadMagic].map(|kind| stats.closed_by(kind)), [2, 1]);
+    assert_eq!([CloseKind::OtherProtocol, CloseKind::BadMagic].map(|kind| stats.closed_by(kind)), [2, 1]);
 }
 
 #[tokio::test]
-async fn frames_are_not_offered_to_foreign_handlers() {
-    let greedy = Server::builder().foreign(|_| true, async |_transport, _context| Ok(()));
+async fn frames_are_not_offered_to_adapters() {
+    let greedy = Server::builder().adapter(|_| true, async |_transport, _context| Ok(()));
     let acceptor = greedy.build(echo()).unwrap();
     for first in [&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0][..], &[0, 1, 0, 10, 0, 0, 0, 0]] {
         let (mut here, there) = crate::memory();
@@ -80,15 +80,15 @@ async fn frames_are_not_offered_to_foreign_handlers() {
         drop(here);
         serving.await.unwrap();
     }
-    assert_eq!(acceptor.stats().closed_by(CloseKind::Foreign), 0);
+    assert_eq!(acceptor.stats().closed_by(CloseKind::OtherProtocol), 0);
 }
 
 #[tokio::test]
-async fn a_foreign_connection_is_open_until_its_handler_returns() {
+async fn adapter_connection_is_open_until_its_handler_returns() {
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = std::sync::Mutex::new(Some(proceed));
     let acceptor = Server::builder()
-        .foreign(
+        .adapter(
             |_| true,
             move |_transport, _context| {
                 let proceed = proceed.lock().unwrap().take().expect("there is one connection");
@@ -111,14 +111,14 @@ async fn a_foreign_connection_is_open_until_its_handler_returns() {
     }
     assert_eq!(acceptor.stats().open(), 1);
     proceeds.send(()).unwrap();
-    assert!(matches!(serving.await.unwrap(), CloseReason::Foreign));
-    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Foreign)], [0, 1]);
+    assert!(matches!(serving.await.unwrap(), CloseReason::OtherProtocol));
+    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::OtherProtocol)], [0, 1]);
 }
 
 #[tokio::test]
-async fn a_failed_foreign_connection_is_counted_by_its_error() {
+async fn failed_adapter_connection_is_counted_by_its_error() {
     let failing = |_transport, _context| async { Err(std::io::ErrorKind::InvalidData.into()) };
-    let acceptor = Server::builder().foreign(|_| true, failing).build(echo()).unwrap();
+    let acceptor = Server::builder().adapter(|_| true, failing).build(echo()).unwrap();
     let (mut here, there) = crate::memory();
     here.write_all(b"x").await.unwrap();
     assert!(matches!(acceptor.serve_connection(there).await, CloseReason::Io { .. }));
@@ -126,9 +126,9 @@ async fn a_failed_foreign_connection_is_counted_by_its_error() {
 }
 
 #[tokio::test]
-async fn a_foreign_handler_that_panics_leaves_no_open_connection() {
+async fn adapter_that_panics_leaves_no_open_connection() {
     let panicking = |_transport, _context| async { panic!("a defect of the handler") };
-    let acceptor = Server::builder().foreign(|_| true, panicking).build(echo()).unwrap();
+    let acceptor = Server::builder().adapter(|_| true, panicking).build(echo()).unwrap();
     let (mut here, there) = crate::memory();
     here.write_all(b"x").await.unwrap();
     acceptor.serve_connection(there).await;
@@ -136,8 +136,8 @@ async fn a_foreign_handler_that_panics_leaves_no_open_connection() {
 }
 
 #[tokio::test]
-async fn a_stop_tells_foreign_handlers_and_waits_for_them() {
-    let server = Server::builder().foreign(
+async fn stop_notifies_adapters_and_waits_for_them() {
+    let server = Server::builder().adapter(
         |_| true,
         async |mut transport, context| {
             transport.write_all(b"ready").await?;
@@ -161,10 +161,10 @@ async fn a_stop_tells_foreign_handlers_and_waits_for_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_drops_foreign_handlers_that_do_not_return() {
+async fn stop_drops_adapters_that_do_not_return() {
     let (dropped, mut alive) = mpsc::channel::<()>(1);
     let acceptor = Server::builder()
-        .foreign(
+        .adapter(
             |_| true,
             move |_transport, _context| {
                 let dropped = dropped.clone();
