@@ -240,7 +240,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// As [`poll_any`](Self::poll_any), into another message. Whether there is one.
-    #[inline(never)]
     fn poll_over(&mut self, into: &mut M, context: &mut Context<'_>) -> Poll<Result<bool, Status>> {
         self.poll_any(context).map(|next| match next {
             Some(message) => message.map(|message| {
@@ -252,7 +251,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// As [`poll_message`](Self::poll_message), for any kind of item.
-    #[inline(never)]
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
@@ -293,7 +291,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Handles an item that is no message. Returns the end of the stream, if it ends by that: an error, or nothing.
-    #[cold]
     fn handle_other(&mut self, other: StreamControl) -> Option<Option<Result<M, Status>>> {
         let status = match other {
             StreamControl::Metadata(metadata) => {
@@ -441,7 +438,6 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<
 }
 
 /// As [`read`], for messages that are long, packed or have a prefix.
-#[inline(never)]
 fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {

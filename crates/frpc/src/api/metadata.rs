@@ -242,7 +242,6 @@ impl Metadata {
         self.insert_slow(key, value)
     }
 
-    #[inline(never)]
     fn insert_slow(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         let replaced = self.0.find(key).map(|entry| entry.value.len());
         if replaced.is_none() && self.len() >= ENTRIES_MAX {
@@ -272,7 +271,6 @@ fn is_entry(key: &[u8], value: &[u8]) -> bool {
 }
 
 /// Why an entry is refused whose key or text has wrong characters.
-#[cold]
 fn refused(key: &[u8]) -> MetadataError {
     if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
@@ -302,7 +300,6 @@ fn is_key(key: &[u8]) -> bool {
     is_any_key(key)
 }
 
-#[inline(never)]
 fn is_any_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
 }
@@ -317,7 +314,6 @@ const LANES: usize = 16;
 
 /// Whether a text is printable ASCII. It stops at the first bytes that are not: of a loop that does not, the compiler makes
 /// one for very long texts, of a hundred times as much code.
-#[inline(never)]
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
     const FOUR: usize = 2 * TWO;
@@ -332,7 +328,6 @@ fn is_printable(text: &[u8]) -> bool {
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 
-#[inline(never)]
 fn is_short_printable(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -355,7 +350,6 @@ fn is_binary(key: &[u8]) -> bool {
 }
 
 /// The beginning of a key, for an error.
-#[cold]
 fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }

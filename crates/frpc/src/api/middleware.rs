@@ -151,7 +151,6 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    #[cold]
     fn of(title: Title) -> Self {
         Self { title, extras: OptionalExtras::default(), timeout: None, origin: Origin::Here }
     }

@@ -330,7 +330,6 @@ impl<M> Stream for ResponseStream<M> {
 }
 
 /// A function of its own, so that streams which are not channels need no room for it on the stack.
-#[inline(never)]
 fn poll_channel<T>(receiver: &mut mpsc::Receiver<T>, context: &mut Context<'_>) -> Poll<Option<T>> {
     receiver.poll_recv(context)
 }

@@ -101,7 +101,6 @@ pub(crate) struct LateReplies {
 
 impl LateReplies {
     /// Counts and reports them. Not under the lock of the calls, since an observer may make some.
-    #[cold]
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
@@ -145,7 +144,6 @@ impl ObservedCalls {
         }
     }
 
-    #[cold]
     fn find_row(&mut self, method: &'static Method) -> u32 {
         let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
         self.last = known.unwrap_or_else(|| {
@@ -196,20 +194,17 @@ impl ObservedCalls {
         }
     }
 
-    #[cold]
     fn grow_tracked(&mut self, slot: usize) {
         self.tracked.resize(slot + 1, TrackedCall::default());
     }
 
     /// Prepares the record of calls of a method that are sent now.
-    #[cold]
     fn renew(&mut self, now: Instant, method: &'static Method) {
         let record = CallRecord { time: self.since(now), row: self.row(method), has_observer: false };
         self.sent = (now, Some(method), record);
     }
 
     /// Makes room for the call in a slot.
-    #[cold]
     fn grow(&mut self, slot: usize, record: CallRecord) {
         self.begun.resize(slot, CallRecord::NOTHING);
         self.begun.push(record);
@@ -268,7 +263,6 @@ impl Calls {
 
     /// Takes the replies of a turn that began now, and adds the callers to wake. Those that are messages are counted here:
     /// most of a turn answer calls that were sent at one time, and these are counted together.
-    #[inline(never)]
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -308,7 +302,6 @@ impl Calls {
     }
 
     /// The call of a ticket, which has ended in this turn.
-    #[cold]
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -325,20 +318,17 @@ impl Calls {
     }
 
     /// The call of a ticket, which has ended in this way.
-    #[cold]
     pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
         if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
     /// The call of a ticket that its caller cancels now.
-    #[cold]
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_batch(deadline::now());
         self.over(ticket)
     }
 
     /// Counts a call that is over. If it was counted as answered, it is so no longer.
-    #[cold]
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
         let row = observed.row(method);
@@ -350,7 +340,6 @@ impl Calls {
     }
 
     /// Forgets a call whose request was not sent.
-    #[cold]
     pub(super) fn forget_observed(&mut self, slot: usize) {
         if let Some(record) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
             *record = CallRecord::NOTHING;
@@ -358,7 +347,6 @@ impl Calls {
     }
 
     /// Notes a reply to a call that is no longer waited for.
-    #[cold]
     pub(super) fn note_late(&mut self) {
         if let Some(observed) = &mut self.observed {
             observed.late += 1;

@@ -66,7 +66,6 @@ impl OfferedServices {
 
     /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known checks
     /// again when it is answered.
-    #[cold]
     pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
         if let Some((_, rules)) = self.known.iter().find(|(known, _)| std::ptr::eq(*known, layout)) {
             self.last = Some(layout);

@@ -36,7 +36,6 @@ impl Calls {
     }
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
-    #[cold]
     pub(crate) fn time(&mut self, ticket: CallTicket, begun: Option<Instant>) {
         let begun = begun.unwrap_or_else(|| self.now(deadline::now));
         self.times_next = false;
@@ -49,14 +48,12 @@ impl Calls {
     }
 
     /// Has the next call timed, unless one is.
-    #[cold]
     pub(crate) fn time_next(&mut self) {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
     /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
     /// come, the turn checks for it. `is_in_turn` says that no call begins before.
-    #[cold]
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_turn: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
@@ -79,7 +76,6 @@ impl Calls {
     }
 
     /// Measures the timed call, whose deadline has passed.
-    #[cold]
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
             && let Some(TimedCall { begun, .. }) = timing.timed.take()
@@ -91,7 +87,6 @@ impl Calls {
     }
 
     /// Forgets the call that is timed: it was not sent, or the connection has ended.
-    #[cold]
     pub(super) fn forget_timed(&mut self) {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()

@@ -57,7 +57,6 @@ impl Session {
     }
 
     /// Makes the instance of another method than before `last`.
-    #[inline(never)] // So that calls of the same method do without the registers that this takes.
     fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take() {
             self.instances.insert(last, instance);

@@ -77,7 +77,6 @@ impl BatchCalls {
         self.calls.set(self.calls.get().wrapping_add(1));
     }
 
-    #[cold]
     fn add_other(&self, row: u32, code: Code) {
         let mut others = self.others.borrow_mut();
         if code != Code::Ok {

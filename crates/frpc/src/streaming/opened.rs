@@ -81,7 +81,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Reads the message that was kept.
-    #[cold]
     pub(super) fn read_first(&mut self, body: Bytes) -> Option<Result<M, Status>> {
         match read(StreamMessage::Shared(body), self.reading) {
             Read::Message(message) => Some(Ok(message)),

@@ -75,7 +75,6 @@ where
 /// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
 /// `message` gives its message, which `put` puts into a packet, and `failure` makes a status of an item without one. Gives
 /// the number of messages sent.
-#[inline(never)] // In a frame of its own, where few values compete for registers.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,

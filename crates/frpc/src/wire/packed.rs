@@ -148,7 +148,6 @@ impl fmt::Display for PackedError {
 }
 
 /// Inflates a packed message.
-#[cold]
 fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, PackedError> {
     // A compat peer has not been told.
     if packing(by).is_none() || by.peer().hello().is_none() {

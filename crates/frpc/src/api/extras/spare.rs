@@ -22,7 +22,6 @@ pub(super) fn take() -> Box<Extras> {
 }
 
 /// Keeps a box for the next message, and drops its contents.
-#[inline(never)]
 pub(super) fn recycle(mut extras: Box<Extras>) {
     if extras.is_light() {
         extras.metadata.clear();
@@ -32,7 +31,6 @@ pub(super) fn recycle(mut extras: Box<Extras>) {
 }
 
 /// Empties a box that owns memory, and keeps it.
-#[cold]
 fn keep_emptied(mut extras: Box<Extras>) {
     // Before anything is borrowed: the values of a user may have metadata themselves.
     extras.clear();

@@ -112,7 +112,6 @@ impl Entries {
     }
 
     /// Takes the marks off entries at the end of a buffer.
-    #[cold]
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
         for entry in self.iter() {
@@ -148,7 +147,6 @@ impl Entries {
     }
 
     /// Appends an entry. The lengths are within the limits of metadata.
-    #[cold]
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
         put_varint(&mut key_len, key.len() as u64);
@@ -183,7 +181,6 @@ impl Entries {
     }
 
     /// Takes the entry of a key out. Returns whether it was there.
-    #[cold]
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
         let Some(found) = self.find(key) else { return false };
         let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());

@@ -61,7 +61,6 @@ impl ChainFuture {
     }
 
     /// Begins the next middleware.
-    #[inline(never)]
     fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(mut last) = self.last.take() else { return Poll::Pending };
         let (Some(InnerChain { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
@@ -75,7 +74,6 @@ impl ChainFuture {
         self.answered(polled)
     }
 
-    #[inline(never)]
     fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(place) = &mut self.middleware else { return Poll::Pending };
         let polled = place.as_mut().project().runs.poll(None, context);
@@ -185,7 +183,6 @@ impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
 
     /// The status of the call by that which its middleware returned. Whatever call that was of, this call has not run if
     /// the middleware never continued it, or if it was not sent.
-    #[cold]
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost.as_mut().project().has_run.as_ref();
         match has_run.is_none_or(|has_run| has_run.load(Ordering::Relaxed)) {
@@ -215,7 +212,6 @@ pub(crate) struct PooledCall<T> {
 
 impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     /// Begins a call in the memory of another, if the chain keeps some.
-    #[inline(never)]
     pub(crate) fn new<A, F>(
         chain: &Arc<Chain>,
         title: Title,
@@ -307,7 +303,6 @@ impl Chain {
     }
 
     /// Memory for a call.
-    #[cold]
     fn place<T>(&self) -> MiddlewareCall<T> {
         let outermost = match self.middleware.first() {
             Some(middleware) => middleware.clone().place(),
@@ -317,7 +312,6 @@ impl Chain {
     }
 
     /// Runs a call within the chain.
-    #[inline(never)]
     pub(crate) fn around<A, B, F>(
         self: &Arc<Self>,
         title: Title,
