@@ -203,7 +203,6 @@ impl<M: Message> Streaming<M> {
         )
     }
 
-    #[inline(always)] // For short messages in a row; the rest of it is a call.
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         match self.read_short() {
             Some(message) => Poll::Ready(Some(Ok(message))),
@@ -212,7 +211,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Reads a short message that has come, if nothing else has to be looked at.
-    #[inline(always)]
     fn read_short(&mut self) -> Option<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
@@ -226,7 +224,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// As [`read_short`](Self::read_short), over another message. Whether one has been read.
-    #[inline(always)]
     fn read_short_over(&mut self, message: &mut M) -> bool {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
@@ -424,7 +421,6 @@ enum StreamControl {
 }
 
 /// Reads a packet of a stream in its buffer.
-#[inline(always)] // In one place.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     match message {
         StreamMessage::Copied(body) if prefix::is_bare(body) => {

@@ -10,7 +10,6 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 }
 
 /// The same, if the kind of the server was not known yet: a server of another protocol has run no call.
-#[cold]
 pub(crate) fn lost_early(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
@@ -30,7 +29,6 @@ pub(crate) fn unreachable(why: &str) -> Status {
 /// The message was not sent: [`ResourceExhausted`](crate::Code::ResourceExhausted) if it is too long, otherwise
 /// [`Unavailable`](crate::Code::Unavailable).
 impl From<SendError> for Status {
-    #[cold]
     fn from(error: SendError) -> Self {
         match error {
             SendError::Closed(reason) => Self::unavailable(format!("not sent: {reason}")),
@@ -42,18 +40,15 @@ impl From<SendError> for Status {
 }
 
 /// The status of calls to a client that offers no service.
-#[cold]
 pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").unsent()
 }
 
 /// The status of a call whose deadline had passed when it could be sent.
-#[cold]
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
 }
 
-#[cold]
 pub(crate) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
 }

@@ -59,7 +59,6 @@ impl OfferedServices {
     }
 
     /// Whether the service is the one that was last found callable.
-    #[inline(always)]
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }

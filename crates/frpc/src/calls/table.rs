@@ -123,7 +123,6 @@ impl CallTable {
     }
 
     /// Records the load report of a fleet's server in front of a reply.
-    #[cold]
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
@@ -135,13 +134,11 @@ impl CallTable {
     }
 
     /// Notes that a call was answered elsewhere before the server of a fleet has answered its trial.
-    #[cold]
     pub(crate) fn handle_outrun(&self) {
         self.report(ServerEvent::Outrun);
     }
 
     /// Has the next call timed.
-    #[cold]
     pub(crate) fn time_next(&self) {
         self.calls.lock().time_next();
     }

@@ -89,7 +89,6 @@ impl Link {
 
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
     /// calls, further calls use a new connection.
-    #[cold]
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
         let given_up = self.connection.send_now(|outbox| {

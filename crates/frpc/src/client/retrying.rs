@@ -56,7 +56,6 @@ impl Attempts {
     }
 
     /// The status of the call by that of its last attempt. The call may have run if one of its attempts may have.
-    #[cold]
     fn verdict(self, status: Status, method: &Method) -> Status {
         if status.may_have_run() || self.ran.is_none() && !self.is_cancelled {
             return status;

@@ -95,7 +95,6 @@ impl ChainFuture {
 impl Future for ChainFuture {
     type Output = Result<CallResponse, Status>;
 
-    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let Some(last) = &mut this.last else { return this.poll_middleware(context) };
@@ -128,7 +127,6 @@ pub(crate) struct MiddlewareCall<T> {
 
 impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
     /// Begins the next call, within the same chain.
-    #[inline(always)]
     pub(crate) fn begin<A, F>(
         &mut self,
         chain: &Arc<Chain>,
@@ -157,7 +155,6 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
 
 impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
     /// Polls the middleware, until it has a [`reply`](Self::reply).
-    #[inline(always)]
     pub(crate) fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let outermost = self.outermost.as_mut().project();
         let coming =
@@ -166,7 +163,6 @@ impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
     }
 
     /// The reply of the call by what its middleware has returned.
-    #[inline(always)]
     pub(crate) fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
         let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
@@ -195,7 +191,6 @@ impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
 impl<B: 'static> Future for MiddlewareCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
-    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let returned = ready!(self.poll_middleware(context));
         Poll::Ready(self.reply(returned))
@@ -233,7 +228,6 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     }
 
     /// Begins the next call, as [`MiddlewareCall::begin`] does.
-    #[inline(always)]
     pub(crate) fn begin<A, F>(
         &mut self,
         title: impl FnOnce() -> Title,
@@ -252,7 +246,6 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
 impl<B: 'static> Future for PooledCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
-    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(around) = &mut self.around else { return Poll::Pending };
         Pin::new(around).poll(context)
