@@ -208,7 +208,6 @@ impl Entries {
 }
 
 /// Copies bytes of the same length. Of lengths from `HALF` to twice that without a call, which would take longer.
-#[inline(always)]
 fn copy<const HALF: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
         && from.len() <= 2 * HALF
