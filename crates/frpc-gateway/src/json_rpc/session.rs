@@ -318,6 +318,11 @@ impl MessageBatch<'_> {
             self.context.waste(message.len());
             return self.inner.refuse(refusal);
         }
+        self.handle_framed(message);
+    }
+
+    /// Handles a whole message that was scanned for its end.
+    pub(super) fn handle_framed(&mut self, message: &Bytes) {
         match Message::read(message, self.inner.levels + 1) {
             Ok(Message::One(item)) => {
                 let mut out = std::mem::take(&mut self.inner.output);
