@@ -2,5 +2,7 @@
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=thrift/echo.thrift");
-    Ok(volo_build::Builder::thrift().add_service("thrift/echo.thrift").write()?)
+    #[cfg(feature = "volo")]
+    volo_build::Builder::thrift().add_service("thrift/echo.thrift").write()?;
+    Ok(())
 }

@@ -11,11 +11,20 @@ use crate::text::Text;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// The wait of a handler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Other calls go on.
+    Sleep(Duration),
+    /// The thread is blocked.
+    Block(Duration),
+}
+
 /// The load to come, so that a rival can be at its best.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
-    /// How long the handler sleeps before it answers.
-    pub sleep: Option<Duration>,
+    /// How long the handler waits before it answers.
+    pub wait: Option<Wait>,
     /// How many calls a connection has to carry at one time.
     pub in_flight: usize,
 }
@@ -23,13 +32,18 @@ pub struct Setup {
 impl Setup {
     /// A handler that answers at once.
     pub fn new(in_flight: usize) -> Self {
-        Self { sleep: None, in_flight }
+        Self { wait: None, in_flight }
     }
 
-    /// What every handler does before it answers.
+    /// Waits, in the handler of every rival, by a timer of microseconds or in tokio's threads for blocking work.
     pub async fn pause(&self) {
-        if let Some(sleep) = self.sleep {
-            tokio::time::sleep(sleep).await;
+        match self.wait {
+            None => {}
+            Some(Wait::Sleep(duration)) => frisbee::time::sleep(duration).await,
+            Some(Wait::Block(duration)) => {
+                let blocked = tokio::task::spawn_blocking(move || std::thread::sleep(duration));
+                blocked.await.expect("the closure does not panic");
+            }
         }
     }
 }

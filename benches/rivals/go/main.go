@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"syscall"
 	"time"
 )
 
@@ -57,7 +58,8 @@ func run(arguments []string) error {
 	flags := flag.NewFlagSet(role, flag.ExitOnError)
 	switch role {
 	case "serve":
-		sleep := flags.Int("sleep-us", 0, "how long the handler sleeps")
+		sleep := flags.Int("sleep-us", 0, "how long the handler waits")
+		flags.BoolVar(&blocks, "blocks", false, "the handler blocks a thread while it waits")
 		flags.Int("in-flight", 1, "not used here")
 		if err := flags.Parse(arguments[2:]); err != nil {
 			return err
@@ -86,9 +88,16 @@ func exitWithParent() {
 	os.Exit(0)
 }
 
+// blocks has handlers block a thread while they wait.
+var blocks bool
+
 // pause is what every handler does before it answers.
 func pause(sleep time.Duration) {
-	if sleep > 0 {
+	if blocks {
+		rest := syscall.NsecToTimespec(sleep.Nanoseconds())
+		for syscall.Nanosleep(&rest, &rest) == syscall.EINTR {
+		}
+	} else if sleep > 0 {
 		time.Sleep(sleep)
 	}
 }

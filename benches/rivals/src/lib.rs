@@ -8,22 +8,31 @@ pub use benches::{BoxError, background, cost, flows, load, proto, text};
 
 /// The contestants.
 pub mod rivals {
-    pub use benches::rivals::{Client, Rival, Setup, outside, tonic};
+    pub use benches::rivals::{Client, Rival, Setup, Wait, outside, tonic};
 
+    #[cfg(feature = "axum")]
     pub mod axum;
+    #[cfg(feature = "gateways")]
     pub mod doors;
+    #[cfg(feature = "telemetry")]
     pub mod observed;
+    #[cfg(feature = "one-host")]
     pub mod one_host;
     pub mod raw;
     pub mod router;
+    #[cfg(feature = "tls")]
     mod secured;
     pub mod streams;
+    #[cfg(feature = "tarpc")]
     pub mod tarpc;
+    #[cfg(feature = "tls")]
     pub mod tls;
+    #[cfg(feature = "volo")]
     pub mod volo;
 
     /// Ourselves.
     pub mod frpc {
+        #[cfg(feature = "tls")]
         pub use super::secured::{SecuredPerCore, SecuredPlain, SecuredShares};
         pub use benches::rivals::frpc::*;
     }

@@ -1,6 +1,7 @@
 //! Child processes, which never outlive this one: they end when their standard input does, and are killed when dropped.
 
 use crate::BoxError;
+#[cfg(feature = "tls")]
 use crate::rivals::tls;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::time::{ClockId, clock_getcpuclockid};
@@ -20,19 +21,19 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, on the first core only if `pinned`.
+    /// Starts a program, if so on one core only: the `core`-th of those that this process may use.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(program: &Path, arguments: &[String], pinned: bool) -> Result<Self, BoxError> {
+    pub fn start(program: &Path, arguments: &[String], core: Option<usize>) -> Result<Self, BoxError> {
         let mut command = Command::new(program);
-        command
-            .env(tls::VARIABLE, tls::passed_on())
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit());
-        let mut child = if pinned { on_first_core(|| command.spawn())?? } else { command.spawn()? };
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        #[cfg(feature = "tls")]
+        command.env(tls::VARIABLE, tls::passed_on());
+        let mut child = match core {
+            Some(core) => on_core(core, || command.spawn())??,
+            None => command.spawn()?,
+        };
         let stdout = child.stdout.take().ok_or("the output is a pipe")?;
         let clock = clock_getcpuclockid(pid(&child)?)?;
         let (sender, lines) = channel();
@@ -63,6 +64,11 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => return Err(format!("it ended before `{word}`").into()),
             }
         }
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Processor time that it has used so far, in all its threads.
@@ -96,13 +102,13 @@ fn pid(child: &Child) -> Result<Pid, BoxError> {
     Ok(Pid::from_raw(child.id().try_into()?))
 }
 
-/// Runs a closure with this thread on the first of its cores, which children inherit.
-fn on_first_core<T>(run: impl FnOnce() -> T) -> Result<T, BoxError> {
+/// Runs a closure with this thread on one of its cores, which children inherit.
+fn on_core<T>(core: usize, run: impl FnOnce() -> T) -> Result<T, BoxError> {
     let this = Pid::from_raw(0);
     let before = sched_getaffinity(this)?;
-    let first = (0..CpuSet::count()).find(|core| before.is_set(*core).unwrap_or(false)).ok_or("there is no core")?;
+    let mut cores = (0..CpuSet::count()).filter(|core| before.is_set(*core).unwrap_or(false));
     let mut only = CpuSet::new();
-    only.set(first)?;
+    only.set(cores.nth(core).ok_or_else(|| format!("there is no core {core}"))?)?;
     sched_setaffinity(this, &only)?;
     let result = run();
     sched_setaffinity(this, &before)?;

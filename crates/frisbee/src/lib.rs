@@ -70,6 +70,7 @@ mod stream;
 mod sync;
 pub mod tasks;
 pub mod testing;
+pub mod time;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;

@@ -97,7 +97,7 @@ pub use frisbee::shm;
 pub use frisbee::tls;
 pub use frisbee::{
     ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
-    ServerSettings, SettingError, Stats, Workers, memory,
+    ServerSettings, SettingError, Stats, Workers, memory, time,
 };
 #[cfg(feature = "pubsub")]
 pub use frisbee_pubsub as pubsub;

@@ -11,8 +11,8 @@
 //! then use different servers. `missed` is the number of messages reported as missed to the subscription.
 
 use bytes::Bytes;
-use frisbee_pubsub::{Broker, Client, Publisher, RecvError, Subscription};
 use frisbee_pubsub::nats::NatsBus;
+use frisbee_pubsub::{Broker, Client, Publisher, RecvError, Subscription};
 use futures_util::StreamExt;
 use rivals::BoxError;
 use std::process::{Child, Command, Stdio};

@@ -2,8 +2,8 @@
 
 use crate::grid::{Cell, Mode, Section};
 use crate::machine;
-use rivals::contest::Contestant;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// One contestant.
 #[derive(Clone, Debug)]
@@ -57,86 +57,79 @@ enum Kind {
 /// made one by one.
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, outside::Outside, frpc::PerCore, frpc::Shared,
-            frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText, tonic::Tonic,
-            tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
-            observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
-            one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
-            one_host::Frames, one_host::alone::Blocking, one_host::alone::Bare, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
-            doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
-            doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
-            doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
-            doors::Through<doors::Ucall>, tls::RawPerCore, tls::RawShared, frpc::SecuredPerCore, frpc::SecuredPlain,
-            frpc::SecuredShares, tls::Tonic)
+        dispatch!(@ $name, $run($argument),
+            [] raw::PerCore, raw::Shared, router::Routers, outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain,
+                frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText,
+                tonic::Tonic, tonic::PerCore;
+            ["axum"] axum::Axum;
+            ["gateways"] doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>,
+                doors::Through<doors::JsonRpcWebSocket>, doors::Through<doors::Connect>,
+                doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
+                doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>,
+                doors::Through<doors::TonicWeb>, doors::Through<doors::ConnectRpc>,
+                doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>, doors::Through<doors::Ucall>;
+            ["one-host"] one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>,
+                one_host::Ours<one_host::Spinning>, one_host::Frames, one_host::alone::Blocking,
+                one_host::alone::Bare, one_host::Iceoryx;
+            ["tarpc"] tarpc::Tarpc, tarpc::InPlace;
+            ["telemetry"] observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced;
+            ["tls"] tls::RawPerCore, tls::RawShared, frpc::SecuredPerCore, frpc::SecuredPlain, frpc::SecuredShares,
+                tls::Tonic;
+            ["volo"] volo::Strings, volo::Shares;
+        )
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
-            frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings,
-            axum::Axum, tls::RawCallPerCore, tls::RawCallShared, frpc::SecuredPerCore, frpc::SecuredPlain, tls::Tonic)
+        dispatch!(@ $name, $run($argument),
+            [] outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
+                frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore;
+            ["axum"] axum::Axum;
+            ["tarpc"] tarpc::Tarpc, tarpc::InPlace;
+            ["tls"] tls::RawCallPerCore, tls::RawCallShared, frpc::SecuredPerCore, frpc::SecuredPlain, tls::Tonic;
+            ["volo"] volo::Strings;
+        )
     };
     (streams, $name:expr, $run:ident($argument:expr)) => {{
         use rivals::rivals::streams;
-        dispatch!(@ streams::Streams, $name, $run($argument), streams::PerCore, streams::Plain, streams::Tonic,
-            streams::TonicPerCore, streams::Bare)
+        dispatch!(@ streams::Streams, $name, $run($argument),
+            [] streams::PerCore, streams::Plain, streams::Tonic, streams::TonicPerCore, streams::Bare;
+        )
     }};
-    (@ $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
+    (@ $name:expr, $run:ident($argument:expr), $($rest:tt)*) => {{
         use rivals::rivals::*;
-        dispatch!(@ rivals::contest::Contestant, $name, $run($argument), $($contestant),*)
+        dispatch!(@ rivals::contest::Contestant, $name, $run($argument), $($rest)*)
     }};
-    (@ $trait:path, $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
-        match $name {
-            $(name if name == <$contestant as $trait>::NAME => Some($run::<$contestant>($argument)),)*
-            _ => None,
-        }
+    // Each list is of a feature of this package, or of none.
+    (@ $trait:path, $name:expr, $run:ident($argument:expr), $([$($feature:literal)?] $($contestant:path),*;)*) => {{
+        let name = $name;
+        let mut result = None;
+        $(
+            $(#[cfg(feature = $feature)])?
+            {
+                $(
+                    if name == <$contestant as $trait>::NAME {
+                        result = Some($run::<$contestant>($argument));
+                    }
+                )*
+            }
+        )*
+        result
     }};
 }
 pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use rivals::rivals::{doors, frpc, observed, one_host, outside, raw, router, tarpc, tls, tonic};
-    [
-        <raw::PerCore as Contestant>::NAME,
-        <router::Routers as Contestant>::NAME,
-        <outside::Outside as Contestant>::NAME,
-        <frpc::PerCore as Contestant>::NAME,
-        <frpc::Uring as Contestant>::NAME,
-        <frpc::Busy as Contestant>::NAME,
-        <frpc::Concurrent as Contestant>::NAME,
-        <frpc::AtMost as Contestant>::NAME,
-        <frpc::Shares as Contestant>::NAME,
-        <frpc::SharesText as Contestant>::NAME,
-        <tonic::PerCore as Contestant>::NAME,
-        <tarpc::InPlace as Contestant>::NAME,
-        <observed::TonicCoresTraced as Contestant>::NAME,
-        <one_host::Ours<one_host::UnixSocket> as Contestant>::NAME,
-        <one_host::Ours<one_host::SharedMemory> as Contestant>::NAME,
-        <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
-        <one_host::Frames as Contestant>::NAME,
-        <doors::FramesOverWebSocket as Contestant>::NAME,
-        <tls::RawPerCore as Contestant>::NAME,
-        <frpc::SecuredPerCore as Contestant>::NAME,
-        <frpc::SecuredShares as Contestant>::NAME,
-    ]
-    .contains(&name)
+    let has_raw_per_core = |entry: &Entry| ["raw", "raw-tls"].contains(&entry.raw) && entry.kind != Kind::HostAlone;
+    name == "frpc-ws" || rust_entries().iter().any(|entry| entry.name == name && has_raw_per_core(entry))
 }
 
-/// All contestants that can run here.
+/// All contestants, including those that cannot run here.
 pub(crate) fn entries() -> Vec<Entry> {
-    let mut entries = rust_entries();
-    if let Err(reason) = rivals::rivals::doors::check_python() {
-        println!("SKIPPED: contestants in Python (benches/rivals/python/requirements.txt): {reason}");
-        entries.retain(|entry| !["fastapi", "ucall"].contains(&entry.name));
-    }
-    match machine::go_program() {
-        Ok(program) => entries.extend(go_entries(&program)),
-        Err(reason) => println!("SKIPPED: contestants in Go: {reason}"),
-    }
-    entries
+    [rust_entries(), go_entries()].concat()
 }
 
 /// Those that this program serves and loads itself.
-pub(crate) fn rust_entries() -> Vec<Entry> {
+fn rust_entries() -> Vec<Entry> {
     const PER_CORE: &str = "raw";
     const SHARED: &str = "raw-shared";
     const NATIVE: &str = "frpc";
@@ -146,7 +139,12 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
-        ("frisbee-rpc", "calls of a protocol on frisbee's public API, as frpc, without messages", PER_CORE, Kind::Calls),
+        (
+            "frisbee-rpc",
+            "calls of a protocol on frisbee's public API, as frpc, without messages",
+            PER_CORE,
+            Kind::Calls,
+        ),
         (
             "frpc-plain",
             "fRPC with its defaults: a server with a thread for each core, clients on tokio's multi-thread runtime",
@@ -241,16 +239,28 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
 }
 
 /// Those in Go, which are one program.
-pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
+fn go_entries() -> Vec<Entry> {
+    let program = machine::go_program();
     [
         ("go-frpc", "Go's frisbee runtime, handlers in place", Kind::Go),
         ("go-frpc-spawn", "Go's frisbee runtime, a goroutine for each call", Kind::Go),
         ("grpc-go", "stream workers, windows of 4 and 64 MiB, no delay", Kind::Go),
         ("twirp", "protobuf over HTTP/1.1, net/http, as many idle connections as calls in flight", Kind::GoPooled),
     ]
-    .map(|(name, about, kind)| Entry { name, about, raw: "raw-shared", program: program.into(), kind })
+    .map(|(name, about, kind)| Entry { name, about, raw: "raw-shared", program: program.clone(), kind })
     .into()
 }
+
+/// Features, and whether they are enabled.
+const BUILT: [(&str, bool); 7] = [
+    ("axum", cfg!(feature = "axum")),
+    ("gateways", cfg!(feature = "gateways")),
+    ("one-host", cfg!(feature = "one-host")),
+    ("tarpc", cfg!(feature = "tarpc")),
+    ("telemetry", cfg!(feature = "telemetry")),
+    ("tls", cfg!(feature = "tls")),
+    ("volo", cfg!(feature = "volo")),
+];
 
 /// The baselines of counted and traced calls.
 const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
@@ -261,16 +271,10 @@ const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cor
 impl Entry {
     /// Whether it takes part in a cell.
     pub(crate) fn takes(&self, cell: &Cell) -> bool {
-        /// Connections that fit into the usual limit on open files.
-        const CONNECTIONS_MAX: usize = 12_000;
         if cell.section == Section::Tls {
             return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
         }
         let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledShares | Kind::GoPooled);
-        if pooled && cell.clients * cell.in_flight > CONNECTIONS_MAX {
-            return false;
-        }
-        let is_go = matches!(self.kind, Kind::Go | Kind::GoPooled);
         if cell.section == Section::Doors {
             // UCall has one call for each connection.
             let fits = self.name != "ucall" || cell.in_flight == 1;
@@ -301,14 +305,74 @@ impl Entry {
             (Section::Handler, _) if ["go-frpc", "tarpc-in-place"].contains(&self.name) => false,
             _ => match cell.mode {
                 Mode::Reconnect => self.kind != Kind::Frames,
-                Mode::Open { .. } | Mode::Idle => !is_go,
+                Mode::Open { .. } | Mode::Idle => !self.is_go(),
                 _ => true,
             },
+        }
+    }
+
+    /// Checks that it can run here, and builds its program if that is in Go.
+    ///
+    /// # Errors
+    /// The remedy.
+    pub(crate) fn prepare(&self) -> Result<(), String> {
+        static GO: LazyLock<Result<(), String>> = LazyLock::new(machine::build_go);
+        if let Some(feature) = self.feature().filter(|feature| !BUILT.contains(&(*feature, true))) {
+            return Err(format!("not built; add --features {feature}"));
+        }
+        #[cfg(feature = "gateways")]
+        if ["fastapi", "ucall"].contains(&self.name) {
+            return rivals::rivals::doors::check_python().map_err(|error| {
+                format!("modules of Python missing, see benches/rivals/python/requirements.txt: {error}")
+            });
+        }
+        if self.is_go() { GO.clone() } else { Ok(()) }
+    }
+
+    /// Whether its program is in Go.
+    pub(crate) fn is_go(&self) -> bool {
+        matches!(self.kind, Kind::Go | Kind::GoPooled)
+    }
+
+    /// The feature of this package that builds it.
+    fn feature(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Door => Some("gateways"),
+            Kind::Host | Kind::HostAlone => Some("one-host"),
+            Kind::Observed => Some("telemetry"),
+            Kind::Tls | Kind::TlsBytes => Some("tls"),
+            _ => ["axum", "tarpc", "volo"].into_iter().find(|feature| self.name.starts_with(feature)),
         }
     }
 
     /// Whether it is ours.
     pub(crate) fn is_ours(&self) -> bool {
         self.name.starts_with("frpc")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_contestant_is_dispatched() {
+        fn found<C: rivals::contest::Contestant>((): ()) {}
+        for entry in rust_entries() {
+            let is_built = entry.feature().is_none_or(|feature| BUILT.contains(&(feature, true)));
+            assert_eq!(dispatch!(all, entry.name, found(())).is_some(), is_built, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn missing_contestant_names_its_feature() {
+        let unbuilt = |entry: &&Entry| entry.feature().is_some_and(|feature| BUILT.contains(&(feature, false)));
+        for entry in rust_entries().iter().filter(unbuilt) {
+            let error = entry.prepare().unwrap_err();
+            assert_eq!(
+                Some(error.as_str()),
+                entry.feature().map(|f| format!("not built; add --features {f}")).as_deref()
+            );
+        }
     }
 }

@@ -23,12 +23,16 @@ pub(crate) enum Section {
     Small,
     /// Long texts, 1 to 100 connections.
     Bulk,
-    /// A handler that sleeps.
+    /// A handler that sleeps, and one that blocks its thread.
     Handler,
     /// A connection for each call, compared with a kept one.
     Connect,
     /// Both processes on one core.
     Pinned,
+    /// Server and load on one core each.
+    Apart,
+    /// System calls of server and load.
+    Syscalls,
     /// Messages of streams.
     Streams,
     /// Counted and traced calls, compared with plain ones.
@@ -58,6 +62,12 @@ pub(crate) enum Mode {
     Open { rate: u32 },
     /// As `Closed`, with both processes on the first core.
     Pinned,
+    /// As `Closed`, with the server on the first core and the load on the second.
+    Apart,
+    /// As `Closed`, with system calls counted.
+    Counted,
+    /// As `Closed`, with a handler that blocks a thread.
+    Blocking,
     /// As `Closed`, during such load of another connection.
     Beside(Hog),
     /// One call on each connection, then nothing.
@@ -85,61 +95,58 @@ impl Hog {
     }
 }
 
-/// Texts in flight take at most so much memory, in bytes, at each of the two ends. Larger cells are left out.
-const IN_FLIGHT_MAX: usize = 256 << 20;
+/// Connections of small cells: alone, some, and thousands.
+const CLIENTS: [usize; 5] = [1, 16, 128, 1024, 8192];
 
-/// All cells in the order of the report.
+/// All cells in the order of the report, or few of them.
 pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for length in if quick { &[32][..] } else { &[32, 512] } {
+    for length in [32, 512] {
         for in_flight in [1, 10] {
-            for clients in [1, 16, 128, 1024, 8192] {
-                if quick && clients == 8192 && in_flight > 1 {
-                    continue;
-                }
-                cells.push(Cell::new(Section::Small, clients, in_flight, *length));
-            }
+            cells.extend(CLIENTS.map(|clients| Cell::new(Section::Small, clients, in_flight, length)));
         }
     }
     for length in [128 << 10, 1 << 20] {
-        for in_flight in if quick { &[1][..] } else { &[1, 10] } {
-            for clients in if quick { &[16][..] } else { &[1, 16, 100] } {
-                cells.push(Cell::new(Section::Bulk, *clients, *in_flight, length));
-            }
+        for in_flight in [1, 10] {
+            cells.extend([1, 16, 100].map(|clients| Cell::new(Section::Bulk, clients, in_flight, length)));
         }
     }
-    for (clients, in_flight) in if quick { &[(128, 10)][..] } else { &[(16, 1), (128, 10)] } {
+    for mode in [Mode::Closed, Mode::Blocking] {
+        let loads = CLIENTS.map(|clients| (clients, 1)).into_iter().chain([(128, 10)]);
         let sleep = Some(Duration::from_micros(50));
-        cells.push(Cell { sleep, ..Cell::new(Section::Handler, *clients, *in_flight, 32) });
+        cells.extend(loads.map(|(clients, in_flight)| Cell {
+            sleep,
+            mode,
+            ..Cell::new(Section::Handler, clients, in_flight, 32)
+        }));
     }
-    for clients in if quick { &[32][..] } else { &[1, 32] } {
-        let kept = Cell::new(Section::Connect, *clients, 1, 32);
+    for clients in [1, 32] {
+        let kept = Cell::new(Section::Connect, clients, 1, 32);
         cells.push(kept);
         cells.push(Cell { mode: Mode::Reconnect, ..kept });
     }
-    let pinned: &[_] = if quick { &[(1, 1)] } else { &[(1, 1), (16, 1), (1, 10), (16, 10), (128, 10), (1024, 10)] };
-    for (clients, in_flight) in pinned {
-        cells.push(Cell { mode: Mode::Pinned, ..Cell::new(Section::Pinned, *clients, *in_flight, 32) });
+    let pinned = [(1, 1), (16, 1), (1, 10), (16, 10), (128, 10), (1024, 10)];
+    for (section, mode) in
+        [(Section::Pinned, Mode::Pinned), (Section::Apart, Mode::Apart), (Section::Syscalls, Mode::Counted)]
+    {
+        let cell = |(clients, in_flight)| Cell { mode, ..Cell::new(section, clients, in_flight, 32) };
+        cells.extend(pinned.map(cell));
     }
     for way in Way::ALL {
         let streams: &[_] =
             if way == Way::PingPong { &[(1, 100), (16, 100)] } else { &[(1, 100), (16, 100), (1, 1 << 20)] };
-        for (clients, length) in if quick { &streams[..1] } else { streams } {
+        for (clients, length) in streams {
             cells.push(Cell { mode: Mode::Stream(way), ..Cell::new(Section::Streams, *clients, 1, *length) });
         }
     }
-    for in_flight in if quick { &[10][..] } else { &[1, 10] } {
-        cells.push(Cell::new(Section::Observed, 16, *in_flight, 32));
-    }
-    for rate in if quick { &[20_000][..] } else { &[2_000, 20_000, 100_000] } {
-        cells.push(Cell { mode: Mode::Open { rate: *rate }, ..Cell::new(Section::Open, 64, 1, 32) });
+    cells.extend([1, 10].map(|in_flight| Cell::new(Section::Observed, 16, in_flight, 32)));
+    for rate in [2_000, 20_000, 100_000] {
+        cells.push(Cell { mode: Mode::Open { rate }, ..Cell::new(Section::Open, 64, 1, 32) });
     }
     let victims = Cell::new(Section::Hog, 100, 1, 32);
     cells.push(victims);
     cells.extend([Hog::Texts, Hog::Calls].map(|hog| Cell { mode: Mode::Beside(hog), ..victims }));
-    if !quick {
-        cells.push(Cell { mode: Mode::Idle, ..Cell::new(Section::Idle, 10_000, 1, 32) });
-    }
+    cells.push(Cell { mode: Mode::Idle, ..Cell::new(Section::Idle, 10_000, 1, 32) });
     for (clients, in_flight, length) in [(1, 1, 32), (16, 1, 32), (16, 10, 32), (1, 1, 1 << 20)] {
         cells.push(Cell::new(Section::OneHost, clients, in_flight, length));
     }
@@ -152,7 +159,7 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     for clients in [1, 32] {
         cells.push(Cell { mode: Mode::Reconnect, ..Cell::new(Section::Tls, clients, 1, 32) });
     }
-    cells.retain(|cell| cell.clients * cell.in_flight * cell.length <= IN_FLIGHT_MAX);
+    cells.retain(|cell| !quick || cell.is_quick());
     cells
 }
 
@@ -160,16 +167,34 @@ impl Cell {
     pub(crate) fn new(section: Section, clients: usize, in_flight: usize, length: usize) -> Self {
         Self { section, clients, in_flight, length, sleep: None, mode: Mode::Closed }
     }
+
+    /// Whether it belongs to a quick comparison.
+    fn is_quick(&self) -> bool {
+        let Self { section, clients, in_flight, length, mode, .. } = *self;
+        match section {
+            Section::Small => {
+                length == 32 && [(1, 1), (16, 1), (16, 10), (128, 10), (1024, 10)].contains(&(clients, in_flight))
+            }
+            Section::Bulk => (clients, in_flight) == (16, 1),
+            Section::Handler => (clients, mode) == (128, Mode::Closed),
+            Section::Pinned => (clients, in_flight) == (16, 10),
+            Section::Streams => matches!(mode, Mode::Stream(Way::Up | Way::Down)) && (clients, length) == (1, 100),
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}x{}", self.length_name(), self.clients, self.in_flight)?;
         if let Some(sleep) = self.sleep {
-            write!(f, ", sleep {} us", sleep.as_micros())?;
+            let verb = if self.mode == Mode::Blocking { "block" } else { "sleep" };
+            write!(f, ", {verb} {} us", sleep.as_micros())?;
         }
         match self.mode {
-            Mode::Closed => Ok(()),
+            Mode::Closed | Mode::Blocking => Ok(()),
+            Mode::Apart => write!(f, ", one core each"),
+            Mode::Counted => write!(f, ", system calls"),
             Mode::Reconnect => write!(f, ", connection per call"),
             Mode::Open { rate } => write!(f, ", {rate} calls per second"),
             Mode::Pinned => write!(f, ", one core"),

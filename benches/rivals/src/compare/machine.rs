@@ -83,20 +83,23 @@ fn go_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("go")
 }
 
-/// Builds the contestants in Go next to this program.
-pub(crate) fn go_program() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let program = own.with_file_name("compare-go");
+/// The program of the contestants in Go, next to this one.
+pub(crate) fn go_program() -> PathBuf {
+    std::env::current_exe().expect("a running program has a path").with_file_name("compare-go")
+}
+
+/// Builds that program.
+pub(crate) fn build_go() -> Result<(), String> {
     let built = Command::new("go")
         .args(["build", "-buildvcs=false", "-o"])
-        .arg(&program)
+        .arg(go_program())
         .arg(".")
         .current_dir(go_folder())
         .output();
     match built {
         Err(error) => Err(format!("go cannot be run: {error}")),
         Ok(built) if !built.status.success() => Err(String::from_utf8_lossy(&built.stderr).trim().to_owned()),
-        Ok(_) => Ok(program),
+        Ok(_) => Ok(()),
     }
 }
 

@@ -15,15 +15,15 @@ mod measure;
 mod report;
 mod runs;
 mod serve;
+mod syscalls;
 
 use clap::{Args, Parser, Subcommand};
 use contestants::{Entry, entries};
 use grid::{Cell, Section, grid};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::Sample;
+use measure::Failure;
 use report::Report;
 use rivals::BoxError;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,10 +48,10 @@ enum Role {
 
 #[derive(Args, Clone, Debug)]
 struct Options {
-    /// Fewer cells and shorter runs: under 10 minutes.
+    /// Fewer cells and shorter runs, with raw frames, frpc and tonic: under 3 minutes.
     #[arg(long)]
     quick: bool,
-    /// Only these contestants.
+    /// Only these contestants. Default: all that are built; quick: raw frames, frpc and tonic.
     #[arg(long, value_delimiter = ',')]
     rivals: Vec<String>,
     /// Only these sections of the grid.
@@ -60,7 +60,7 @@ struct Options {
     /// Only cells whose name contains this.
     #[arg(long)]
     cell: Option<String>,
-    /// Rounds. Every contestant runs once in each. Default: 9, quick 3.
+    /// Rounds. Every contestant runs once in each. Default: 7, quick 3.
     #[arg(long)]
     rounds: Option<usize>,
     /// How long calls are counted in each run, in milliseconds. Default: 1000, quick 400.
@@ -69,7 +69,7 @@ struct Options {
     /// How long calls are made before that, in milliseconds. Default: 400, quick 150.
     #[arg(long)]
     warm_up_ms: Option<u64>,
-    /// Adds the rounds to those of the report that is there, if it is of the same revision.
+    /// Resumes the report that is there, if it is of the same revision: runs the rounds that are missing.
     #[arg(long)]
     more: bool,
     /// The machine as readers know it, for the first sentence, such as "an AMD EPYC (Zen 3) with two cores". Default:
@@ -89,7 +89,10 @@ fn default_folder() -> PathBuf {
 }
 
 /// How long a quick comparison takes at most; the cell that is being measured is finished.
-const QUICK: Duration = Duration::from_secs(9 * 60);
+const QUICK: Duration = Duration::from_secs(160);
+
+/// The contestants of a quick comparison, unless others are named.
+const QUICK_RIVALS: [&str; 6] = ["raw", "raw-shared", "frpc-plain", "frpc", "tonic", "tonic-cores"];
 
 /// How long a run takes.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +115,7 @@ fn compare(options: &Options) -> Result<(), BoxError> {
         warm_up: Duration::from_millis(options.warm_up_ms.unwrap_or(if quick { 150 } else { 400 })),
         window: Duration::from_millis(options.window_ms.unwrap_or(if quick { 400 } else { 1000 })),
     };
-    let rounds = options.rounds.unwrap_or(if quick { 3 } else { 9 }).max(1);
+    let rounds = options.rounds.unwrap_or(if quick { 3 } else { 7 }).max(1);
     let all = entries();
     let entries = chosen_entries(options, &all)?;
     let cells: Vec<Cell> = grid(quick)
@@ -140,60 +143,100 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     machine::raise_file_limit();
     let mut report = if options.more { report::read(&options.out, &all)? } else { Report::default() };
     let until = quick.then(|| Instant::now() + QUICK);
-    let first = report.next_round();
-    report.samples.extend(run_all(&cells, &entries, first..first + rounds, times, until));
-    report::write(&options.out, &report, &all, options.machine.as_deref())?;
+    let save = |report: &Report| report::write(&options.out, report, &all, options.machine.as_deref());
+    run_all(&cells, &entries, rounds, times, until, &mut report, save)?;
     println!("the report is in {}", options.out.display());
     Ok(())
 }
 
+/// The contestants that are named; or else all that can run here, of which a quick comparison has few.
 fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxError> {
-    let mut entries = all.to_vec();
-    if let Some(unknown) = options.rivals.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
-        let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
-        return Err(format!("no contestant is called {unknown}; there are {}", names.join(", ")).into());
+    let find = |name: &str| all.iter().find(|entry| entry.name == name).cloned();
+    if !options.rivals.is_empty() {
+        let named = options.rivals.iter().map(|name| {
+            let entry = find(name).ok_or_else(|| format!("unknown contestant {name}; --list shows all"))?;
+            entry.prepare().map_err(|reason| format!("contestant {name}: {reason}"))?;
+            Ok(entry)
+        });
+        return named.collect();
     }
-    entries.retain(|entry| options.rivals.is_empty() || options.rivals.iter().any(|name| name == entry.name));
-    Ok(entries)
+    if options.quick {
+        return Ok(QUICK_RIVALS.into_iter().filter_map(find).collect());
+    }
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut chosen = Vec::new();
+    for entry in all {
+        match entry.prepare() {
+            Ok(()) => chosen.push(entry.clone()),
+            Err(reason) => match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(entry.name),
+                None => reasons.push((reason, vec![entry.name])),
+            },
+        }
+    }
+    reasons.iter().for_each(|(reason, names)| println!("SKIPPED {}: {reason}", names.join(", ")));
+    Ok(chosen)
 }
 
-/// Goes through the grid, round by round until the time is over. A failed run is reported and left out.
+/// Goes through the grid, round by round until the time is over, and saves the report after each cell. Rounds of the
+/// report that all contestants of a cell have had are not run again.
 fn run_all(
     cells: &[Cell],
     entries: &[Entry],
-    rounds: Range<usize>,
+    rounds: usize,
     times: Times,
     until: Option<Instant>,
-) -> Vec<Sample> {
-    let runs: usize = cells.iter().map(|cell| entries.iter().filter(|entry| entry.takes(cell)).count()).sum();
+    report: &mut Report,
+    save: impl Fn(&Report) -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    let plan: Vec<(Cell, Vec<&Entry>, usize)> = cells
+        .iter()
+        .map(|cell| {
+            let taking: Vec<_> = entries.iter().filter(|entry| entry.takes(cell)).collect();
+            let missing = rounds.saturating_sub(report.rounds(cell, &taking));
+            (*cell, taking, missing)
+        })
+        .collect();
+    let runs: usize = plan.iter().map(|(_, taking, missing)| taking.len() * missing).sum();
     let style = "{elapsed_precise} {wide_bar} {pos}/{len} {eta} left  {msg}";
     let style = ProgressStyle::with_template(style).expect("the template is well formed");
-    let progress = ProgressBar::new((runs * rounds.len()) as u64).with_style(style);
-    let mut samples = Vec::new();
-    for round in rounds.clone() {
-        for cell in cells {
-            let taking: Vec<_> = entries.iter().filter(|entry| entry.takes(cell)).collect();
+    let progress = ProgressBar::new(runs as u64).with_style(style);
+    let first = report.next_round();
+    for round in 0..rounds {
+        for (cell, taking, missing) in &plan {
+            if *missing <= round {
+                continue;
+            }
+            let number = first + round;
             // No contestant always comes first, or always after the same neighbour.
             for turn in 0..taking.len() {
-                let entry = taking[(turn + round) % taking.len()];
+                let entry = taking[(turn + number) % taking.len()];
                 progress.set_message(format!("{cell} {}", entry.name));
-                match measure::run(entry, cell, round, times.of(cell)) {
-                    Ok(sample) => samples.push(sample),
-                    Err(error) => {
-                        progress.suspend(|| eprintln!("{cell}, {}, round {round}: {error}", entry.name));
+                if report.failures_of(cell, entry.name) < FAILURES_MAX {
+                    match measure::run(entry, cell, number, times.of(cell)) {
+                        Ok(sample) => report.samples.push(sample),
+                        Err(error) => {
+                            progress.suspend(|| eprintln!("{cell}, {}, round {number}: {error}", entry.name));
+                            let reason = error.to_string();
+                            report.failures.push(Failure { entry: entry.name, cell: *cell, round: number, reason });
+                        }
                     }
                 }
                 progress.inc(1);
             }
+            save(report)?;
             if until.is_some_and(|until| Instant::now() >= until) {
-                progress.suspend(|| eprintln!("the time is over in round {} of {}", round + 1, rounds.end));
-                return samples;
+                progress.suspend(|| eprintln!("the time is over in round {} of {rounds}", round + 1));
+                return Ok(());
             }
         }
     }
     progress.finish_and_clear();
-    samples
+    Ok(())
 }
+
+/// Runs of one contestant in one cell that may fail until there are no more.
+const FAILURES_MAX: usize = 2;
 
 impl Times {
     /// Thousands of connections take longer to come into their stride, and so do texts of many megabytes in all, for

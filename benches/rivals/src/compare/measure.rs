@@ -4,6 +4,8 @@ use crate::Times;
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode};
 use crate::load::Outcome;
+use crate::syscalls::{Counter, Syscalls};
+use nix::sys::prctl::set_timerslack;
 use rivals::BoxError;
 use rivals::process::Process;
 use std::time::Duration;
@@ -23,6 +25,17 @@ pub(crate) struct Sample {
     pub(crate) server_peak: u64,
     /// The growth of the server's memory, in bytes, from its start to the end of the window.
     pub(crate) server_growth: u64,
+    /// System calls of the server and of the load within the window, if they were counted.
+    pub(crate) syscalls: [Syscalls; 2],
+}
+
+/// A run without results.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) entry: &'static str,
+    pub(crate) cell: Cell,
+    pub(crate) round: usize,
+    pub(crate) reason: String,
 }
 
 /// How long a process may take to be ready. Eight thousand connections take some.
@@ -33,8 +46,14 @@ const SLACK: Duration = Duration::from_secs(15);
 
 /// Measures a cell once.
 pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Result<Sample, BoxError> {
-    let pinned = cell.mode == Mode::Pinned;
-    let server = Process::start(&entry.program, &serve_arguments(entry, cell), pinned)?;
+    let [server_core, load_core] = match cell.mode {
+        Mode::Pinned => [Some(0); 2],
+        Mode::Apart => [Some(0), Some(1)],
+        _ => [None; 2],
+    };
+    // Threads and children inherit it. By default a thread that blocks for 50 us is woken up to 50 us late.
+    set_timerslack(u64::from(cell.mode == Mode::Blocking))?;
+    let server = Process::start(&entry.program, &serve_arguments(entry, cell), server_core)?;
     let address = server.expect("listening", READY)?;
     let at_first = server.memory("VmRSS")?;
     let hog = match cell.mode {
@@ -42,18 +61,29 @@ pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Res
             let (in_flight, length) = hog.load();
             let greedy = Cell { clients: 1, in_flight, length, mode: Mode::Closed, ..*cell };
             let longer = Times { window: times.window + READY, ..times };
-            let hog = Process::start(&entry.program, &load_arguments(entry, &greedy, &address, longer), false)?;
+            let hog = Process::start(&entry.program, &load_arguments(entry, &greedy, &address, longer), None)?;
             hog.expect("begin", READY)?;
             Some(hog)
         }
         _ => None,
     };
-    let load = Process::start(&entry.program, &load_arguments(entry, cell, &address, times), pinned)?;
+    let load = Process::start(&entry.program, &load_arguments(entry, cell, &address, times), load_core)?;
     load.expect("ready", READY)?;
+    let counters = match cell.mode {
+        Mode::Counted => [&server, &load].map(|process| Some(Counter::start(process.id(), entry.is_go()))),
+        _ => [None, None],
+    };
+    let [server_counter, load_counter] = counters.map(Option::transpose);
+    let (mut server_counter, mut load_counter) = (server_counter?, load_counter?);
     load.expect("begin", times.warm_up + READY)?;
+    for counter in [&mut server_counter, &mut load_counter].into_iter().flatten() {
+        counter.enable()?;
+    }
     let (server_begun, load_begun) = (server.cpu()?, load.cpu()?);
     load.expect("end", times.window + SLACK)?;
     let (server_used, load_used) = (server.cpu()? - server_begun, load.cpu()? - load_begun);
+    let count = |counter: Option<Counter>| counter.map(Counter::finish).transpose();
+    let syscalls = [count(server_counter)?.unwrap_or_default(), count(load_counter)?.unwrap_or_default()];
     let growth = server.memory("VmRSS")?.saturating_sub(at_first);
     let outcome: Outcome = serde_json::from_str(&load.expect("result", SLACK)?)?;
     drop(hog);
@@ -70,6 +100,7 @@ pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Res
         both_us: per_call(server_used + load_used),
         server_peak: server.memory("VmHWM")?,
         server_growth: growth,
+        syscalls,
     })
 }
 
@@ -79,7 +110,8 @@ fn serve_arguments(entry: &Entry, cell: &Cell) -> Vec<String> {
     let sleep = cell.sleep.unwrap_or_default().as_micros();
     let numbers = ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()];
     let streams = matches!(cell.mode, Mode::Stream(_)).then_some("--streams");
-    numbers.into_iter().chain(streams).map(String::from).collect()
+    let blocks = (cell.mode == Mode::Blocking).then_some("--blocks");
+    numbers.into_iter().chain(streams).chain(blocks).map(String::from).collect()
 }
 
 fn load_arguments(entry: &Entry, cell: &Cell, address: &str, times: Times) -> Vec<String> {
@@ -97,7 +129,7 @@ fn load_arguments(entry: &Entry, cell: &Cell, address: &str, times: Times) -> Ve
         Mode::Idle => arguments.push("--idle".into()),
         Mode::Open { rate } => arguments.extend(["--rate".into(), rate.to_string()]),
         Mode::Stream(way) => arguments.extend(["--streams".into(), format!("{way:?}")]),
-        Mode::Closed | Mode::Pinned | Mode::Beside(_) => {}
+        Mode::Closed | Mode::Pinned | Mode::Apart | Mode::Counted | Mode::Blocking | Mode::Beside(_) => {}
     }
     arguments
 }

@@ -3,7 +3,7 @@
 use crate::chart::{Chart, Group};
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode, Section, grid};
-use crate::measure::Sample;
+use crate::measure::{Failure, Sample};
 use crate::{introduction, machine, runs};
 use rivals::BoxError;
 use rivals::rivals::streams::Way;
@@ -14,6 +14,7 @@ use std::path::Path;
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) samples: Vec<Sample>,
+    pub(crate) failures: Vec<Failure>,
     /// How the program was called before.
     commands: Vec<String>,
 }
@@ -23,11 +24,29 @@ impl Report {
     pub(crate) fn next_round(&self) -> usize {
         self.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0)
     }
+
+    /// The rounds of a cell that all of these contestants have had.
+    pub(crate) fn rounds(&self, cell: &Cell, entries: &[&Entry]) -> usize {
+        let had = |entry: &Entry, round| {
+            self.samples.iter().any(|sample| (sample.cell, sample.entry, sample.round) == (*cell, entry.name, round))
+        };
+        let sound: Vec<_> = entries.iter().filter(|entry| self.failures_of(cell, entry.name) == 0).collect();
+        if sound.is_empty() {
+            return self.failures.iter().filter(|failure| failure.cell == *cell).count();
+        }
+        (0..self.next_round()).filter(|round| sound.iter().all(|entry| had(entry, *round))).count()
+    }
+
+    /// How many runs of a contestant in a cell have failed.
+    pub(crate) fn failures_of(&self, cell: &Cell, name: &str) -> usize {
+        self.failures.iter().filter(|failure| failure.cell == *cell && failure.entry == name).count()
+    }
 }
 
 /// The same, with details of the contestants.
 struct Results<'a> {
     samples: &'a [Sample],
+    failures: &'a [Failure],
     cells: Vec<Cell>,
     entries: Vec<&'a Entry>,
 }
@@ -40,22 +59,23 @@ pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError>
     if theirs != ours {
         return Err(format!("the report is of revision {theirs}, and this is {ours}").into());
     }
-    Ok(Report { samples: runs::read(&runs, entries, &grid(false))?, commands: machine::described(&text, "Command") })
+    let (samples, failures) = runs::read(&runs, entries, &grid(false))?;
+    Ok(Report { samples, failures, commands: machine::described(&text, "Command") })
 }
 
 /// Writes the report into a folder. `machine` is the reader's name for the machine, if it is to change.
 pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: Option<&str>) -> Result<(), BoxError> {
     std::fs::create_dir_all(folder)?;
-    let runs = runs::write(&report.samples);
+    let runs = runs::write(&report.samples, &report.failures);
     std::fs::write(folder.join(RUNS), &runs)?;
     // As they are in the file, so that the same report can be made of the file again.
-    let samples = runs::read(&runs, entries, &grid(false))?;
+    let (samples, failures) = runs::read(&runs, entries, &grid(false))?;
     let commands = [&report.commands[..], &[machine::command()]].concat();
     let described = machine::describe(&commands);
     let of = |name| machine::described(&described, name).concat();
     let before = std::fs::read_to_string(folder.join(TEXT)).unwrap_or_default();
     let name = introduction::machine(machine, &before, &of("Machine"));
-    let page = page(&introduction::sentence(folder, &name, &of("Revision")), &described, &samples, entries)?;
+    let page = page(&introduction::sentence(folder, &name, &of("Revision")), &described, &samples, &failures, entries)?;
     for (name, chart) in &page.charts {
         std::fs::write(folder.join(name), chart)?;
     }
@@ -72,11 +92,21 @@ struct Page {
 
 /// Makes the report of samples: the conclusions and five figures first, then machine and method, and the long tables
 /// last.
-fn page(introduction: &str, machine: &str, samples: &[Sample], entries: &[Entry]) -> Result<Page, BoxError> {
+fn page(
+    introduction: &str,
+    machine: &str,
+    samples: &[Sample],
+    failures: &[Failure],
+    entries: &[Entry],
+) -> Result<Page, BoxError> {
     let samples = &repeated(samples);
+    let is_shown = |cell: &Cell| {
+        samples.iter().any(|sample| sample.cell == *cell) || failures.iter().any(|failure| failure.cell == *cell)
+    };
     let results = Results {
         samples,
-        cells: grid(false).into_iter().filter(|cell| samples.iter().any(|sample| sample.cell == *cell)).collect(),
+        failures,
+        cells: grid(false).into_iter().filter(is_shown).collect(),
         entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
     };
     let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), charts: Vec::new() };
@@ -111,14 +141,15 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and explanations.
-const SECTIONS: [(Section, &str, &str); 13] = [
+const SECTIONS: [(Section, &str, &str); 15] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
-    (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
+    (Section::Bulk, "Long texts", "Up to a thousand texts of a mebibyte are in flight."),
     (
         Section::Handler,
-        "A handler that sleeps for 50 us",
-        "Everybody's handler sleeps with its runtime's timer. Tokio's has steps of a millisecond and rounds up, so what \
-         is compared is the cost of a call whose handler waits, not the 50 us.",
+        "A handler that waits for 50 us",
+        "Handlers in Rust sleep by `frisbee::time`, also those of rivals, since tokio's timer has steps of a millisecond; \
+         those in Go by `time.Sleep`. A handler that blocks does so in a thread of tokio's `spawn_blocking`, in Go in a \
+         system call.",
     ),
     (
         Section::Connect,
@@ -129,6 +160,18 @@ const SECTIONS: [(Section, &str, &str); 13] = [
         Section::Pinned,
         "Both processes on one core",
         "The ratios of record: without the luck of how two processes share two cores.",
+    ),
+    (
+        Section::Apart,
+        "One core for each process",
+        "The server on one core and the load on another: neither takes processor time from the other.",
+    ),
+    (
+        Section::Syscalls,
+        "System calls",
+        "In runs of their own, counted in the kernel by `perf stat`: calls that arrive with one read, leave with one \
+         write, and are made between two waits for sockets. Wake-ups are writes to wake a thread and calls of `futex`. \
+         io_uring reads and writes without system calls; its waits are submissions.",
     ),
     (
         Section::Streams,
@@ -232,7 +275,10 @@ impl Results<'_> {
             let group: Vec<Cell> =
                 cells.iter().filter(|other| group_title(other) == title).map(|cell| **cell).collect();
             let _ = writeln!(page.text, "### {title}\n\nRounds: {}.\n", self.rounds(&group));
-            if cell.mode == Mode::Idle {
+            self.list_failures(&group, &mut page.text);
+            if cell.mode == Mode::Counted {
+                self.syscalls(&group, &mut page.text);
+            } else if cell.mode == Mode::Idle {
                 self.table(&group, &mut page.text, "KiB per connection", |cell, entry| {
                     let median = self.median(cell, entry, |sample| sample.server_growth as f64)?;
                     Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
@@ -244,6 +290,41 @@ impl Results<'_> {
             done.push(title);
         }
         Ok(())
+    }
+
+    /// Runs that failed, each contestant once for each cell.
+    fn list_failures(&self, cells: &[Cell], text: &mut String) {
+        let mut listed: Vec<(&str, Cell)> = Vec::new();
+        for failure in self.failures.iter().filter(|failure| cells.contains(&failure.cell)) {
+            if !listed.contains(&(failure.entry, failure.cell)) {
+                let _ = writeln!(text, "* {} failed at {}: {}", failure.entry, column(&failure.cell), failure.reason);
+                listed.push((failure.entry, failure.cell));
+            }
+        }
+        if !listed.is_empty() {
+            text.push('\n');
+        }
+    }
+
+    /// Calls for each system call of a kind.
+    fn syscalls(&self, cells: &[Cell], text: &mut String) {
+        for (process, of) in ["server", "load"].into_iter().zip([0, 1]) {
+            let what = format!("calls per read, per write, per wait of the {process}; wake-ups per call");
+            self.table(cells, text, &what, |cell, entry| {
+                let median = |figure: usize, per_call: bool| {
+                    let ratio = |sample: &Sample| {
+                        let (count, calls) =
+                            (sample.syscalls[of].figures()[figure] as f64, sample.outcome.calls as f64);
+                        if per_call { count / calls } else { calls / count }
+                    };
+                    let [_, median, _] = spread(self.of(cell, entry.name).map(ratio).collect())?;
+                    // Rings read and write without system calls of their own.
+                    Some(if median.is_finite() { digits(median) } else { "-".into() })
+                };
+                let [reads, writes, waits] = [median(0, false)?, median(1, false)?, median(2, false)?];
+                Some(format!("{reads} / {writes} / {waits}; {}", median(3, true)?))
+            });
+        }
     }
 
     fn tables(&self, cells: &[Cell], text: &mut String) {
@@ -298,7 +379,11 @@ impl Results<'_> {
         }
         let _ = writeln!(text, "\n|---|{}", "---|".repeat(cells.len()));
         for entry in &self.entries {
-            let values: Vec<_> = cells.iter().map(|cell| value(cell, entry)).collect();
+            let has_failed = |cell: &Cell| {
+                let failed = self.failures.iter().any(|failure| failure.cell == *cell && failure.entry == entry.name);
+                failed.then(|| "failed".to_owned())
+            };
+            let values: Vec<_> = cells.iter().map(|cell| value(cell, entry).or_else(|| has_failed(cell))).collect();
             if values.iter().all(Option::is_none) {
                 continue;
             }
@@ -421,9 +506,12 @@ fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
 fn group_title(cell: &Cell) -> String {
     match cell.section {
         Section::Small | Section::Bulk => format!("{}, {} in flight", cell.length_name(), cell.in_flight),
+        Section::Handler if cell.mode == Mode::Blocking => "Blocking".into(),
         Section::Handler => "Sleeping".into(),
         Section::Connect => "Connecting".into(),
         Section::Pinned => "One core".into(),
+        Section::Apart => "One core each".into(),
+        Section::Syscalls => "Calls for each system call".into(),
         Section::Streams => match cell.mode {
             Mode::Stream(Way::PingPong) => "Streams, there and back one by one".into(),
             Mode::Stream(Way::Both) => "Streams, there and back".into(),
@@ -447,7 +535,7 @@ fn column(cell: &Cell) -> String {
     match cell.mode {
         Mode::Closed if cell.section == Section::Connect => format!("{load} kept"),
         Mode::Closed if cell.section == Section::Hog => "alone".into(),
-        Mode::Closed | Mode::Pinned => load,
+        Mode::Closed | Mode::Pinned | Mode::Apart | Mode::Counted | Mode::Blocking => load,
         Mode::Stream(_) => format!("{}, {} connections", cell.length_name(), cell.clients),
         Mode::Reconnect => format!("{load} connecting"),
         Mode::Open { rate } => format!("{rate}/s"),
@@ -470,12 +558,12 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestants::{go_entries, rust_entries};
+    use crate::contestants::entries;
 
     /// The report in the repository, as its own runs make it. `UPDATE_GOLDEN=1` rewrites it.
     #[test]
     fn the_committed_report_is_that_which_its_runs_make() {
-        let entries = [rust_entries(), go_entries(Path::new("not run"))].concat();
+        let entries = entries();
         let folder = crate::default_folder();
         let committed = std::fs::read_to_string(folder.join(TEXT)).unwrap();
         let described: String = committed
@@ -486,9 +574,10 @@ mod tests {
             .collect();
         let name = introduction::machine(None, &committed, &machine::described(&described, "Machine").concat());
         let revision = machine::described(&described, "Revision").concat();
-        let samples = std::fs::read_to_string(folder.join(RUNS)).unwrap();
-        let samples = runs::read(&samples, &entries, &grid(false)).unwrap();
-        let page = page(&introduction::sentence(&folder, &name, &revision), &described, &samples, &entries).unwrap();
+        let runs = std::fs::read_to_string(folder.join(RUNS)).unwrap();
+        let (samples, failures) = runs::read(&runs, &entries, &grid(false)).unwrap();
+        let page = page(&introduction::sentence(&folder, &name, &revision), &described, &samples, &failures, &entries)
+            .unwrap();
         for (name, text) in page.charts.iter().chain([&(TEXT.to_owned(), page.text.clone())]) {
             let path = folder.join(name);
             if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -501,17 +590,48 @@ mod tests {
 
     #[test]
     fn conclusions_precede_method_and_tables_come_last() {
-        let entries = rust_entries();
+        let entries = entries();
         let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
         let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();
-        let samples = runs::read(&ours.join("\n"), &entries, &grid(false)).unwrap();
-        let page = page("This report is of a machine.", "* Machine: one\n", &samples, &entries).unwrap();
+        let (samples, _) = runs::read(&ours.join("\n"), &entries, &grid(false)).unwrap();
+        let page = page("This report is of a machine.", "* Machine: one\n", &samples, &[], &entries).unwrap();
         let headings: Vec<_> = page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(headings[..4], ["In short", "Machine and method", "Contestants", "Short texts"]);
         let (short, rest) = page.text.split_once("## Machine and method").unwrap();
         assert_eq!(short.lines().filter(|line| line.starts_with("| ")).count(), 1 + 4, "a head and four figures");
         assert!(short.starts_with("# Performance\n\nThis report is of a machine.\n\n## In short\n"), "{short}");
         assert!(rest.starts_with("\n\n* Machine: one\n* Method: "), "{rest}");
+    }
+
+    #[test]
+    fn failed_cell_is_shown_with_its_reason() {
+        let entries = entries();
+        let cell = Cell::new(Section::Small, 8192, 10, 32);
+        let failures = [Failure { entry: entries[0].name, cell, round: 0, reason: "no ports".into() }];
+        let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
+        let (samples, _) = runs::read(&runs, &entries, &grid(false)).unwrap();
+        let page = page("A machine.", "", &samples, &failures, &entries).unwrap();
+        assert!(page.text.contains("* raw failed at 8192x10: no ports\n"), "{}", page.text);
+        let (_, table) = page.text.split_once("| k/s, us of the server, us of both | 16x10 | 8192x10 |").unwrap();
+        let row = table.lines().find(|line| line.starts_with("| raw |")).unwrap();
+        assert!(row.ends_with(" | failed |"), "{row}");
+    }
+
+    #[test]
+    fn report_resumes_with_rounds_that_all_had() {
+        let (entries, cell) = (entries(), Cell::new(Section::Small, 16, 1, 32));
+        let taking = [&entries[0], &entries[1]];
+        let run = |entry: &Entry, round: usize| {
+            format!("{},Small,16,1,32,0,Closed,{round},1{}\n", entry.name, ",1".repeat(19))
+        };
+        let (samples, _) = runs::read(
+            &format!("{}{}{}{}", runs::write(&[], &[]), run(taking[0], 0), run(taking[1], 0), run(taking[0], 1)),
+            &entries,
+            &grid(false),
+        )
+        .unwrap();
+        let report = Report { samples, ..Report::default() };
+        assert_eq!((report.rounds(&cell, &taking), report.rounds(&cell, &taking[..1]), report.next_round()), (1, 2, 2));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use rivals::BoxError;
 use rivals::background::Bound;
 use rivals::contest::Contestant;
 use rivals::process::exit_with_parent;
-use rivals::rivals::Setup;
 use rivals::rivals::streams::Streams;
+use rivals::rivals::{Setup, Wait};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -14,8 +14,12 @@ use tokio::runtime::Runtime;
 pub(crate) struct ServeArguments {
     /// The contestant.
     name: String,
+    /// How long the handler waits.
     #[arg(long, default_value_t = 0)]
     sleep_us: u64,
+    /// The handler blocks a thread while it waits.
+    #[arg(long)]
+    blocks: bool,
     #[arg(long, default_value_t = 1)]
     in_flight: usize,
     /// Streams in place of calls.
@@ -25,8 +29,9 @@ pub(crate) struct ServeArguments {
 
 pub(crate) fn main(arguments: &ServeArguments) -> Result<(), BoxError> {
     exit_with_parent();
-    let sleep = Some(Duration::from_micros(arguments.sleep_us)).filter(|sleep| !sleep.is_zero());
-    let setup = Setup { sleep, in_flight: arguments.in_flight };
+    let wait = Some(Duration::from_micros(arguments.sleep_us)).filter(|wait| !wait.is_zero());
+    let wait = wait.map(if arguments.blocks { Wait::Block } else { Wait::Sleep });
+    let setup = Setup { wait, in_flight: arguments.in_flight };
     let name = arguments.name.as_str();
     let served = if arguments.streams {
         dispatch!(streams, name, serve_streams(()))

@@ -1,8 +1,8 @@
 //! The process that publishes at a steady pace to 99 subscribers, optionally with one that reads nothing, and reports
 //! the latency of messages.
 
-use frisbee_pubsub::{Client, FIRST_OPERATION};
 use frisbee::{HeaderForm, Operation, Outbox, PacketId};
+use frisbee_pubsub::{Client, FIRST_OPERATION};
 use hdrhistogram::Histogram;
 use rivals::BoxError;
 use rivals::process::exit_with_parent;

@@ -10,8 +10,8 @@ use super::{Rival, Setup};
 use crate::BoxError;
 use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
-use frpc_telemetry::Counters;
 use frpc::{ChannelBuilder, ServerBuilder};
+use frpc_telemetry::Counters;
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
@@ -170,7 +170,8 @@ mod tests {
             let runtime = tokio::runtime::Runtime::new().expect("there are threads");
             runtime.block_on(R::serve(setup, bound)).expect("it serves");
         });
-        let address = tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it sends its address");
+        let address =
+            tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it sends its address");
         let client = R::connect(address.expect("it has a port"), setup).await.expect("it connects");
         drive(&client, 1, 32, CALLS).await;
         provider.force_flush().expect("it exports");

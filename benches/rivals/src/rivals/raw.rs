@@ -150,6 +150,7 @@ pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load:
 }
 
 /// Sends one frame, and returns the body of its reply.
+#[cfg(feature = "tls")]
 pub(super) async fn call(socket: &mut (impl AsyncRead + AsyncWrite + Unpin), body: &[u8]) -> Result<Vec<u8>, BoxError> {
     let mut out = Vec::new();
     put(0, body, &mut out);

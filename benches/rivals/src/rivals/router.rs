@@ -5,7 +5,7 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, Router, Server};
+use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -230,6 +230,12 @@ pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
     });
 }
 
+/// The runtime of the worker that this thread belongs to.
+#[cfg(target_os = "linux")]
+pub(crate) fn current_runtime() -> Option<Handle> {
+    CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
+}
+
 /// Wakes a task of this thread's worker once sockets and timers have been looked at. `false` if the thread is none of a
 /// worker's.
 pub(crate) fn wake_last(waker: &Waker) -> bool {

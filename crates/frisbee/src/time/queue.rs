@@ -1,0 +1,223 @@
+//! The deadlines of one runtime, and the task that waits for its `timerfd`.
+//!
+//! The timer is set for the first deadline. Its task wakes all that have expired and sets it again. A registration
+//! before the first deadline sets it as well.
+
+use crate::workers::executor;
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::{Arc, LazyLock, Weak};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::{self, Handle};
+
+/// The deadline of a [`Sleep`](super::Sleep), until dropped.
+pub(super) struct Registration {
+    queue: Arc<Queue>,
+    key: Key,
+}
+
+/// The state of a registration.
+pub(super) enum Wait {
+    Pending,
+    Expired,
+    /// The runtime of the timer has ended.
+    Stopped,
+}
+
+/// A deadline, and the number of its registration.
+type Key = (Instant, u64);
+
+struct Queue {
+    timer: AsyncFd<Timer>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: BTreeMap<Key, Waker>,
+    next: u64,
+    is_stopped: bool,
+}
+
+/// The queues of all runtimes.
+static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
+
+thread_local! {
+    /// The queue that this thread has used last.
+    static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
+}
+
+impl Registration {
+    /// Registers a deadline that is later than `now`, on the runtime of this worker or of the caller.
+    pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
+        let queue = Queue::current()?;
+        let key = queue.insert(deadline, now, waker)?;
+        Ok(Self { queue, key })
+    }
+
+    /// Replaces the waker, if the deadline has not expired.
+    pub(super) fn renew(&self, waker: &Waker) -> Wait {
+        let mut state = self.queue.state.lock();
+        if state.is_stopped {
+            return Wait::Stopped;
+        }
+        match state.waiting.get_mut(&self.key) {
+            Some(current) => {
+                current.clone_from(waker);
+                Wait::Pending
+            }
+            None => Wait::Expired,
+        }
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let waker = self.queue.state.lock().waiting.remove(&self.key);
+        drop(waker);
+    }
+}
+
+impl Queue {
+    /// The queue of the current runtime, which begins with its first use.
+    fn current() -> io::Result<Arc<Self>> {
+        let runtime = current_runtime();
+        let id = runtime.id();
+        let known = LAST.with_borrow(|last| last.as_ref().filter(|(last, _)| *last == id)?.1.upgrade());
+        if let Some(queue) = known {
+            return Ok(queue);
+        }
+        let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
+        let queue = match known {
+            Some(queue) => queue,
+            // Without the lock: a runtime that has ended drops the task at once, which takes the lock as well.
+            None => {
+                let queue = Self::start(&runtime)?;
+                QUEUES.lock().insert(id, Arc::downgrade(&queue));
+                queue
+            }
+        };
+        LAST.set(Some((id, Arc::downgrade(&queue))));
+        Ok(queue)
+    }
+
+    fn start(runtime: &Handle) -> io::Result<Arc<Self>> {
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let _entered = runtime.enter();
+        let timer = register(Timer(timer))?;
+        let queue = Arc::new(Self { timer, state: Mutex::default() });
+        runtime.spawn(run(Running { queue: queue.clone(), runtime: runtime.id() }));
+        Ok(queue)
+    }
+
+    fn insert(&self, deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Key> {
+        let mut state = self.state.lock();
+        if state.is_stopped {
+            return Err(io::Error::other("the runtime has ended"));
+        }
+        let key = (deadline, state.next);
+        if state.waiting.first_key_value().is_none_or(|(first, _)| *first > key) {
+            self.timer.get_ref().set(deadline - now)?;
+        }
+        state.next += 1;
+        state.waiting.insert(key, waker.clone());
+        Ok(key)
+    }
+
+    /// Wakes the tasks of expired deadlines, and sets the timer for the first of the others.
+    fn expire(&self) -> io::Result<()> {
+        let mut expired = {
+            let mut state = self.state.lock();
+            let now = Instant::now();
+            let later = state.waiting.split_off(&(now, u64::MAX));
+            let expired = std::mem::replace(&mut state.waiting, later);
+            if let Some(((first, _), _)) = state.waiting.first_key_value() {
+                self.timer.get_ref().set(*first - now)?;
+            }
+            expired
+        };
+        while let Some((_, waker)) = expired.pop_first() {
+            waker.wake();
+        }
+        Ok(())
+    }
+}
+
+/// A queue whose runtime is alive.
+struct Running {
+    queue: Arc<Queue>,
+    runtime: runtime::Id,
+}
+
+/// Waits for the timer until the runtime ends.
+async fn run(running: Running) {
+    // A timer that is set again needs no read: this resets it, and it reports each expiry.
+    while let Ok(mut ready) = running.queue.timer.readable().await {
+        ready.clear_ready();
+        if let Err(error) = running.queue.expire() {
+            tracing::warn!(%error, "timer failed; tokio's timer replaces it");
+            return;
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        QUEUES.lock().remove(&self.runtime);
+        let waiting = {
+            let mut state = self.queue.state.lock();
+            state.is_stopped = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_values().for_each(Waker::wake);
+    }
+}
+
+#[allow(unsafe_code)]
+fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
+    // SAFETY: A `Timer` owns its descriptor, which is the same one until it is dropped.
+    let registered = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
+    Ok(registered.map_err(|error| error.into_parts().1)?)
+}
+
+/// The runtime of this thread's worker, or that of the caller.
+fn current_runtime() -> Handle {
+    executor::current_runtime().unwrap_or_else(Handle::current)
+}
+
+struct Timer(TimerFd);
+
+impl Timer {
+    fn set(&self, after: Duration) -> io::Result<()> {
+        // Zero would disarm it.
+        let after = after.max(Duration::from_nanos(1));
+        let expiration = Expiration::OneShot(TimeSpec::from_duration(after));
+        Ok(self.0.set(expiration, TimerSetTimeFlags::empty())?)
+    }
+}
+
+impl AsRawFd for Timer {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_fd().as_raw_fd()
+    }
+}
+
+/// How many deadlines wait on this runtime.
+#[cfg(test)]
+pub(super) fn registered_here() -> usize {
+    Queue::current().unwrap().state.lock().waiting.len()
+}
+
+/// Whether this runtime has a queue.
+#[cfg(test)]
+pub(super) fn runs_here() -> bool {
+    QUEUES.lock().contains_key(&Handle::current().id())
+}
