@@ -1,10 +1,10 @@
 //! The server that the tests of the TypeScript client call, natively and over WebSocket:
-//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console]`.
+//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
 //!
 //! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that
 //! of `versions.proto` and nothing else. With a folder it accepts TLS in addition to plain text, with the identity
 //! there, which it makes if there is none. Pages of the origin may connect. With the console it shows that, its schema,
-//! and its activity.
+//! and its activity. With `--udp` it takes JSON-RPC by datagrams, and prints that address in a line before the other one.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
@@ -12,7 +12,7 @@ use frisbee::{Handlers, Operation, Packet};
 use frisbee_pubsub::{Broker, History, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
-use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
+use frpc_gateway::{Console, Gateway, Http, ServeGateway as _, Udp};
 use frpc_reflection::{Introspection, Reflection};
 use frpc_telemetry::Counters;
 use rcgen::generate_simple_self_signed;
@@ -65,8 +65,8 @@ const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::f
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    let (mut builder, mut http, mut layout) =
-        (Server::builder().calls::<PageClient>(), Http::new().connect().cors(), None);
+    let (mut builder, mut http, mut layout, mut udp) =
+        (Server::builder().calls::<PageClient>(), Http::new().connect().cors(), None, None);
     let introspection = Introspection::new();
     while let Some(flag) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value"));
@@ -79,6 +79,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 builder = builder.add_service(Reflection::new()).add_service(FormsServer::new(Mirror));
                 builder = builder.add_service(introspection.clone()).inspectable().batch_observer(Counters::new());
             }
+            "--udp" => {
+                let socket = Udp::bind("127.0.0.1:0")?;
+                writeln!(std::io::stdout(), "{}", socket.local_addr())?;
+                udp = Some(socket);
+            }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;
                 builder = builder.config(Config::default().ping_interval(ping_interval).idle_timeout(idle_timeout));
@@ -86,7 +91,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             _ => return Err(format!("there is no {flag}").into()),
         }
     }
-    let builder = builder.gateway(Gateway::new().http(http).web_socket());
+    let gateway = Gateway::new().http(http).web_socket();
+    let builder = builder.gateway(match udp {
+        Some(udp) => gateway.udp(udp),
+        None => gateway,
+    });
     let builder = match layout.as_deref() {
         None => {
             let histories =

@@ -163,6 +163,18 @@ pub(crate) struct CallArguments {
     /// Write only this field of each reply to standard output: the bytes or the text itself.
     #[arg(long, value_name = "FIELD")]
     pub(crate) out_field: Option<String>,
+    /// Call by a datagram of JSON-RPC in place of --server. Without a schema the request is JSON. The deadline is 3s by default.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "tls", "cacert", "cert"])]
+    pub(crate) udp: Option<String>,
+    /// Send a notification, which gets no reply.
+    #[arg(long, requires = "udp", conflicts_with_all = ["retries", "out_field"])]
+    pub(crate) notify: bool,
+    /// Send the datagram so often again while there is no reply. Default: 2 if the schema declares the method idempotent, or else 0.
+    #[arg(long, requires = "udp", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=10))]
+    pub(crate) retries: Option<u32>,
+    /// Fill the request with spaces to this length. Replies are at most three times as long, by default.
+    #[arg(long, requires = "udp", value_name = "BYTES", default_value_t = crate::udp::DEFAULT_PAD)]
+    pub(crate) pad: usize,
 }
 
 #[derive(Debug, Args)]

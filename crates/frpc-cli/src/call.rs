@@ -11,7 +11,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::polyglot::{Decoder, Root};
 use frpc::{Channel, Code, Metadata, Request, RequestSender, RequestStream, Response, Status, Streaming};
 use frpc_dynamic::{Body, DynamicMessage, to_json, to_json_pretty};
-use prost_reflect::Value;
+use prost_reflect::{ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 use std::pin::pin;
@@ -32,7 +32,7 @@ pub(crate) async fn call(
     let input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
     let metadata = metadata(&arguments.metadata)?;
     let shower = ReplyPrinter { schema, callable, screen, out_field: arguments.out_field.as_deref() };
-    shower.check()?;
+    check_field(callable, arguments.out_field.as_deref())?;
 
     let target = Target::new(server)?;
     let begun = Instant::now();
@@ -162,18 +162,6 @@ struct ReplyPrinter<'a> {
 }
 
 impl ReplyPrinter<'_> {
-    /// Refuses a field that replies do not have, before anything is called.
-    fn check(&self) -> Result<(), Failure> {
-        let Some(name) = self.out_field else { return Ok(()) };
-        let reply = self.callable.reply();
-        if reply.get_field_by_name(name).or_else(|| reply.get_field_by_json_name(name)).is_some() {
-            return Ok(());
-        }
-        let names: Vec<_> = reply.fields().map(|field| field.name().to_owned()).collect();
-        let text = format!("`{}` has no field {name}; it has: {}", reply.full_name(), names.join(", "));
-        Err(Failure::new(text))
-    }
-
     fn reply(&self, reply: &Response<Body>) -> Result<(), Failure> {
         self.screen.metadata("<", reply.metadata());
         self.show(reply.get_ref())
@@ -212,32 +200,49 @@ impl ReplyPrinter<'_> {
                 }
             }
         };
-        if let Some(name) = self.out_field {
-            return self.field(&message, name);
-        }
-        let json = if self.screen.json { to_json(&message) } else { to_json_pretty(&message) };
-        let json = json.map_err(|error| Failure::new(format!("the reply has no JSON: {error}")))?;
-        self.screen.json_line(&json)
+        print_message(self.screen, &message, self.out_field)
     }
+}
 
-    /// Writes the value of one field: text without quotes, and anything else as JSON.
-    fn field(&self, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
-        let descriptor = self.callable.reply();
-        let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
-        let Some(field) = field else { return Ok(()) };
-        match &*message.get_field(&field) {
-            Value::Bytes(bytes) => self.screen.value(bytes),
-            Value::String(text) => self.screen.value(text.as_bytes()),
-            _ => {
-                let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
-                let whole: serde_json::Value =
-                    serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
-                let value = whole.get(field.json_name()).cloned().unwrap_or_default();
-                // JSON has integers of 64 bits, enums and times as strings.
-                match value {
-                    serde_json::Value::String(text) if !field.is_list() && !field.is_map() => self.screen.line(&text),
-                    value => self.screen.json_line(&value.to_string()),
-                }
+/// Refuses a field that replies do not have, before anything is called.
+pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = field else { return Ok(()) };
+    let reply = callable.reply();
+    if reply.get_field_by_name(name).or_else(|| reply.get_field_by_json_name(name)).is_some() {
+        return Ok(());
+    }
+    let names: Vec<_> = reply.fields().map(|field| field.name().to_owned()).collect();
+    let text = format!("`{}` has no field {name}; it has: {}", reply.full_name(), names.join(", "));
+    Err(Failure::new(text))
+}
+
+/// Shows a reply, or one field of it.
+pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Option<&str>) -> Result<(), Failure> {
+    if let Some(name) = field {
+        return print_field(screen, message, name);
+    }
+    let json = if screen.json { to_json(message) } else { to_json_pretty(message) };
+    let json = json.map_err(|error| Failure::new(format!("the reply has no JSON: {error}")))?;
+    screen.json_line(&json)
+}
+
+/// Writes the value of one field: text without quotes, and anything else as JSON.
+fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
+    let descriptor = message.descriptor();
+    let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
+    let Some(field) = field else { return Ok(()) };
+    match &*message.get_field(&field) {
+        Value::Bytes(bytes) => screen.value(bytes),
+        Value::String(text) => screen.value(text.as_bytes()),
+        _ => {
+            let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
+            let whole: serde_json::Value =
+                serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
+            let value = whole.get(field.json_name()).cloned().unwrap_or_default();
+            // JSON has integers of 64 bits, enums and times as strings.
+            match value {
+                serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
+                value => screen.json_line(&value.to_string()),
             }
         }
     }

@@ -25,6 +25,7 @@ mod target;
 mod tensors;
 mod top;
 mod trace;
+mod udp;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -67,6 +68,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
             let schema = source::schema(&source, &server).await?;
             describe::describe(&describe, &schema, screen)
         }),
+        Command::Call(call) if call.udp.is_some() => on_runtime(udp::call(&call, &source, screen)),
         Command::Call(call) => on_runtime(async {
             let schema = Arc::new(source::schema(&source, &server).await?);
             call::call(call, &server, &schema, screen).await

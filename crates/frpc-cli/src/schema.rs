@@ -50,6 +50,16 @@ impl Callable {
         self.descriptor.output()
     }
 
+    fn idempotency(method: &MethodDescriptor) -> IdempotencyLevel {
+        let options = method.method_descriptor_proto().options.as_ref();
+        options.map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
+    }
+
+    /// Whether a second call changes nothing, as the schema declares.
+    pub(crate) fn is_idempotent(&self) -> bool {
+        Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
+    }
+
     /// The name as `call` takes it.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
@@ -146,11 +156,10 @@ impl Schema {
                 let Some(found) = known.methods.iter().find(|found| found.name == method.name()) else { continue };
                 let KnownMethod { operation, appended: (request, reply), .. } = *found;
                 let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
-                let options = method.method_descriptor_proto().options.as_ref();
-                made = match options.map(MethodOptions::idempotency_level) {
-                    Some(IdempotencyLevel::NoSideEffects) => made.without_side_effects(),
-                    Some(IdempotencyLevel::Idempotent) => made.idempotent(),
-                    Some(IdempotencyLevel::IdempotencyUnknown) | None => made,
+                made = match Callable::idempotency(&method) {
+                    IdempotencyLevel::NoSideEffects => made.without_side_effects(),
+                    IdempotencyLevel::Idempotent => made.idempotent(),
+                    IdempotencyLevel::IdempotencyUnknown => made,
                 };
                 let made = &*Box::leak(Box::new(made));
                 methods.push(Callable { descriptor: method, operation, method: made, appended: reply });

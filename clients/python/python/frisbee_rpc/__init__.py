@@ -20,6 +20,7 @@ import atexit
 import os
 
 from ._client import AsyncClient, Client, Tls
+from ._datagrams import AsyncUdpClient, UdpClient
 from ._native import Context, Schema, forked
 from ._server import Server, ServerTls, forget_all, stop_all
 from ._status import Code, Metadata, Status
@@ -29,6 +30,7 @@ __all__ = [
     "AsyncClient",
     "AsyncSubscription",
     "AsyncTopics",
+    "AsyncUdpClient",
     "Client",
     "Code",
     "Context",
@@ -42,6 +44,7 @@ __all__ = [
     "Subscription",
     "Tls",
     "Topics",
+    "UdpClient",
     "serve",
 ]
 

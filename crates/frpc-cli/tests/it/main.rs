@@ -2,5 +2,6 @@
 
 mod gateway;
 mod session;
+mod udp;
 mod ways;
 mod wireshark;

@@ -1,0 +1,307 @@
+"""Clients of JSON-RPC by datagrams: a request is one datagram, and so is its reply."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import socket
+import time
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+
+from ._status import Code, Metadata, Status
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["AsyncUdpClient", "UdpClient"]
+
+Params = Union[Mapping[str, Any], Sequence[Any], None]
+
+DATAGRAM_MAX = 65_507
+"""The longest payload of a datagram over IPv4, in bytes."""
+
+_CODES = {-32700: Code.INVALID_ARGUMENT, -32600: Code.INVALID_ARGUMENT, -32601: Code.UNIMPLEMENTED}
+_CODES |= {-32602: Code.INVALID_ARGUMENT, -32603: Code.INTERNAL}
+_CODES |= {-32000 - code: code for code in Code}
+
+
+class _Settings:
+    """The settings of a client, and the datagrams that it sends and receives."""
+
+    def __init__(self, address: str, timeout: float, pad: int) -> None:
+        host, colon, port = address.rpartition(":")
+        if not colon or not port.isdecimal():
+            raise ValueError(f"{address!r} is not an address; write HOST:PORT")
+        if timeout <= 0:
+            raise ValueError(f"a timeout of {timeout} s is not positive")
+        self.address = address
+        self.host, self.port = host.strip("[]"), int(port)
+        self.timeout = timeout
+        self.pad = pad
+        self.ids = itertools.count(1)
+
+    def request(self, number: int, method: str, params: Params, timeout: float, metadata: Metadata | None) -> bytes:
+        members = {"jsonrpc": "2.0", "id": number, **_members(method, params, metadata)}
+        members["timeoutMs"] = max(1, int(timeout * 1000))
+        return _encode(members).ljust(min(self.pad, DATAGRAM_MAX))
+
+    def times(self, timeout: float | None, retries: int) -> tuple[float, int]:
+        """The time of a call, and how often its datagram may be sent."""
+        timeout = self.timeout if timeout is None else timeout
+        if timeout <= 0:
+            raise ValueError(f"a timeout of {timeout} s is not positive")
+        if not 0 <= retries <= 10:
+            raise ValueError(f"{retries} retries are not between 0 and 10")
+        return timeout, retries + 1
+
+    def silence(self, timeout: float, sent: int) -> Status:
+        datagrams = "1 datagram" if sent == 1 else f"{sent} datagrams"
+        text = f"no reply from {self.address} within {timeout:g} s to {datagrams}: check that its server has `Gateway::udp`"
+        text += " and this port, raise timeout, or pass retries if the method may run twice"
+        return Status(Code.DEADLINE_EXCEEDED, text)
+
+    def unreachable(self, error: OSError) -> Status:
+        text = f"no datagrams to {self.address}: {error}; check that its server has `Gateway::udp` and this port"
+        return Status(Code.UNAVAILABLE, text)
+
+
+def _members(method: str, params: Params, metadata: Metadata | None) -> dict[str, Any]:
+    members: dict[str, Any] = {"method": method, "params": {} if params is None else params}
+    if metadata:
+        members["metadata"] = {
+            key: value if isinstance(value, str) else base64.b64encode(value).decode() for key, value in metadata.items()
+        }
+    return members
+
+
+def _encode(members: Mapping[str, Any]) -> bytes:
+    datagram = json.dumps(members, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    if len(datagram) > DATAGRAM_MAX:
+        raise ValueError(f"the request of {len(datagram)} bytes exceeds a datagram of {DATAGRAM_MAX}; use Client, over TCP")
+    return datagram
+
+
+def _notification(method: str, params: Params, metadata: Metadata | None) -> bytes:
+    return _encode({"jsonrpc": "2.0", **_members(method, params, metadata)})
+
+
+def _reply(datagram: bytes) -> dict[str, Any] | None:
+    """The members of a reply, if the datagram is one."""
+    try:
+        reply = json.loads(datagram)
+    except (ValueError, RecursionError):
+        return None
+    return reply if isinstance(reply, dict) and ("result" in reply or isinstance(reply.get("error"), dict)) else None
+
+
+def _result(reply: Mapping[str, Any]) -> Any:
+    if "result" in reply:
+        return reply["result"]
+    error = reply["error"]
+    data = error.get("data")
+    data = data if isinstance(data, dict) else {}
+    code = Code.__members__.get(str(data.get("status")), _CODES.get(error.get("code"), Code.UNKNOWN))
+    metadata: dict[str, str | bytes] = {}
+    try:
+        details = base64.b64decode(str(data.get("details", "")))
+        for key, value in dict(data.get("metadata", {})).items():
+            metadata[str(key)] = base64.b64decode(value) if str(key).endswith("-bin") else str(value)
+    except (TypeError, ValueError):
+        details = b""
+    raise Status(code, str(error.get("message", "")), details, metadata)
+
+
+class UdpClient:
+    """Calls methods by datagrams of JSON-RPC: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
+
+    A datagram, or its reply, may be lost. ``retries`` sends it again at even intervals within the timeout, so the method
+    may run several times: pass it for idempotent methods alone. Threads may share a client.
+    """
+
+    def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
+        """A client of ``HOST:PORT``. Calls take ``timeout`` seconds at most. Requests are filled with spaces to ``pad``
+        bytes, since a server's reply is at most three times as long."""
+        self._settings = _Settings(address, timeout, pad)
+        #: Connected sockets without a call in progress. A socket that may get a late reply is closed instead.
+        self._idle: list[socket.socket] = []
+
+    def __enter__(self) -> UdpClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the sockets that no call uses."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def call(
+        self,
+        method: str,
+        params: Params = None,
+        *,
+        timeout: float | None = None,
+        retries: int = 0,
+        metadata: Metadata | None = None,
+    ) -> Any:
+        """The result of a call, as JSON has it. Raises ``Status`` if the call fails or nothing answers, and ``ValueError``
+        for a request that exceeds a datagram."""
+        timeout, sent_max = self._settings.times(timeout, retries)
+        number = next(self._settings.ids)
+        request = self._settings.request(number, method, params, timeout, metadata)
+        try:
+            peer = self._socket()
+            try:
+                reply = self._exchange(peer, number, request, timeout, sent_max)
+            except BaseException:
+                peer.close()
+                raise
+        except OSError as error:
+            raise self._settings.unreachable(error) from None
+        self._idle.append(peer)
+        return _result(reply)
+
+    def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
+        """Sends a notification, which gets no reply: it may be lost, or fail."""
+        datagram = _notification(method, params, metadata)
+        try:
+            peer = self._socket()
+            peer.settimeout(self._settings.timeout)
+            try:
+                peer.send(datagram)
+            except ConnectionRefusedError:
+                # The system reports that nothing took an earlier datagram.
+                peer.send(datagram)
+        except OSError as error:
+            raise self._settings.unreachable(error) from None
+        self._idle.append(peer)
+
+    def _socket(self) -> socket.socket:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        found = socket.getaddrinfo(self._settings.host, self._settings.port, type=socket.SOCK_DGRAM)
+        family, kind, protocol, _, address = found[0]
+        peer = socket.socket(family, kind, protocol)
+        peer.connect(address)
+        return peer
+
+    def _exchange(self, peer: socket.socket, number: int, request: bytes, timeout: float, sent_max: int) -> dict[str, Any]:
+        begun = time.monotonic()
+        for sent in range(1, sent_max + 1):
+            until = begun + timeout * sent / sent_max
+            try:
+                peer.settimeout(timeout)
+                peer.send(request)
+                while (left := until - time.monotonic()) > 0:
+                    peer.settimeout(left)
+                    reply = _reply(peer.recv(DATAGRAM_MAX + 1))
+                    if reply is not None and reply.get("id") == number:
+                        return reply
+            except TimeoutError:
+                continue
+            except ConnectionRefusedError:
+                # A server that restarts listens again at the next attempt.
+                if sent == sent_max:
+                    raise
+                time.sleep(max(0.0, until - time.monotonic()))
+        raise self._settings.silence(timeout, sent_max)
+
+
+class _Receiver(asyncio.DatagramProtocol):
+    """The calls in progress of a socket."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        reply = _reply(data)
+        number = None if reply is None else reply.get("id")
+        future = self.calls.get(number) if isinstance(number, int) else None
+        if reply is not None and future is not None and not future.done():
+            future.set_result(reply)
+
+    def error_received(self, exc: Exception) -> None:
+        for future in self.calls.values():
+            if not future.done():
+                future.set_exception(exc)
+
+
+class AsyncUdpClient:
+    """Calls methods by datagrams of JSON-RPC, as ``UdpClient``, in an event loop. Calls may be in progress at once."""
+
+    def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
+        """A client of ``HOST:PORT``, with the parameters of ``UdpClient``. The first call opens its socket."""
+        self._settings = _Settings(address, timeout, pad)
+        self._receiver = _Receiver()
+        self._transport: asyncio.DatagramTransport | None = None
+        self._opening = asyncio.Lock()
+
+    async def __aenter__(self) -> AsyncUdpClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the socket. Calls in progress end at their timeout."""
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+
+    async def call(
+        self,
+        method: str,
+        params: Params = None,
+        *,
+        timeout: float | None = None,
+        retries: int = 0,
+        metadata: Metadata | None = None,
+    ) -> Any:
+        """The result of a call, as that of ``UdpClient.call``."""
+        timeout, sent_max = self._settings.times(timeout, retries)
+        number = next(self._settings.ids)
+        request = self._settings.request(number, method, params, timeout, metadata)
+        calls, loop = self._receiver.calls, asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            transport = await self._open()
+            for sent in range(1, sent_max + 1):
+                calls[number] = loop.create_future()
+                transport.sendto(request)
+                until = begun + timeout * sent / sent_max
+                try:
+                    async with asyncio.timeout_at(until):
+                        return _result(await calls[number])
+                except TimeoutError:
+                    continue
+                except ConnectionRefusedError:
+                    if sent == sent_max:
+                        raise
+                    await asyncio.sleep(max(0.0, until - loop.time()))
+        except OSError as error:
+            raise self._settings.unreachable(error) from None
+        finally:
+            calls.pop(number, None)
+        raise self._settings.silence(timeout, sent_max)
+
+    async def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
+        """Sends a notification, which gets no reply: it may be lost, or fail."""
+        datagram = _notification(method, params, metadata)
+        try:
+            (await self._open()).sendto(datagram)
+        except OSError as error:
+            raise self._settings.unreachable(error) from None
+
+    async def _open(self) -> asyncio.DatagramTransport:
+        async with self._opening:
+            if self._transport is None:
+                loop, peer = asyncio.get_running_loop(), (self._settings.host, self._settings.port)
+                self._transport, _ = await loop.create_datagram_endpoint(lambda: self._receiver, remote_addr=peer)
+            return self._transport

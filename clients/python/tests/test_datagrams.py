@@ -1,0 +1,176 @@
+"""JSON-RPC by datagrams: calls to a server in Rust, and to sockets of the tests."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from frisbee_rpc import AsyncUdpClient, Code, Status, UdpClient
+
+from .conftest import LIMIT, run
+from .test_desk import DESK
+from .test_desk import desk as serving_desk
+
+needs_desk = pytest.mark.skipif(not DESK.exists(), reason=f"there is no {DESK.name}: cargo build -p typescript-tests")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    yield from serving_desk("--udp")
+
+
+@pytest.fixture
+def free() -> str:
+    """An address without a socket."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
+        bound.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{bound.getsockname()[1]}"
+
+
+def peer(answer: Callable[[int, dict[str, Any]], bytes | None]) -> tuple[str, threading.Thread, list[bytes]]:
+    """A peer that answers until ``answer`` returns a reply. The list has its datagrams."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    bound.bind(("127.0.0.1", 0))
+    bound.settimeout(LIMIT)
+    datagrams: list[bytes] = []
+
+    def serve() -> None:
+        with bound:
+            while True:
+                datagram, sender = bound.recvfrom(65_536)
+                datagrams.append(datagram)
+                for other in (b"nonsense", b"[" * 5000, b'{"jsonrpc":"2.0","id":-1,"result":0}', b'{"id":[1],"result":0}'):
+                    bound.sendto(other, sender)
+                reply = answer(len(datagrams), json.loads(datagram))
+                if reply is not None:
+                    bound.sendto(reply, sender)
+                    return
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    return f"127.0.0.1:{bound.getsockname()[1]}", thread, datagrams
+
+
+def third(count: int, request: dict[str, Any]) -> bytes | None:
+    """Loses two datagrams."""
+    return None if count < 3 else json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": count}).encode()
+
+
+@needs_desk
+def test_a_call_by_datagram_has_a_result_or_a_status(address: str) -> None:
+    with UdpClient(address, timeout=LIMIT) as client:
+        assert client.call("desk.Desk/Add", {"a": 2, "b": 40})["total"] in (42, "42")
+        assert client.call("desk.Desk/Add", [2, 40])["total"] in (42, "42")
+        with pytest.raises(Status) as failed:
+            client.call("desk.Desk/Fail", {"code": 5, "text": "none", "details": "AQI="})
+        assert (failed.value.code, failed.value.message, failed.value.details) == (Code.NOT_FOUND, "none", b"\1\2")
+        with pytest.raises(Status) as failed:
+            client.call("desk.Desk/Sing")
+        assert failed.value.code == Code.UNIMPLEMENTED
+        with pytest.raises(Status) as failed:
+            client.call("desk.Desk/Wait", {"millis": 60_000}, timeout=0.05)
+        assert failed.value.code == Code.DEADLINE_EXCEEDED
+
+
+@needs_desk
+def test_threads_share_a_client(address: str) -> None:
+    client, results = UdpClient(address, timeout=LIMIT), {}
+
+    def call(number: int) -> None:
+        for _ in range(20):
+            results[number] = int(client.call("desk.Desk/Add", {"a": number, "b": 1})["total"])
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    assert results == {number: number + 1 for number in range(8)}
+    client.close()
+
+
+@needs_desk
+def test_calls_of_an_event_loop_are_in_progress_at_once(address: str) -> None:
+    async def main() -> None:
+        import asyncio
+
+        async with AsyncUdpClient(address, timeout=LIMIT) as client:
+            calls = [client.call("desk.Desk/Add", {"a": number, "b": 1}) for number in range(100)]
+            assert [int(sum["total"]) for sum in await asyncio.gather(*calls)] == list(range(1, 101))
+            with pytest.raises(Status) as failed:
+                await client.call("desk.Desk/Fail", {"code": 7, "text": "no"})
+            assert failed.value.code == Code.PERMISSION_DENIED
+
+    run(main)
+
+
+def test_a_lost_datagram_is_sent_again_only_if_allowed() -> None:
+    at, thread, datagrams = peer(third)
+    with UdpClient(at, timeout=3) as client:
+        with pytest.raises(Status, match=r"no reply from .* within 0.05 s to 1 datagram: check") as silent:
+            client.call("a.B/C", timeout=0.05)
+        assert silent.value.code == Code.DEADLINE_EXCEEDED
+        assert client.call("a.B/C", retries=2) == 3
+    thread.join(LIMIT)
+    assert datagrams[1] == datagrams[2] and len(datagrams[0]) == 400
+
+    at, thread, datagrams = peer(third)
+
+    async def main() -> None:
+        async with AsyncUdpClient(at, timeout=3) as client:
+            with pytest.raises(Status, match=r"no reply from .* within 0.05 s to 1 datagram: check"):
+                await client.call("a.B/C", timeout=0.05)
+            assert await client.call("a.B/C", retries=2) == 3
+
+    run(main)
+    thread.join(LIMIT)
+    assert datagrams[1] == datagrams[2]
+
+
+def test_a_closed_port_is_unavailable_at_once(free: str) -> None:
+    with pytest.raises(Status, match=f"no datagrams to {free}: .*Gateway::udp") as closed, UdpClient(free) as client:
+        client.call("a.B/C", timeout=3600)
+    assert closed.value.code == Code.UNAVAILABLE
+
+    async def main() -> None:
+        async with AsyncUdpClient(free) as client:
+            with pytest.raises(Status, match=f"no datagrams to {free}: .*Gateway::udp"):
+                await client.call("a.B/C", timeout=3600)
+
+    run(main)
+
+
+def test_a_notification_has_no_id_and_waits_for_nothing() -> None:
+    at, thread, datagrams = peer(lambda count, _: b"{}" if count == 2 else None)
+    with UdpClient(at) as client:
+        client.notify("metrics.Sink/Add", {"n": 1})
+
+    async def main() -> None:
+        async with AsyncUdpClient(at) as client:
+            await client.notify("metrics.Sink/Add", [1], metadata={"key-bin": b"\0"})
+
+    run(main)
+    thread.join(LIMIT)
+    assert datagrams[0] == b'{"jsonrpc":"2.0","method":"metrics.Sink/Add","params":{"n":1}}'
+    assert json.loads(datagrams[1]) == {
+        "jsonrpc": "2.0",
+        "method": "metrics.Sink/Add",
+        "params": [1],
+        "metadata": {"key-bin": "AA=="},
+    }
+
+
+def test_wrong_arguments_are_refused_with_a_remedy() -> None:
+    with pytest.raises(ValueError, match="'localhost' is not an address; write HOST:PORT"):
+        UdpClient("localhost")
+    client = UdpClient("127.0.0.1:9")
+    with pytest.raises(ValueError, match="exceeds a datagram of 65507; use Client"):
+        client.call("a.B/C", ["x" * 65_507])
+    with pytest.raises(ValueError, match="11 retries are not between 0 and 10"):
+        client.call("a.B/C", retries=11)
+    with pytest.raises(ValueError, match="a timeout of 0 s is not positive"):
+        client.call("a.B/C", timeout=0)

@@ -1,0 +1,335 @@
+//! `frpc call --udp`: one call of JSON-RPC by datagrams.
+//!
+//! The request is one datagram, and so is its reply; docs/udp.md has the rules of servers. Messages have their JSON, so a
+//! schema is optional here: with one, parameters and replies are checked as for other calls.
+
+use crate::arguments::{CallArguments, SourceArguments};
+use crate::call::{check_field, metadata, print_message};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::schema::{self, Callable};
+use crate::show::Screen;
+use crate::tensors::message_from_json;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use frpc::{Code, Metadata, Status};
+use frpc_dynamic::to_json;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::net::UdpSocket;
+use tokio::time::{Instant, timeout_at};
+
+/// The longest payload of a datagram over IPv4: 65535 bytes less the headers of IP and UDP.
+const DATAGRAM_MAX: usize = 65_507;
+
+/// Servers reply with at most three times the length of the request, and 1200 bytes, by default.
+pub(crate) const DEFAULT_PAD: usize = 400;
+
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
+
+/// Retransmissions of methods that the schema declares idempotent.
+const IDEMPOTENT_RETRIES: u32 = 2;
+
+pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
+    let Some(address) = &arguments.udp else { return Err(Failure::new("no address: use --udp HOST:PORT")) };
+    let schema = schema::load_if_given(source)?;
+    let callable = schema.as_ref().map(|schema| schema.method(&arguments.method)).transpose()?;
+    match callable {
+        Some(callable) => check_field(callable, arguments.out_field.as_deref())?,
+        None if arguments.out_field.is_some() => {
+            return Err(Failure::new("--out-field without a schema: name it by --proto FILE"));
+        }
+        None => {}
+    }
+    let params = params(arguments, callable)?;
+    let metadata = metadata(&arguments.metadata)?;
+    let deadline = arguments.deadline.unwrap_or(DEFAULT_DEADLINE);
+    let id = (!arguments.notify).then(|| fastrand::u32(..));
+    let method = callable.map_or_else(|| arguments.method.clone(), Callable::name);
+    let request = datagram(id, &method, &params, &metadata, deadline, arguments.pad)?;
+
+    let socket = connect(address).await?;
+    screen.metadata(">", &metadata);
+    screen.remark(1, || format!("calling {method} at {}, {} bytes", socket.peer, request.len()));
+    let Some(id) = id else { return socket.send(&request).await };
+    let is_idempotent = callable.is_some_and(Callable::is_idempotent);
+    let retries = arguments.retries.unwrap_or(if is_idempotent { IDEMPOTENT_RETRIES } else { 0 });
+    let begun = Instant::now();
+    let reply = socket.exchange(id, &request, retries, deadline).await?;
+    screen.remark(1, || format!("the call took {:.3} ms", begun.elapsed().as_secs_f64() * 1e3));
+    screen.metadata("<", &reply.metadata);
+    let result = reply.result?;
+    match callable {
+        None => screen.json_line(&result),
+        Some(callable) => {
+            let message = message_from_json(&callable.reply(), &result)
+                .map_err(|error| Status::new(Code::Internal, format!("the reply does not fit the schema: {error}")))?;
+            print_message(screen, &message, arguments.out_field.as_deref())
+        }
+    }
+}
+
+/// The params of the request, in JSON.
+fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<RawValue>, Failure> {
+    let raw = |json: String| {
+        RawValue::from_string(json).map_err(|error| {
+            Failure::new(format!("the request is not JSON: {error}; write JSON, or name the schema by --proto FILE"))
+        })
+    };
+    let Some(callable) = known else {
+        return match &arguments.parameters[..] {
+            [] => raw("{}".to_owned()),
+            [json] => raw(json.clone()),
+            more => Err(Failure::new(format!(
+                "{} parameters without a schema: write one JSON object, or name the schema by --proto FILE",
+                more.len()
+            ))),
+        };
+    };
+    if callable.descriptor.is_client_streaming() || callable.descriptor.is_server_streaming() {
+        return Err(Failure::new(format!("{} streams, which datagrams cannot: leave out --udp", callable.name())));
+    }
+    let input = Input::new(&arguments.parameters, &callable.request(), false)?;
+    let message = input.messages.first().ok_or_else(|| Failure::new("there is no request"))?;
+    raw(to_json(message).map_err(|error| Failure::new(format!("the request has no JSON: {error}")))?)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u32>,
+    method: &'a str,
+    params: &'a RawValue,
+    timeout_ms: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metadata: BTreeMap<&'a str, String>,
+}
+
+/// The request as a datagram. `id` is missing for a notification, which needs no room for a reply.
+fn datagram(
+    id: Option<u32>,
+    method: &str,
+    params: &RawValue,
+    metadata: &Metadata,
+    deadline: Duration,
+    pad: usize,
+) -> Result<Vec<u8>, Failure> {
+    let entry = |(key, value): (_, &[u8])| {
+        let text = metadata.get(key).map_or_else(|| BASE64_STANDARD.encode(value), ToOwned::to_owned);
+        (key, text)
+    };
+    let metadata = metadata.iter().map(entry).collect();
+    let timeout_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX).max(1);
+    let request = Request { jsonrpc: "2.0", id, method, params, timeout_ms, metadata };
+    let mut bytes = serde_json::to_vec(&request).map_err(|error| Failure::new(error.to_string()))?;
+    if bytes.len() > DATAGRAM_MAX {
+        let length = bytes.len();
+        return Err(Failure::new(format!(
+            "the request of {length} bytes exceeds a datagram of {DATAGRAM_MAX}: call over TCP, without --udp"
+        )));
+    }
+    if id.is_some() && bytes.len() < pad {
+        bytes.resize(pad.min(DATAGRAM_MAX), b' ');
+    }
+    Ok(bytes)
+}
+
+/// A socket with one peer.
+struct Socket {
+    socket: UdpSocket,
+    peer: SocketAddr,
+}
+
+async fn connect(address: &str) -> Result<Socket, Failure> {
+    let wrong = |error: io::Error| Failure::new(format!("--udp {address}: {error}; write HOST:PORT"));
+    let mut addresses = tokio::net::lookup_host(address).await.map_err(wrong)?;
+    let peer = addresses.next().ok_or_else(|| wrong(io::ErrorKind::NotFound.into()))?;
+    let own: SocketAddr =
+        if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+    let socket = UdpSocket::bind(own).await.map_err(wrong)?;
+    // Only datagrams of this peer are received, and it can refuse by ICMP.
+    socket.connect(peer).await.map_err(wrong)?;
+    Ok(Socket { socket, peer })
+}
+
+impl Socket {
+    async fn send(&self, datagram: &[u8]) -> Result<(), Failure> {
+        self.socket.send(datagram).await.map(drop).map_err(|error| self.unreachable(&error))
+    }
+
+    /// Sends the request up to `retries` times again, at even intervals within the deadline, until its reply arrives.
+    async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
+        let sent_max = retries.saturating_add(1);
+        let interval = deadline / sent_max;
+        let begun = Instant::now();
+        // One byte more than any datagram: the system cuts longer ones without a word.
+        let mut buffer = vec![0; DATAGRAM_MAX + 1];
+        for sent in 1..=sent_max {
+            self.send_or_refused(request, sent == sent_max).await?;
+            let until = begun + interval * sent;
+            while let Ok(received) = timeout_at(until, self.socket.recv(&mut buffer)).await {
+                match received {
+                    Ok(length) => {
+                        if let Some(reply) = Reply::parse(id, buffer.get(..length).unwrap_or_default()) {
+                            return Ok(reply);
+                        }
+                    }
+                    // A server that restarts listens again at the next attempt.
+                    Err(error) if sent == sent_max => return Err(self.unreachable(&error)),
+                    Err(_) => {}
+                }
+            }
+        }
+        let text = format!(
+            "no reply from {} within {deadline:?} to {sent_max} {}: check that its server has `Gateway::udp` and this \
+             port, raise --deadline, or repeat by --retries if the method may run twice",
+            self.peer,
+            if sent_max == 1 { "datagram" } else { "datagrams" },
+        );
+        Err(Status::deadline_exceeded(text).into())
+    }
+
+    /// Sends; the refusal of an earlier datagram counts only for the last one.
+    async fn send_or_refused(&self, request: &[u8], is_last: bool) -> Result<(), Failure> {
+        match self.socket.send(request).await {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && !is_last => Ok(()),
+            // The error is that of an earlier datagram; this one was not sent.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.send(request).await,
+            Err(error) => Err(self.unreachable(&error)),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    fn unreachable(&self, error: &io::Error) -> Failure {
+        let remedy = "check that its server has `Gateway::udp` and this port";
+        Status::unavailable(format!("no datagrams to {}: {error}; {remedy}", self.peer)).into()
+    }
+}
+
+/// A reply to the request.
+#[derive(Debug)]
+struct Reply {
+    /// The result in JSON.
+    result: Result<String, Status>,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct ReplyText<'a> {
+    id: u32,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<ErrorText>,
+    #[serde(default)]
+    metadata: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct ErrorText {
+    code: i32,
+    message: String,
+    #[serde(default)]
+    data: ErrorData,
+}
+
+#[derive(Default, Deserialize)]
+struct ErrorData {
+    status: Option<String>,
+    details: Option<String>,
+    #[serde(default)]
+    metadata: BTreeMap<String, String>,
+}
+
+impl Reply {
+    /// `None` for a datagram that is no reply to this request, such as a late one to an earlier command.
+    fn parse(id: u32, datagram: &[u8]) -> Option<Self> {
+        let text: ReplyText<'_> = serde_json::from_slice(datagram).ok()?;
+        if text.id != id {
+            return None;
+        }
+        let result = match text.error {
+            Some(error) => Err(error.into_status()),
+            None => Ok(text.result.map_or("null", RawValue::get).to_owned()),
+        };
+        Some(Self { result, metadata: entries(&text.metadata) })
+    }
+}
+
+impl ErrorText {
+    fn into_status(self) -> Status {
+        let named = |name: &str| (1..=16).map(Code::from_i32).find(|code| code.name() == name);
+        let code = self.data.status.as_deref().and_then(named).unwrap_or(match self.code {
+            -32700 | -32600 | -32602 => Code::InvalidArgument,
+            -32601 => Code::Unimplemented,
+            -32603 => Code::Internal,
+            number => Code::from_i32((-32000_i32).saturating_sub(number)),
+        });
+        let details = self.data.details.and_then(|details| BASE64_STANDARD.decode(details).ok()).unwrap_or_default();
+        Status::new(code, self.message).with_details(details).with_metadata(entries(&self.data.metadata))
+    }
+}
+
+/// Metadata from JSON. Entries that no server of this gateway sends are left out.
+fn entries(texts: &BTreeMap<String, String>) -> Metadata {
+    let mut metadata = Metadata::new();
+    for (key, text) in texts {
+        let bytes = key.ends_with("-bin").then(|| BASE64_STANDARD.decode(text));
+        let _ = match bytes {
+            Some(Ok(bytes)) => metadata.insert_bin(key, bytes),
+            Some(Err(_)) => continue,
+            None => metadata.insert(key, text.as_str()),
+        };
+    }
+    metadata
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(params: &str, id: Option<u32>) -> Result<Vec<u8>, Failure> {
+        let params = RawValue::from_string(params.to_owned()).expect("it is JSON");
+        datagram(id, "greet.Greeter/Greet", &params, &Metadata::new(), Duration::from_secs(1), 400)
+    }
+
+    #[test]
+    fn request_is_padded_and_notification_is_not() {
+        assert_eq!(request("{}", Some(7)).expect("it fits").len(), 400);
+        let notification = request("{}", None).expect("it fits");
+        let text = r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":{},"timeoutMs":1000}"#;
+        assert_eq!(String::from_utf8_lossy(&notification), text);
+    }
+
+    #[test]
+    fn request_beyond_a_datagram_is_refused_by_its_length() {
+        let long = format!("[\"{}\"]", "x".repeat(DATAGRAM_MAX));
+        let failure = request(&long, Some(7)).expect_err("it is too long").to_string();
+        assert!(failure.contains("exceeds a datagram of 65507") && failure.contains("over TCP"), "{failure}");
+    }
+
+    #[test]
+    fn datagram_of_another_id_is_no_reply() {
+        let reply = |id: &str| Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#).as_bytes());
+        assert_eq!(reply("7").expect("it is the reply").result.expect("it has one"), "1");
+        for other in ["8", "null", "\"7\"", "7.5", "{}"] {
+            assert!(reply(other).is_none(), "{other}");
+        }
+        assert!(Reply::parse(7, b"no json").is_none());
+    }
+
+    #[test]
+    fn error_keeps_its_status_by_name_or_number() {
+        let status = |error: &str| {
+            let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
+            reply.expect("it is the reply").result.expect_err("it failed").code()
+        };
+        assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
+        assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);
+        assert_eq!(status(r#"{"code":-32016,"message":"none"}"#), Code::Unauthenticated);
+    }
+}
