@@ -256,14 +256,28 @@ fn leaked(known: &Known) -> Constants {
     })
 }
 
-/// A file with its name and text.
+/// A file with its name and text, and those that every schema can import.
 struct Source(String, String);
 
 impl FileResolver for Source {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        if name != self.0 {
-            return Err(protox::Error::file_not_found(name));
+        if name == self.0 {
+            return File::from_source(name, &self.1);
         }
-        File::from_source(name, &self.1)
+        let bundled = frpc_build::bundled_files().iter().find(|(bundled, _)| *bundled == name);
+        bundled.map_or_else(|| Err(protox::Error::file_not_found(name)), |(_, text)| File::from_source(name, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schema_imports_the_bundled_files() {
+        let text = "syntax = \"proto3\"; package shop; import \"frpc/agent.proto\"; import \"frpc/tensor.proto\";
+                    service Shop { rpc Show(frpc.Image) returns (frpc.Tensor) { option (frpc.tool) = true; } }";
+        let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION).expect("valid");
+        assert!(schema.method("shop.Shop/Show").is_ok());
     }
 }

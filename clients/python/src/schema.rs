@@ -19,8 +19,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const TENSOR: &str = include_str!("../../../crates/frpc-build/proto/frpc/tensor.proto");
-
 /// A schema.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Schema {
@@ -69,8 +67,8 @@ impl Schema {
     fn parse(sources: Vec<(String, String)>, first: Option<u16>) -> PyResult<Self> {
         let names: Vec<String> = sources.iter().map(|(name, _)| name.clone()).collect();
         let mut resolver = ChainFileResolver::new();
-        resolver
-            .add(Sources(sources.into_iter().chain([("frpc/tensor.proto".to_owned(), TENSOR.to_owned())]).collect()));
+        let bundled = frpc_build::bundled_files().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        resolver.add(Sources(sources.into_iter().chain(bundled).collect()));
         resolver.add(GoogleFileResolver::new());
         let mut compiler = protox::Compiler::with_file_resolver(resolver);
         compiler.include_imports(true).include_source_info(true);

@@ -104,7 +104,7 @@
 //! The schema has to be proto3. These are errors that name file, line and column:
 //!
 //! * proto2 with its groups, required fields, extensions and default values. Custom options may be declared, in proto2
-//!   too, and are ignored.
+//!   too, and are ignored, except those of `frpc/agent.proto`.
 //! * Editions.
 //! * Fields and methods with types of `descriptor.proto`, or of `api.proto` and `type.proto` without
 //!   [`compile_well_known_types`](Builder::compile_well_known_types).
@@ -156,7 +156,8 @@ pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Generates code for a parsed schema, with default options.
+/// Generates code for a parsed schema, with default options. The types of prost-types have no custom options, so no method
+/// is marked as a tool for agents.
 ///
 /// # Errors
 ///
@@ -165,11 +166,24 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
     configure().compile_fds(fds)
 }
 
-/// Restores the option `debug_redact` of fields, which decoding by prost-types drops, from the same schema as an encoded
-/// `FileDescriptorSet`. Nothing happens if that is not valid.
+/// Restores the option `debug_redact` of fields and those of `frpc/agent.proto`, which decoding by prost-types drops, from
+/// the same schema as an encoded `FileDescriptorSet`. Nothing happens if that is not valid.
 #[doc(hidden)]
-pub fn keep_redactions(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
-    schema::redactions::keep(&mut fds.file, encoded);
+pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
+    schema::keep_options(&mut fds.file, encoded);
+}
+
+/// The files that every schema can import: their names and texts. For programs that parse schemas themselves;
+/// [`Builder`] knows the files.
+///
+/// # Examples
+///
+/// ```
+/// let files = frpc_build::bundled_files();
+/// assert!(files.iter().any(|(name, text)| *name == "frpc/agent.proto" && text.contains("package frpc;")));
+/// ```
+pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
+    &schema::externs::OWN_FILES
 }
 
 /// Returns a [`Builder`] with default options.

@@ -6,6 +6,7 @@ pub(crate) mod externs;
 pub(crate) mod parse;
 pub(crate) mod patterns;
 pub(crate) mod redactions;
+pub(crate) mod tools;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use crate::error::SourcePosition;
+use crate::schema::externs::AGENT_FILE;
 
 /// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
 pub(crate) mod tag {
@@ -83,6 +85,9 @@ impl Schema {
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {
+            if file.name() == AGENT_FILE && self.is_import(file) {
+                return false; // It only declares options.
+            }
             let by_itself = !self.skips_imports && (file.syntax() == "proto3" || !file.service.is_empty());
             by_itself || !self.is_import(file)
         };
@@ -147,6 +152,12 @@ impl Schema {
         let (line, column) = span.map_or((0, 0), |(line, column)| (one_based(line), one_based(column)));
         SourcePosition { file: shown, line, column }
     }
+}
+
+/// Keeps the options of `files` that prost-types does not know, by the same files as an encoded `FileDescriptorSet`.
+pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
+    redactions::keep(files, encoded);
+    tools::keep(files, encoded);
 }
 
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lock::Layout;
 use crate::schema::externs::is_value;
 use crate::schema::patterns::path_matches;
+use crate::schema::tools::is_tool;
 
 /// Options for the code of services.
 #[derive(Debug)]
@@ -71,6 +72,8 @@ pub(crate) struct Rpc {
     /// send.
     pub(crate) added: (u32, u32),
     pub(crate) idempotency: IdempotencyLevel,
+    /// Whether the schema offers the method to agents.
+    pub(crate) is_tool: bool,
     pub(crate) is_raw: bool,
     pub(crate) is_deprecated: bool,
     pub(crate) docs: Vec<Attribute>,
@@ -158,6 +161,7 @@ pub(crate) fn rpcs(
             operation: *operation,
             added: (added(&method.input_proto_type), added(&method.output_proto_type)),
             idempotency: method.options.idempotency_level(),
+            is_tool: is_tool(&method.options),
             is_deprecated: method.options.deprecated(),
             is_raw,
             docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,

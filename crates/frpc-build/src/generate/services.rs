@@ -104,12 +104,13 @@ fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {
         IdempotencyLevel::Idempotent => quote! { .idempotent() },
         IdempotencyLevel::NoSideEffects => quote! { .without_side_effects() },
     };
+    let tool = rpc.is_tool.then(|| quote! { .tool() });
     let added = (rpc.added != (0, 0)).then(|| {
         let (request, reply) = (Literal::u32_unsuffixed(rpc.added.0), Literal::u32_unsuffixed(rpc.added.1));
         quote! { .with_added(#request, #reply) }
     });
     quote! {
-        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(&#layout, #proto_name, #operation) #idempotent #added;
+        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(&#layout, #proto_name, #operation) #idempotent #tool #added;
     }
 }
 

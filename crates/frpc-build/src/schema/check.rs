@@ -15,7 +15,7 @@ use prost_types::{
 use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
-use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
+use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, tools, within};
 
 /// Checks all generated files, and those whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
@@ -211,6 +211,16 @@ impl Checker<'_> {
         for (at, method) in service.method.iter().enumerate() {
             let path = within(path, tag::SERVICE_METHOD, at);
             self.identifier("method", method.name(), &path)?;
+            if method.client_streaming() && method.options.as_ref().is_some_and(tools::is_tool) {
+                let text = format!(
+                    "method `{}` of service `{}` takes a stream and has the option `({})`: tools take one request; \
+                     remove the option or the stream",
+                    method.name(),
+                    service.name(),
+                    tools::OPTION,
+                );
+                return Err(self.unsupported(&path, text));
+            }
             for (what, name) in [("request", method.input_type()), ("reply", method.output_type())] {
                 let what = format!("the {what} of method `{}` of service `{}`", method.name(), service.name());
                 match self.index.messages.get(name) {

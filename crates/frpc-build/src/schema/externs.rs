@@ -27,13 +27,19 @@ const STRUCTS: [&str; 10] = [
 /// Those with lists or maps. frpc knows how much memory they take.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
-/// Our own file of well-known types. Programs import it, and need no copy of it.
-pub(crate) const OWN_FILE: &str = "frpc/tensor.proto";
+/// Our own file of well-known types.
+const TENSOR_FILE: &str = "frpc/tensor.proto";
 
-/// Its text.
-pub(crate) const OWN_TEXT: &str = include_str!("../../proto/frpc/tensor.proto");
+/// Our own file of options.
+pub(crate) const AGENT_FILE: &str = "frpc/agent.proto";
 
-/// Its types, with their paths in Rust.
+/// Our own files with their texts. Programs import them, and need no copies of them.
+pub(crate) const OWN_FILES: [(&str, &str); 2] = [
+    (AGENT_FILE, include_str!("../../proto/frpc/agent.proto")),
+    (TENSOR_FILE, include_str!("../../proto/frpc/tensor.proto")),
+];
+
+/// The types of [`TENSOR_FILE`], with their paths in Rust.
 const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
 
 /// The crate that defines a type that is not generated.
@@ -66,14 +72,14 @@ pub(crate) struct Externs {
     pub(crate) compile_well_known_types: bool,
     /// Well-known types that cannot be generated, because descriptor.proto is proto2.
     proto2: Vec<String>,
-    /// Types of [`OWN_FILE`], if the schema has it.
+    /// Types of [`TENSOR_FILE`], if the schema has it.
     own: Vec<&'static str>,
 }
 
 impl Externs {
     /// Configures prost-build for our own types, and for `compile_well_known_types`.
     pub(crate) fn apply(&mut self, prost: &mut prost_build::Config, schema: &Schema) {
-        if schema.files.iter().any(|file| file.name() == OWN_FILE && file.package() == "frpc") {
+        if schema.files.iter().any(|file| file.name() == TENSOR_FILE && file.package() == "frpc") {
             for (path, rust) in OWN.into_iter().filter(|(path, _)| self.owner(path).is_none()).collect::<Vec<_>>() {
                 prost.extern_path(path, rust);
                 self.own.push(path);

@@ -11,8 +11,8 @@ use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, In
 use protox::prost_reflect::DescriptorPool;
 
 use crate::error::{Error, ErrorKind, SourcePosition};
-use crate::schema::externs::{OWN_FILE, OWN_TEXT};
-use crate::schema::{Schema, redactions};
+use crate::schema::externs::OWN_FILES;
+use crate::schema::{Schema, keep_options};
 
 /// Some editors write it at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -36,7 +36,7 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
     let mut files = compiler.file_descriptor_set().file;
     let encoded = compiler.encode_file_descriptor_set();
-    redactions::keep(&mut files, &encoded);
+    keep_options(&mut files, &encoded);
     let schema = Schema::new(files, paths, encoded);
     Ok(schema.with_imports(imports))
 }
@@ -48,7 +48,7 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// Finds files in `includes`, our own here, and protobuf's own in protox.
+/// Finds files in `includes`, our own files here, and protobuf's own in protox.
 fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     let mut resolver = ChainFileResolver::new();
     for include in includes {
@@ -59,12 +59,13 @@ fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     resolver
 }
 
-/// Opens our own file, which schemas import.
+/// Opens our own files, which schemas import.
 struct BundledFiles;
 
 impl FileResolver for BundledFiles {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        if name == OWN_FILE { File::from_source(name, OWN_TEXT) } else { Err(protox::Error::file_not_found(name)) }
+        let own = OWN_FILES.iter().find(|(own, _)| *own == name);
+        own.map_or_else(|| Err(protox::Error::file_not_found(name)), |(_, text)| File::from_source(name, text))
     }
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
     let mut files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
     let encoded = pool.encode_to_vec();
-    redactions::keep(&mut files, &encoded);
+    keep_options(&mut files, &encoded);
     let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
     Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
 }

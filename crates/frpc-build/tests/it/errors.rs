@@ -35,6 +35,33 @@ fn groups_required_fields_and_extensions_of_proto2_are_named() {
 }
 
 #[test]
+fn tool_that_takes_a_stream_is_refused() {
+    let error = |option: &str| {
+        let body =
+            "import \"frpc/agent.proto\";\nmessage A {}\nservice S {\n  rpc Up(stream A) returns (A) { OPTION }\n}";
+        error_of(&body.replace("OPTION", option))
+    };
+    assert_eq!(
+        error("option (frpc.tool) = true;"),
+        "test.proto:6:3: method `Up` of service `S` takes a stream and has the option `(frpc.tool)`: tools take one \
+         request; remove the option or the stream"
+    );
+    let wrong = error("option (frpc.tool) = 1;");
+    assert!(wrong.starts_with("test.proto:6:34: expected a value of type 'bool'"), "{wrong}");
+    let wrong = error("option (frpc.tools) = true;");
+    assert!(wrong.starts_with("test.proto:6:34: ") && wrong.contains("frpc.tools"), "{wrong}");
+}
+
+#[test]
+fn other_option_with_the_number_of_tools_means_nothing() {
+    let source = "import \"google/protobuf/descriptor.proto\";\n\
+                  extend google.protobuf.MethodOptions { optional bool audited = 83210; }\n\
+                  message A {}\nservice S { rpc Up(stream A) returns (A) { option (test.audited) = true; } }";
+    let text = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{source}")).text();
+    assert!(!text.contains(".tool()"), "{text}");
+}
+
+#[test]
 fn proto2_without_any_of_them_is_refused_at_its_syntax() {
     let error = Build::of("// Two.\nsyntax = \"proto2\";\npackage test;\nmessage A { optional int32 id = 1; }").error();
     assert_eq!(error, "test.proto:2:1: syntax \"proto2\" is not supported; the schema must be proto3");

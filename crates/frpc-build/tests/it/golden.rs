@@ -106,6 +106,11 @@ fn redacted_fields_are_hidden_in_debug_of_messages_and_views() {
 }
 
 #[test]
+fn methods_offered_to_agents_are_marked() {
+    check(&["tools.proto"], &["tools.rs"]);
+}
+
+#[test]
 fn the_json_mapping() {
     check_with(&["presence.proto"], &["presence.rs"], "json", |builder| builder.json(true));
 }

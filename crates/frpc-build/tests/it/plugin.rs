@@ -198,6 +198,32 @@ fn types_of_frpc_are_generated_in_every_language() {
 }
 
 #[test]
+fn options_for_agents_are_accepted_in_every_language() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "syntax = \"proto3\";\nimport \"frpc/agent.proto\";\npackage shop;\nmessage A {}\n\
+                  service Shop {\n  rpc Buy(A) returns (A) { option (frpc.tool) = true; }\n}\n";
+    fs::write(folder.path().join("shop.proto"), source).unwrap();
+    fs::create_dir(folder.path().join("frpc")).unwrap();
+    fs::write(folder.path().join("frpc/agent.proto"), include_str!("../../proto/frpc/agent.proto")).unwrap();
+    let mut compiler = protox::Compiler::new([folder.path()]).unwrap();
+    compiler.include_imports(true).open_files(["shop.proto"]).unwrap();
+    let set = RawSet::decode(&compiler.encode_file_descriptor_set()[..]).unwrap();
+    for (parameter, expected) in [("", "shop.rs"), ("lang=ts", "shop.ts"), ("lang=py", "shop.py")] {
+        let request = CodeGeneratorRequest {
+            file_to_generate: vec!["shop.proto".to_owned()],
+            parameter: Some(parameter.to_owned()),
+            ..CodeGeneratorRequest::default()
+        };
+        let input = [request.encode_to_vec(), RawFiles { proto_file: set.file.clone() }.encode_to_vec()].concat();
+        let output = start(&input, &[]);
+        assert!(output.status.success(), "{output:?}");
+        let files = files(CodeGeneratorResponse::decode(&output.stdout[..]).unwrap());
+        assert_eq!(files.keys().collect::<Vec<_>>(), [expected]);
+        assert_eq!(files[expected].contains(".tool()"), parameter.is_empty(), "{}", files[expected]);
+    }
+}
+
+#[test]
 fn python_is_a_language_of_the_plugin() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &ALL, "lang=py")));

@@ -71,6 +71,19 @@ fn package_schema_has_service_files_and_imports_in_order() {
 }
 
 #[test]
+fn package_schema_has_the_options_for_agents() {
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"frpc/agent.proto\";\nmessage A {}\n\
+                  service S {\n  option (frpc.tools) = true;\n  rpc Do(A) returns (A);\n}\n";
+    let code = Build::of(source).text_with(|builder| builder.reflection(true));
+    let set = schema(&code).expect("it has a service");
+    assert_eq!(names(&set), ["google/protobuf/descriptor.proto", "frpc/agent.proto", "test.proto"]);
+    let pool = protox::prost_reflect::DescriptorPool::decode(&*set).expect("it is complete");
+    let service = pool.get_service_by_name("test.S").expect("it is there");
+    let option = pool.get_extension_by_name("frpc.tools").expect("it is there");
+    assert_eq!(service.options().get_extension(&option).as_bool(), Some(true));
+}
+
+#[test]
 fn files_equal_compiler_output_with_comments_and_options() {
     let build = Build::of_files(&FILES);
     let path = build.out().join("set");

@@ -17,8 +17,8 @@ const PAGE_MAX: usize = 50;
 
 /// Tools for agents: methods of chosen services as tools of the Model Context Protocol.
 ///
-/// **No method is a tool unless it was chosen here.** Unary methods and those with a stream of responses can be tools, if
-/// their code was generated with `json(true)`:
+/// **No method is a tool unless it was chosen here**, by its name or [by the schema](Self::marked). Unary methods and those
+/// with a stream of responses can be tools, if their code was generated with `json(true)`:
 ///
 /// ```
 /// use frpc_gateway::{Gateway, Mcp};
@@ -40,6 +40,8 @@ const PAGE_MAX: usize = 50;
 #[must_use]
 pub struct Mcp {
     pub(crate) chosen: Vec<ToolSelection>,
+    /// Names of services and methods that are no tools.
+    pub(crate) excluded: Vec<String>,
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
@@ -55,6 +57,8 @@ pub struct Mcp {
 /// Methods that are tools.
 #[derive(Clone, Debug)]
 pub(crate) enum ToolSelection {
+    /// Those that the schema marks.
+    Marked,
     Service(String),
     /// A method, and the name of its tool unless that is made of the method's.
     Method(String, Option<String>),
@@ -72,6 +76,7 @@ impl Default for Mcp {
     fn default() -> Self {
         Self {
             chosen: Vec::new(),
+            excluded: Vec::new(),
             name: "frpc".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
@@ -89,6 +94,35 @@ impl Mcp {
     /// No tools.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes the methods tools that the schema marks by the options of `frpc/agent.proto`, in all services of the server:
+    ///
+    /// ```proto
+    /// import "frpc/agent.proto";
+    ///
+    /// service Orders {
+    ///   option (frpc.tools) = true;  // all methods that take one request
+    ///   rpc Place(Order) returns (Receipt);
+    ///   rpc Refund(Receipt) returns (Order) { option (frpc.tool) = false; }
+    /// }
+    /// ```
+    ///
+    /// ```
+    /// use frpc_gateway::Mcp;
+    ///
+    /// let mcp = Mcp::new().marked().except("shop.Orders/Cancel");
+    /// ```
+    pub fn marked(mut self) -> Self {
+        self.chosen.push(ToolSelection::Marked);
+        self
+    }
+
+    /// Excludes a service or a method from the tools, by a name such as `shop.Orders` or `shop.Orders/Cancel`, however it
+    /// was chosen. If the server has nothing of this name, there are no tools at all, and an error in the log.
+    pub fn except(mut self, name: impl Into<String>) -> Self {
+        self.excluded.push(name.into());
+        self
     }
 
     /// Makes all methods of a service tools, by its full name. Methods that a later schema adds become tools as well.
@@ -182,6 +216,6 @@ impl Mcp {
 
     /// The tools of the server.
     pub(crate) fn tools(&self, context: &AdapterContext) -> &Tools {
-        self.tools.get_or_init(|| Tools::new(&self.chosen, context.methods()))
+        self.tools.get_or_init(|| Tools::new(&self.chosen, &self.excluded, context.methods()))
     }
 }

@@ -39,18 +39,33 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn new(chosen: &[ToolSelection], methods: &AdapterMethods) -> Self {
+    pub(super) fn new(chosen: &[ToolSelection], excluded: &[String], methods: &AdapterMethods) -> Self {
         let mut tools = Self { list: Vec::new(), by_name: HashMap::new() };
+        let is_named = |method: &AdapterMethod, name: &str| match name.strip_prefix(method.service()) {
+            Some(rest) => rest.is_empty() || rest.strip_prefix('/') == Some(method.name()),
+            None => false,
+        };
+        for name in excluded {
+            if !methods.iter().any(|method| is_named(&method, name)) {
+                // A misspelled name would expose a method.
+                tracing::error!(target: "frpc::mcp", %name, "unknown service or method excluded from tools; no tool is served");
+                return tools;
+            }
+        }
         for chosen in chosen {
-            let mut is_known = false;
+            let mut is_known = matches!(chosen, ToolSelection::Marked);
             for method in methods.iter() {
                 let (service, path) = (method.service(), format!("{}/{}", method.service(), method.name()));
                 let name = match chosen {
+                    ToolSelection::Marked if method.is_tool() => None,
                     ToolSelection::Service(name) if name == service => None,
                     ToolSelection::Method(name, tool) if *name == path => tool.clone(),
                     _ => continue,
                 };
                 is_known = true;
+                if excluded.iter().any(|name| is_named(&method, name)) {
+                    continue;
+                }
                 match Tool::new(&method, name.unwrap_or_else(|| path.replace(['.', '/'], "_")), path) {
                     Some(tool) => tools.add(tool),
                     None if matches!(chosen, ToolSelection::Service(_)) => {}

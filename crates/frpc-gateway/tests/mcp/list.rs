@@ -71,6 +71,33 @@ async fn service_has_a_tool_for_each_method_that_can_be_one() {
 }
 
 #[tokio::test]
+async fn methods_marked_by_the_schema_are_tools_on_request() {
+    let tools = async |mcp: Mcp| {
+        let host = Host::new(mcp);
+        let list = host.result("tools/list", json!({})).await;
+        names(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let marked = ["tools_Tools_Echo", "tools_Tools_Count", "tools_Shelf_Look"];
+    assert_eq!(tools(Mcp::new().marked()).await, marked);
+    assert_eq!(tools(Mcp::new().marked().method_as("tools.Shelf/Clear", "clear")).await[3..], ["clear"]);
+    assert_eq!(tools(Mcp::new().except("tools.Tools/Count").marked()).await, [marked[0], marked[2]]);
+    assert_eq!(tools(Mcp::new().marked().service("tools.Shelf").except("tools.Shelf")).await, marked[..2]);
+
+    let host = Host::new(Mcp::new().marked());
+    assert_eq!(host.call("tools_Shelf_Look", json!({"name": "x"})).await["structuredContent"], json!({"name": "x"}));
+    let call = request(1, "tools/call", json!({"name": "tools_Shelf_Clear", "arguments": {}}));
+    assert_eq!(host.post(LEGACY, &call).await.json()["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn unknown_name_in_an_exception_leaves_no_tool() {
+    for wrong in ["tools.Tool", "tools.Tools/echo", "tools.Tools/", "tools.Tools.Echo", ""] {
+        let host = Host::new(Mcp::new().marked().service("tools.Tools").except(wrong));
+        assert_eq!(host.result("tools/list", json!({})).await, json!({"tools": []}), "{wrong}");
+    }
+}
+
+#[tokio::test]
 async fn tool_has_comment_schemas_and_annotations() {
     let list = Host::new(all()).result("tools/list", json!({})).await;
     let echo = tool(&list, "echo");

@@ -2,7 +2,7 @@
 
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
-use samples::tools::{Count, Name, Node, Tools, ToolsServer};
+use samples::tools::{Count, Name, Node, Shelf, ShelfServer, Tools, ToolsServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +108,20 @@ impl Tools for Service {
     }
 }
 
+impl Shelf for Service {
+    async fn look(&self, request: Request<Name>) -> Result<Response<Name>, Status> {
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn clear(&self, request: Request<Name>) -> Result<Response<Name>, Status> {
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn fill(&self, _: Request<Streaming<Name>>) -> Result<Response<Name>, Status> {
+        Err(Status::unimplemented("not a tool"))
+    }
+}
+
 /// A node with a text.
 pub(crate) fn leaf(text: &str) -> Value {
     json!({"text": text, "kind": "KIND_LEAF"})
@@ -133,7 +147,10 @@ impl Host {
 
     pub(crate) fn with(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let service = Service::default();
-        let builder = Server::builder().add_service(ToolsServer::new(service.clone())).gateway(gateway);
+        let builder = Server::builder()
+            .add_service(ToolsServer::new(service.clone()))
+            .add_service(ShelfServer::new(service.clone()))
+            .gateway(gateway);
         Self { server: settings(builder).build().expect("the settings are right"), service }
     }
 

@@ -12,6 +12,7 @@ pub struct Method {
     pub(crate) operation: Operation,
     pub(crate) idempotent: bool,
     pub(crate) without_side_effects: bool,
+    pub(crate) is_tool: bool,
     /// The number of fields that were appended to the request and to the reply since the first compatible layout.
     pub(crate) added: (u32, u32),
 }
@@ -25,7 +26,7 @@ impl Method {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");
         };
-        Self { layout, name, operation, idempotent: false, without_side_effects: false, added: (0, 0) }
+        Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false, added: (0, 0) }
     }
 
     /// Marks the method as idempotent: it may run more than once without harm.
@@ -38,6 +39,12 @@ impl Method {
     pub const fn without_side_effects(mut self) -> Self {
         self.without_side_effects = true;
         self.idempotent()
+    }
+
+    /// Marks the method as one that the schema offers to agents as a tool.
+    pub const fn tool(mut self) -> Self {
+        self.is_tool = true;
+        self
     }
 
     /// How many fields at the end of the request and of the reply peers with earlier layouts may leave out.

@@ -223,6 +223,11 @@ impl AdapterMethod {
         !self.served().entry.method.without_side_effects
     }
 
+    /// Whether the schema offers the method to agents as a tool, by the options of `frpc/agent.proto`.
+    pub fn is_tool(&self) -> bool {
+        self.served().entry.method.is_tool
+    }
+
     /// Checks that the rules of the server allow this client to call the method with this metadata, for a list of the
     /// methods that it may call. Nothing is called or counted against a limit.
     ///

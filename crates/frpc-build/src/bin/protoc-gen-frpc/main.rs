@@ -139,7 +139,7 @@ fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, Strin
     let builder = parameters::apply(frpc_build::configure(), request.parameter())?;
     let mut set = FileDescriptorSet { file: request.proto_file };
     if let Ok(RawRequest { proto_file: file }) = RawRequest::decode(input) {
-        frpc_build::keep_redactions(&mut set, &RawSet { file }.encode_to_vec());
+        frpc_build::keep_options(&mut set, &RawSet { file }.encode_to_vec());
     }
     let output = builder.generate(set, &request.file_to_generate).map_err(|error| error.to_string())?;
     let mut warnings = output.warnings;
