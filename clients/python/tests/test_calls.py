@@ -88,9 +88,17 @@ def test_a_message_that_has_to_be_sent_is_missed_by_name(server: Server, connect
     def area(shape: Shape) -> int:
         return len(shape.corners)
 
+    @server
+    def union(first: Shape, second: Shape) -> int:
+        return len(first.corners) + len(second.corners)
+
+    client = connect()
     with pytest.raises(Status, match="shape is missing") as caught:
-        connect().area()
+        client.area()
     assert caught.value.code is Code.INVALID_ARGUMENT
+    # All of them at once.
+    with pytest.raises(Status, match="first, second are missing"):
+        client.union()
 
 
 def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, connect: Connect) -> None:

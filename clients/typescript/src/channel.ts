@@ -123,7 +123,7 @@ export class Channel {
           waiting.delete(call);
         }
       }),
-      // A pause follows unless the connection has lasted.
+      // A pause follows unless the connection has lasted: a short one if the server has answered on it.
       left(on, reason) {
         if (link !== on) return;
         link = undefined;
@@ -138,6 +138,7 @@ export class Channel {
         }
         connect();
       },
+      answered: () => void (failures = 0),
       replied(replied, body) {
         const call = replied as Call;
         const { method: { reply }, options: { onMetadata } } = call;

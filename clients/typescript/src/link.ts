@@ -58,6 +58,8 @@ export interface InFlight {
 export interface Owner {
   /** It takes no new calls. */
   left(link: Link, reason: string): void;
+  /** The server has answered a call. */
+  answered(): void;
   /** There may be room for calls and streams that wait. */
   room(link: Link): void;
   /** The reply to a call has come. */
@@ -292,6 +294,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         const call = calls[id % CALLS_MAX];
         if (call?.id === id && call.operation === operation) {
           release(id);
+          owner.answered();
           if (call.isGivenUp) givenUp--;
           else owner.replied(call, body);
           return closeIfIdle();
@@ -312,8 +315,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     else if (operation === Op.GoingAway) return leave();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
     else if (operation === Op.HandOff) malformed("an answer to no hand-off");
-    else if (stream && operation !== Op.Hello && operation < Op.HandOff) return stream.packet(operation, body);
-    else if (operation === Op.Stream) {
+    else if (stream && operation !== Op.Hello && operation < Op.HandOff) {
+      owner.answered();
+      return stream.packet(operation, body);
+    } else if (operation === Op.Stream) {
       // The server opens a stream, or a message has crossed the end of its stream.
       const ahead = (id - theirStream) & 0x7fff;
       if (id >= 0x8000 && ahead && ahead <= 0x4000) {

@@ -87,7 +87,8 @@ export function readPrefix(from: Cursor): Prefix {
     else if (type === 2) {
       const key = takeText(value);
       const entry = isBinary(key) ? takeRest(value) : takeText(value, left(value));
-      if (!fits(key, entry) || ++entries > ENTRIES_MAX) malformed("metadata breaks the rules");
+      // A key occurs once: of two values one would be lost, such as one of two tokens.
+      if (!fits(key, entry) || key in metadata || ++entries > ENTRIES_MAX) malformed("metadata breaks the rules");
       metadata[key] = entry;
     } else if (type === 3) {
       prefix.code = codeOf(takeVarint(value, 10));

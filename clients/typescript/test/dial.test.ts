@@ -8,6 +8,7 @@ import { Channel, Code, connect, type Dial, type Status, type WebSocketLike } fr
 import { connect as connectSocket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { DeskClient } from "./generated/desk.js";
+import { frame } from "./frame.js";
 import { failed } from "./place.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
@@ -62,6 +63,31 @@ test("deadline before a connection names the failure to connect", async () => {
   const status = await failure(connectSocket({ host: "127.0.0.1", port }), 300);
   assert.deepEqual([status.code, status.mayHaveRun], [Code.DEADLINE_EXCEEDED, false]);
   assert.match(status.message, /no connection to the server: .*ECONNREFUSED/);
+});
+
+/** The pauses after connections that did not last two seconds grew beyond the patience of calls. */
+test("server that closes after each answer fails no call", async (context) => {
+  // The longest pauses that there may be.
+  context.mock.method(Math, "random", () => 1);
+  const dial: Dial = (events) => {
+    events.open();
+    events.data(frame(0, 3, Buffer.from("fris\x01")));
+    const answer = (id: number, operation: number): void => {
+      events.data(frame(id, operation, [8, 0, 13, 6, 10, 1]));
+      events.close("closed after the answer");
+    };
+    const send = (bytes: Uint8Array): void => {
+      const sent = Buffer.from(bytes);
+      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
+        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
+        if (operation >= 10) setImmediate(answer, id, operation);
+      }
+    };
+    return { send, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial, { patience: 500 });
+  for (let call = 0; call < 12; call++) assert.equal((await new DeskClient(channel).add({})).total, 3n, `call ${call}`);
+  channel.close();
 });
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {

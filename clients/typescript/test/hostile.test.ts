@@ -6,14 +6,10 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { Code, Topics } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
+import { frame } from "./frame.js";
 import { failed, until } from "./place.js";
 import { DeskClient } from "./generated/desk.js";
 
-const frame = (id: number, operation: number, body: readonly number[] | Uint8Array = [], length = body.length): Buffer => {
-  const header = Buffer.from([0, 15, id >> 8, id, operation >> 8, operation, 0, 0, 0, 0]);
-  header.writeUInt32BE(length, 6);
-  return Buffer.concat([header, Buffer.from(body)]);
-};
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
 /** Runs with a server that sends these bytes to whoever connects, and answers nothing but what `answer` does. */
@@ -107,6 +103,7 @@ for (const [name, body] of [
   ["invalid UTF-8", [6, 5, 10, 1, 0xff]],
   ["a prefix that is too long", [16, 0xff, 0xff, 0xff, 0x0f]],
   ["metadata that is no text", [16, 5, 2, 3, 1, 0x41, 0x80, 8, 0]],
+  ["a key of metadata that is repeated", [16, 10, 2, 3, 1, 0x61, 0x62, 2, 3, 1, 0x61, 0x63, 8, 0, 13, 6, 10, 1]],
   ["nothing", []],
   ["a message that is cut off", [8, 0, 13]],
 ] as const) {
