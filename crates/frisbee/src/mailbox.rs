@@ -140,6 +140,11 @@ impl Mailbox {
         self.inner.lock()
     }
 
+    #[cfg(all(test, not(frisbee_loom)))]
+    pub(crate) fn is_locked(&self) -> bool {
+        self.inner.is_locked()
+    }
+
     /// Lets `fill` write packets, whether there is room or not, and wakes the task.
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
@@ -253,16 +258,20 @@ impl Mailbox {
             return TakeOutcome::Yield;
         }
         let mut inner = self.lock_by_task();
+        let mut earlier = None;
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
-            inner.task = Some(waker.clone());
+            earlier = inner.task.replace(waker.clone());
         }
         let backlog = accept(&mut inner);
         inner.report(backlog);
         reader.told = backlog;
         inner.charge(&self.account);
-        if !inner.waiting.is_empty() {
+        if inner.waiting.is_empty() {
+            drop(inner);
+        } else {
             self.wake_producers(inner);
         }
+        drop(earlier); // It may be the last reference to a task, whose drop must not run under the lock.
         TakeOutcome::Taken
     }
 

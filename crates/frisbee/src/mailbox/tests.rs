@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::budget::Budget;
-use crate::wake_counter::task;
+use crate::wake_counter::{calling_waker, task};
 use crate::{Operation, PacketId};
+use std::sync::atomic::AtomicUsize;
 
 const MIB: usize = 1 << 20;
 
@@ -279,4 +280,63 @@ fn handle_packets_are_charged_until_collected() {
     }
     mailbox.release();
     assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
+}
+
+/// A waker may be the last reference to a task, whose drop may use the connection: under the lock it would wait for ever.
+#[test]
+fn wakers_are_woken_and_dropped_without_the_lock() {
+    let mailbox = Arc::new(mailbox(100));
+    let [free, locked] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let last_reference = || {
+        let (mailbox, free, locked) = (mailbox.clone(), free.clone(), locked.clone());
+        calling_waker(move || {
+            let count = if mailbox.is_locked() { &locked } else { &free };
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+    };
+    let expect_call = |text: &str| assert!(free.swap(0, Ordering::SeqCst) > 0, "{text}");
+    let mut driver = Driver::default();
+    let poll_write = |waiter: &mut Waiter<'_>| {
+        waiter.poll_send(&mut Context::from_waker(&last_reference()), |outbox| push(outbox, 100))
+    };
+
+    driver.take(&mailbox, &last_reference(), true);
+    mailbox.write(|outbox| push(outbox, 100)).expect("it is open");
+    expect_call("the driver is woken");
+    driver.take(&mailbox, &last_reference(), true);
+    expect_call("it is polled by another task");
+
+    let [mut producer, mut other, mut closed, mut peer, mut given_up] = [(); 5].map(|()| Waiter::new(&mailbox));
+    assert!(poll_write(&mut producer).is_pending());
+    assert!(poll_write(&mut producer).is_pending());
+    expect_call("a waiter for room has another waker");
+    assert!(poll_write(&mut other).is_pending());
+    for _ in 0..2 {
+        assert!(mailbox.poll_closed(&mut Context::from_waker(&last_reference()), &mut closed).is_pending());
+        assert!(mailbox.poll_peer(&mut Context::from_waker(&last_reference()), &mut peer).is_pending());
+        assert!(mailbox.poll_given_up(&mut Context::from_waker(&last_reference()), &mut given_up).is_pending());
+    }
+    expect_call("and so have those that wait for a change");
+    drop(other);
+    drop(peer);
+    expect_call("two no longer wait");
+    driver.waiting = 0;
+    driver.take(&mailbox, &last_reference(), true);
+    mailbox.handle_drained(&mut driver.reader, 0);
+    expect_call("the driver has another waker, and the waiter for room is woken and dropped");
+    assert!(poll_write(&mut producer).is_ready());
+    assert!(poll_write(&mut producer).is_pending());
+    mailbox.lock().outbox.take_bytes();
+    free.store(0, Ordering::SeqCst);
+    assert!(poll_write(&mut producer).is_ready());
+    expect_call("it finds room before it is called");
+
+    mailbox.set_handing_off(HandOffState::No);
+    expect_call("two are woken and dropped");
+    assert!(mailbox.poll_closed(&mut Context::from_waker(&last_reference()), &mut closed).is_pending());
+    mailbox.close(&CloseReason::Local);
+    expect_call("the connection has ended");
+    mailbox.finish();
+    expect_call("the driver has ended");
+    assert_eq!(locked.load(Ordering::SeqCst), 0);
 }

@@ -191,9 +191,6 @@ impl Requester {
     /// If the connection has ended or ends before the reply, the timeout passes, the body is too long, or no clone of
     /// this is mounted on the connection.
     ///
-    /// # Panics
-    /// Outside of a tokio runtime with timers.
-    ///
     /// # Cancel safety
     /// Dropping the future before the request has been sent sends nothing; afterwards it gives the request up.
     pub async fn call(
@@ -205,7 +202,7 @@ impl Requester {
         let body = body.into();
         let table = self.table(connection)?;
         let mut was_sent = false;
-        let replied = timeout(self.timeout, async {
+        let replied = async {
             let Ok(place) = table.places.acquire().await else { return Err(table.closed().unsent()) };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
@@ -215,8 +212,12 @@ impl Requester {
             let waiting =
                 PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
             waiting.await
-        });
-        let replied = replied.await;
+        };
+        let limited = {
+            let _entered = connection.runtime_handle().enter();
+            timeout(self.timeout, replied)
+        };
+        let replied = limited.await;
         let timed_out = if was_sent { RequestError::TimedOut } else { RequestError::NotSentInTime };
         replied.unwrap_or(Err(timed_out(self.timeout)))
     }
@@ -227,9 +228,6 @@ impl Requester {
     /// # Errors
     /// [`RequestError::Full`] if the limit of requests in flight, or of unwritten output, is reached. Otherwise as
     /// [`call`](Self::call).
-    ///
-    /// # Panics
-    /// Outside of a tokio runtime with timers. Routers and handlers are called inside of one.
     pub fn try_call(
         &self,
         connection: &Connection,
@@ -248,6 +246,8 @@ impl Requester {
         let (number, reply) = sent??;
         place.forget();
         let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
+        // A timer cannot be polled after its runtime, and the caller's may end before the connection's.
+        let _entered = connection.runtime_handle().enter();
         Ok(PendingReply { waiting, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
 
@@ -390,9 +390,11 @@ impl PendingRequest {
     fn cancel(&mut self) {
         let tells = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
+        let mut caller = None;
         let told = self.connection.send_now(|outbox| {
             // Under the connection's lock, as in sending: a later request with this id is sent after it.
-            if table.cancel(number) && tells {
+            caller = table.cancel(number);
+            if caller.is_some() && tells {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());
                 let mut packet = outbox.packet(number.id(), Operation::CANCEL);
@@ -402,8 +404,9 @@ impl PendingRequest {
             }
         });
         if told.is_err() {
-            table.cancel(number);
+            caller = table.cancel(number);
         }
+        drop(caller);
     }
 }
 

@@ -79,8 +79,9 @@ impl Task {
             }
             AfterPoll::Over => {}
         }
-        let body = body.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        let over = body.take();
+        drop(body);
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(over)));
         self.worker.forget(self.number);
     }
 

@@ -108,21 +108,19 @@ impl Table {
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
     }
 
-    /// The caller of a request leaves; whether the peer may still be at work on it.
-    pub(super) fn cancel(&self, number: Number) -> bool {
+    /// The caller of a request leaves. Returns its sender if the peer may still be at work on the request; its drop
+    /// wakes the caller, so it is to be dropped without a lock.
+    #[must_use]
+    pub(super) fn cancel(&self, number: Number) -> Option<oneshot::Sender<Packet>> {
         let mut state = self.state.lock();
-        let Some(entry) = state.entries.get_mut(&number.id()).filter(|entry| entry.number == number) else {
-            return false;
-        };
-        if entry.caller.take().is_none() {
-            return false;
-        }
+        let entry = state.entries.get_mut(&number.id()).filter(|entry| entry.number == number)?;
+        let caller = entry.caller.take()?;
         state.waiting -= 1;
         state.given_up.push_back(number);
         if state.given_up.len() > GIVEN_UP_MAX {
             state.forget_oldest();
         }
-        true
+        Some(caller)
     }
 
     /// The connection has ended: every request fails, and so does every one that is still to begin.
@@ -200,7 +198,7 @@ mod tests {
         let (waits, _reply) = send(&table);
         let (left, gone) = send(&table);
         drop(gone);
-        assert!(table.cancel(left));
+        assert!(table.cancel(left).is_some());
         for _ in 0..2 * 65_536 {
             let (number, _reply) = send(&table);
             assert!(number.id() != waits.id() && number.id() != left.id(), "{number:?}");
@@ -216,7 +214,7 @@ mod tests {
         let table = Table::new(1);
         for _ in 0..4 * 65_536 {
             let (number, _reply) = send(&table);
-            assert!(table.cancel(number) && !table.cancel(number));
+            assert!(table.cancel(number).is_some() && table.cancel(number).is_none());
         }
         let state = table.state.lock();
         assert_eq!((state.entries.len(), state.given_up.len(), state.waiting), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
@@ -243,7 +241,7 @@ mod tests {
         table.state.lock().last = 65_536 + first.0 - 1;
         let (second, _reply) = send(&table);
         assert_eq!((second.id(), second == first), (first.id(), false));
-        assert!(!table.is_waiting(first) && !table.cancel(first));
+        assert!(!table.is_waiting(first) && table.cancel(first).is_none());
         assert!(table.is_waiting(second));
     }
 
@@ -253,7 +251,7 @@ mod tests {
         let (number, waiting) = send(&table);
         table.end(&CloseReason::Local);
         waiting.await.expect_err("there will be no reply");
-        assert!(!table.cancel(number));
+        assert!(table.cancel(number).is_none());
         assert!(table.places.acquire().await.is_err());
         assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));
         assert_eq!(table.in_flight(), 0);

@@ -1,7 +1,9 @@
 //! Requests on connections in memory, with a peer controlled by the test.
 
 use super::*;
+use crate::wake_counter::calling_waker;
 use crate::{Client, Mounts, Server, memory};
+use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -269,4 +271,50 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
     }
     assert_eq!(second.await.expect("it is answered").body, "two");
     assert_eq!(first.await.expect("it is answered").body, "one");
+}
+
+/// A waker may run anything, such as the task that it wakes.
+#[tokio::test(start_paused = true)]
+async fn timed_out_request_wakes_its_task_without_the_lock() {
+    let requests = Requester::new().timeout(Duration::from_secs(1));
+    let (connection, _got) = connected(requests.clone()).await;
+    let mut reply = requests.try_call(&connection, ASK, "").expect("there is room");
+    let (handle, is_late) = (connection.clone(), Arc::new(AtomicBool::new(false)));
+    let [free, locked] = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+    let waker = calling_waker({
+        let (is_late, free, locked) = (is_late.clone(), free.clone(), locked.clone());
+        move || {
+            if is_late.load(Ordering::SeqCst) {
+                let count = if handle.0.mailbox.is_locked() { &locked } else { &free };
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    let mut context = Context::from_waker(&waker);
+    assert!(Pin::new(&mut reply).poll(&mut context).is_pending());
+    sleep(Duration::from_secs(2)).await;
+    is_late.store(true, Ordering::SeqCst);
+    let Poll::Ready(Err(RequestError::TimedOut(_))) = Pin::new(&mut reply).poll(&mut context) else {
+        panic!("it has no reply");
+    };
+    assert_eq!([free, locked].map(|count| count.load(Ordering::SeqCst) > 0), [true, false]);
+}
+
+/// The timer belonged to the caller's runtime, and panicked when it was polled after that was gone.
+#[test]
+fn request_outlives_the_runtime_of_its_caller() {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let [home, away] = [(); 2].map(|()| runtime().expect("threads start"));
+    let requests = Requester::new().timeout(Duration::from_millis(200));
+    let (connection, _got) = home.block_on(connected(requests.clone()));
+    let mut reply = away.block_on(async { requests.try_call(&connection, ASK, "") }).expect("there is room");
+    let mut call = Box::pin(requests.call(&connection, ASK, ""));
+    away.block_on(poll_fn(|context| {
+        assert!(Pin::new(&mut reply).poll(context).is_pending() && call.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    }));
+    drop(away);
+    let outside = std::thread::scope(|scope| scope.spawn(|| home.block_on(reply)).join());
+    assert!(matches!(outside.expect("it does not panic"), Err(RequestError::TimedOut(_))));
+    assert!(matches!(home.block_on(call), Err(RequestError::TimedOut(_))));
 }
