@@ -5,7 +5,7 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, Sl
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop_with, until};
-use frpc::{Channel, Code, Request, Server};
+use frpc::{Channel, Code, Request, RequestStream, Server, Status};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -14,6 +14,7 @@ use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -121,9 +122,77 @@ async fn stream_past_deadline_fails_despite_its_server() {
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
 }
 
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("there are threads")
+}
+
+/// Polls a call once in a runtime that ends, and then to its end from the other one.
+fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Status>>) -> Code {
+    let (mut call, away) = (pin!(call), runtime());
+    away.block_on(poll_fn(|context| {
+        assert!(call.as_mut().poll(context).is_pending(), "nothing has been answered");
+        Poll::Ready(())
+    }));
+    drop(away);
+    home.block_on(call).map_or_else(|status| status.code(), |_| Code::Ok)
+}
+
+/// A timer cannot be polled after its runtime. The channel's lives as long as its connections.
+#[test]
+fn deadline_outlives_the_runtime_a_call_began_in() {
+    let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads");
+    let (told, connections) = mpsc::channel();
+    let builder = Server::builder().config(Config::default().calls_max(1));
+    let builder = builder.on_connect(move |connection| drop(told.send(connection.clone())));
+    let address = home.block_on(serve_interop_with(builder)).to_string();
+    let connect = || {
+        let builder = Channel::builder().add_service(InteropServer::new(Service));
+        home.block_on(builder.connect(address.as_str())).expect("the server listens")
+    };
+    let late = || within(200 * MS, sleep(60_000));
+
+    let client = InteropClient::new(connect());
+    let backward = connections.recv().expect("there is one");
+    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it was sent");
+    let occupying = home.spawn({
+        let client = client.clone();
+        async move { client.sleep(sleep(60_000)).await }
+    });
+    home.block_on(until("it has the only slot", || backward.running() > 0));
+    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it waits for a slot");
+    let called = InteropClient::new(Channel::from_connection(&backward));
+    assert_eq!(finish_elsewhere(&home, called.sleep(late())), Code::DeadlineExceeded, "the server calls");
+    occupying.abort();
+
+    let unreachable = || std::future::pending::<std::io::Result<TcpStream>>();
+    let entered = home.enter();
+    let lazy = Channel::builder().connect_lazy_with_connector(unreachable).expect("nothing overlaps");
+    drop(entered);
+    let client = InteropClient::new(lazy.clone());
+    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it waits for a connection");
+
+    let client = InteropClient::new(connect());
+    let (_sender, requests) = RequestStream::channel(1);
+    let summed = finish_elsewhere(&home, client.sum_up(within(200 * MS, requests)));
+    assert_eq!(summed, Code::DeadlineExceeded, "it streams requests");
+    let (_sender, requests) = RequestStream::channel(1);
+    let chat = runtime().block_on(client.chat(within(200 * MS, requests)));
+    let mut replies = chat.expect("it is opened").into_inner();
+    assert_eq!(finish_elsewhere(&home, replies.opened()), Code::DeadlineExceeded, "it is opened");
+    let (_sender, requests) = RequestStream::channel(1);
+    let chat = runtime().block_on(client.chat(within(200 * MS, requests)));
+    let mut replies = chat.expect("it is opened").into_inner();
+    assert_eq!(finish_elsewhere(&home, replies.message()), Code::DeadlineExceeded, "it streams replies");
+
+    let address = home.block_on(serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")));
+    let channel = home.block_on(Channel::connect(address.to_string())).expect("the server listens");
+    let (asking, _handed) = channel.handing_off();
+    let asking = InteropClient::new(asking);
+    assert_eq!(finish_elsewhere(&home, asking.sleep(late())), Code::DeadlineExceeded, "it is a hand-off");
+}
+
 #[test]
 fn client_reads_received_bytes_before_timing_out() {
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
     let (listens, address) = mpsc::channel();
     let (answered, has_answered) = mpsc::channel();
     // A server that answers a PING with a PONG, as Go does, and every later packet with a sum.

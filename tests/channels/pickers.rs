@@ -1,10 +1,11 @@
 //! Pickers of programs: what a channel does and does not do by their choice.
 
+use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frpc::observe::ServerLoad;
 use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
-use frpc::{Channel, Server, Status};
+use frpc::{Channel, Code, Request, Server, Status};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,11 +47,12 @@ impl Picker for Trying {
     }
 }
 
-/// Links to a server in memory.
-fn server(factory: &LinkFactory) -> (Links, Arc<State>) {
+/// Links to a server in memory, which takes so many calls of a connection at once.
+fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
-    let acceptor = Server::builder().add_service(ExtensionServer::new(service)).build().expect("there is one service");
+    let builder = Server::builder().config(Config::default().calls_max(calls_max));
+    let acceptor = builder.add_service(ExtensionServer::new(service)).build().expect("there is one service");
     let connector = move || {
         let (here, there) = frpc::memory();
         let acceptor = acceptor.clone();
@@ -60,17 +62,41 @@ fn server(factory: &LinkFactory) -> (Links, Arc<State>) {
     (factory.by_connector("memory", connector, None), state)
 }
 
-#[tokio::test(start_paused = true)]
-async fn trial_of_a_call_with_effects_runs_at_one_server() {
+/// A client of two servers, the first of which is tried out with each call, and takes so many at once.
+fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
     let mut states = Vec::new();
     let channel = Channel::builder().connect_picker(|factory| {
-        let servers = [server(factory), server(factory)];
+        let servers = [server(factory, calls_max), server(factory, 100)];
         Ok(Arc::new(Trying(servers.map(|(links, state)| {
             states.push(state);
             links
         }))))
     });
-    let client = ExtensionClient::new(channel.expect("there is no service to overlap"));
+    (ExtensionClient::new(channel.expect("there is no service to overlap")), states)
+}
+
+/// The verdict of the attempt that was not sent was that of the call.
+#[tokio::test(start_paused = true)]
+async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
+    let (client, states) = trying(1);
+    let occupying = tokio::spawn({
+        let client = client.clone();
+        async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
+    });
+    tokio::time::sleep(1000 * SOON).await;
+    assert_eq!(states[0].waiting.load(Ordering::SeqCst), 1, "the first server has no room");
+    let mut request = Request::new(Time { millis: 60_000 });
+    request.set_timeout(50 * SOON);
+    let status = client.get(request).await.expect_err("neither answers in time");
+    let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
+    assert_eq!((gets, status.code(), status.may_have_run()), (vec![0, 1], Code::DeadlineExceeded, true), "{status}");
+    states[0].released.send_replace(true);
+    occupying.await.expect("it does not panic").expect("it is answered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn trial_of_a_call_with_effects_runs_at_one_server() {
+    let (client, states) = trying(100);
     let calling = tokio::spawn({
         let client = client.clone();
         async move { client.wait(Time { millis: UNTIL_RELEASED }).await }

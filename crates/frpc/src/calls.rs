@@ -364,6 +364,7 @@ impl Calls {
             self.forget_timed();
         }
         self.forget_observed(slot);
+        self.stale.extend(self.slots[slot].caller.take());
         self.vacate(slot);
     }
 
@@ -471,8 +472,8 @@ impl Calls {
         }
         self.given_up += 1;
         let entry = &mut self.slots[slot];
+        debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
         entry.state = State::GivenUp;
-        entry.caller = None;
         entry.reply = Reply::none();
         true
     }
@@ -480,8 +481,8 @@ impl Calls {
     /// Frees a slot, and moves on to its next id.
     fn vacate(&mut self, slot: usize) {
         let entry = &mut self.slots[slot];
+        debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
         entry.state = State::Free;
-        entry.caller = None;
         entry.id = PacketId(entry.id.0.wrapping_add(CALLS_MAX as u16));
         self.free.push(slot as u16); // Below CALLS_MAX.
     }

@@ -223,10 +223,13 @@ impl Drop for PauseGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::CallTicket;
     use crate::calls::timing::tests::Events;
     use crate::client::picker::MeasuredEnd;
     use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
+    use std::sync::atomic::AtomicU64;
+    use std::task::Context;
     use std::time::Duration;
 
     fn of_fleet() -> (Arc<Events>, CallTable) {
@@ -274,35 +277,55 @@ mod tests {
         assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 
-    /// A waker that is the last reference to a task, whose drop uses the table.
-    struct LastReference(Arc<CallTable>, Arc<AtomicBool>);
+    /// A waker that is the last reference to a task, whose drop uses the table, as may the task that it wakes.
+    struct LastReference(Arc<CallTable>, Arc<[AtomicU64; 2]>);
+
+    impl LastReference {
+        fn count(&self) {
+            let [free, locked] = &*self.1;
+            let count = if self.0.calls.is_locked() { locked } else { free };
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    }
 
     impl std::task::Wake for LastReference {
-        fn wake(self: Arc<Self>) {}
+        fn wake(self: Arc<Self>) {
+            self.count();
+        }
     }
 
     impl Drop for LastReference {
         fn drop(&mut self) {
-            let is_free = self.0.calls.try_lock().is_some();
-            self.1.store(is_free, Ordering::SeqCst);
+            self.count();
         }
     }
 
     #[test]
-    fn replaced_waker_is_dropped_without_the_lock() {
-        for is_given_up in [false, true] {
-            let (table, was_free) = (Arc::new(CallTable::default()), Arc::new(AtomicBool::new(false)));
-            let waker = Waker::from(Arc::new(LastReference(table.clone(), was_free.clone())));
+    fn wakers_are_woken_and_dropped_without_the_lock() {
+        type End = fn(&CallTable, CallTicket);
+        let ends: [(&str, End); 5] = [
+            ("the caller is polled by another task", |table, ticket| {
+                let other = Context::from_waker(Waker::noop());
+                table.with(|calls| assert!(calls.take_reply(ticket, &other, |_| {}).is_pending()));
+            }),
+            ("the call is cancelled", |table, ticket| table.with(|calls| calls.abandon(ticket, |_, _| {}))),
+            ("its request was not sent", |table, ticket| table.with(|calls| calls.revoke(ticket))),
+            ("it is answered", |table, ticket| {
+                let body = bytes::Bytes::new();
+                let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body };
+                let caller = table.with(|calls| calls.handle_reply(reply));
+                caller.expect("it waits").wake();
+            }),
+            ("the connection ends", |table, _| table.end(Status::unavailable("lost"))),
+        ];
+        for (event, end) in ends {
+            let (table, counts) = (Arc::new(CallTable::default()), Arc::<[AtomicU64; 2]>::default());
+            let waker = Waker::from(Arc::new(LastReference(table.clone(), counts.clone())));
             let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Some(&waker)).expect("there is room");
             drop(waker);
-            table.with(|calls| match is_given_up {
-                true => calls.abandon(ticket, |_, _| {}),
-                false => {
-                    let other = std::task::Context::from_waker(Waker::noop());
-                    assert!(calls.take_reply(ticket, &other, |_| {}).is_pending());
-                }
-            });
-            assert!(was_free.load(Ordering::SeqCst), "cancelled: {is_given_up}");
+            end(&table, ticket);
+            let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
+            assert_eq!(counts, [true, false], "{event}");
         }
     }
 
