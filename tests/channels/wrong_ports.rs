@@ -3,7 +3,7 @@
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::Raw;
-use frpc::{Channel, Code, Status};
+use frpc::{Channel, Code, Request, Status};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,6 +54,31 @@ async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
         failure.contains("did not answer a PING in time: it hangs, or the port belongs to another protocol"),
         "{failure}"
     );
+}
+
+/// The status named limits that had nothing to do with it.
+#[tokio::test(start_paused = true)]
+async fn deadline_before_the_server_identifies_itself_is_named() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let silent = || async {
+        let (here, mut there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move { tokio::io::copy(&mut there, &mut tokio::io::sink()).await });
+        Ok(here)
+    };
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(60 * SECOND);
+    let channel = builder.connect_with_connector(silent).await.expect("connecting is free");
+    let client = InteropClient::new(channel);
+    let mut request = Request::new(AddRequest::default());
+    request.metadata_mut().insert("tenant", "blue").expect("it keeps the rules");
+    request.set_timeout(SECOND);
+    let unary = client.add(request).await.expect_err("the server is silent");
+    let mut request = Request::new(Range::default());
+    request.set_timeout(SECOND);
+    let stream = client.count_up(request).await.expect_err("the server is silent");
+    for status in [unary, stream] {
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+        assert!(status.message().contains("did not identify itself before the deadline"), "{status}");
+    }
 }
 
 /// The behaviour of a server of another protocol towards a native client.

@@ -49,6 +49,12 @@ pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
 }
 
+/// The status of a call that waited until its deadline for the kind of the server, and was not sent.
+pub(crate) fn unidentified() -> Status {
+    let text = "not sent: the server did not identify itself before the deadline; check that the port speaks Frisbee";
+    Status::deadline_exceeded(text).unsent()
+}
+
 pub(crate) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
 }

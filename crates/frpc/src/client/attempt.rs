@@ -1,6 +1,6 @@
 //! An attempt at a unary call on one connection: the wait for room, and the reply.
 
-use crate::calls::failures::{expired, out_of_time, unreachable};
+use crate::calls::failures::{expired, out_of_time, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
 use crate::client::call::{Call, CallOptions, NotSent};
@@ -96,7 +96,8 @@ impl Call<'_> {
         }
         let until = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let _waiting = WaitingCaller::new(link);
-        let sent = self.wait_and_send(message, link, until);
+        let is_unclear = AtomicBool::new(false);
+        let sent = self.wait_and_send(message, link, until, &is_unclear);
         match until {
             None => sent.await,
             Some(until) => match deadline::timeout_at(runtime, until, sent).await {
@@ -106,18 +107,26 @@ impl Call<'_> {
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
-                    let text = "not sent: the limit of calls in flight was reached until the deadline";
-                    Err(Failure::new(Status::deadline_exceeded(text).unsent(), SentState::Never))
+                    let status = match is_unclear.load(Ordering::Relaxed) {
+                        true => unidentified(),
+                        false => Status::deadline_exceeded(
+                            "not sent: the limit of calls in flight was reached until the deadline",
+                        )
+                        .unsent(),
+                    };
+                    Err(Failure::new(status, SentState::Never))
                 }
             },
         }
     }
 
+    /// Notes in `is_unclear` whether it waits for the server to identify itself.
     async fn wait_and_send<A: Message>(
         &self,
         message: &A,
         link: &Link,
         until: Option<Instant>,
+        is_unclear: &AtomicBool,
     ) -> Result<CallTicket, Box<Failure>> {
         let mut waiter = link.connection.waiter();
         loop {
@@ -141,9 +150,11 @@ impl Call<'_> {
                 Ok(ticket) => return Ok(ticket),
                 Err(NotSent::Full) => {}
                 Err(NotSent::Unclear) => {
+                    is_unclear.store(true, Ordering::Relaxed);
                     if let Err(error) = link.connection.peer_known().await {
                         return Err(Failure::new(error.into(), SentState::No));
                     }
+                    is_unclear.store(false, Ordering::Relaxed);
                 }
                 Err(NotSent::Over(status)) => return Err(Failure::new(status, SentState::No)),
                 Err(NotSent::Failed(status)) => return Err(Failure::new(status, SentState::Never)),

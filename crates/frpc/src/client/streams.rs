@@ -3,7 +3,7 @@
 use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
-use crate::calls::failures::{lost, takes_no_calls};
+use crate::calls::failures::{lost, takes_no_calls, unidentified};
 use crate::calls::offers::rules;
 use crate::client::call::Call;
 use crate::client::channel::Channel;
@@ -27,6 +27,7 @@ use polyglot::Message;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -347,6 +348,7 @@ impl OpenDeadlines {
         if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
+        let is_unclear = AtomicBool::new(false);
         let open = async {
             loop {
                 let trace = deadline::trace();
@@ -356,7 +358,10 @@ impl OpenDeadlines {
                     ..Call::new(method, channel.options(None), extras)
                 };
                 let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
-                let Ok(peer) = link.connection.peer_known().await else { continue };
+                is_unclear.store(true, Ordering::Relaxed);
+                let peer = link.connection.peer_known().await;
+                is_unclear.store(false, Ordering::Relaxed);
+                let Ok(peer) = peer else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
                 }
@@ -384,7 +389,8 @@ impl OpenDeadlines {
                 }
             }
         };
-        self.in_time(open).await?
+        let opened = self.within(time_left(self.open_until), open).await;
+        opened.unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
     }
 
     /// Bounds a part of the opening by its deadline.
