@@ -5,24 +5,55 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+/// The levels of lines for operators.
+const LEVELS: [&str; 3] = ["error", "warn", "info"];
+
 /// The crates whose output is for their callers, and not a log.
 const PROGRAMS: [&str; 2] = ["frpc-build", "frpc-cli"];
 
-/// The level and the text of each line in the sources below a folder.
-fn written(folder: &Path, into: &mut BTreeSet<(String, String)>) {
+/// Calls `look` with each source below a folder.
+fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).expect("it is a folder") {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
-            written(&path, into);
+            each_source(&path, look);
         } else if path.extension().is_some_and(|is| is == "rs") {
-            let text = fs::read_to_string(&path).expect("it is text");
-            for level in ["error", "warn", "info"] {
-                for call in text.split(&format!("tracing::{level}!(")).skip(1) {
-                    into.insert((level.to_owned(), message(call)));
-                }
-            }
+            look(&path, &fs::read_to_string(&path).expect("it is text"));
         }
     }
+}
+
+/// As [`each_source`], for all libraries.
+fn each_source_of_libraries(mut look: impl FnMut(&Path, &str)) {
+    for entry in fs::read_dir(root().join("crates")).expect("it is a folder") {
+        let path = entry.expect("it can be listed").path();
+        if path.file_name().is_some_and(|name| !PROGRAMS.iter().any(|program| *program == name)) {
+            each_source(&path.join("src"), &mut look);
+        }
+    }
+}
+
+/// The level and the text of each line.
+fn written() -> BTreeSet<(String, String)> {
+    let mut lines = BTreeSet::new();
+    each_source_of_libraries(|_, text| {
+        for level in LEVELS {
+            for call in text.split(&format!("tracing::{level}!(")).skip(1) {
+                lines.insert((level.to_owned(), message(call)));
+            }
+        }
+    });
+    lines
+}
+
+/// The target of a macro call, which begins after the opening parenthesis: a string, or a constant of its file.
+fn target<'a>(call: &'a str, text: &'a str) -> Option<&'a str> {
+    let given = call.trim_start().strip_prefix("target:")?.split(',').next()?.trim();
+    let string = match given.strip_prefix('"') {
+        Some(string) => string,
+        None => text.split_once(&format!("const {given}: &str = \""))?.1,
+    };
+    string.split('"').next()
 }
 
 /// The last string of a macro call. `call` begins after the opening parenthesis.
@@ -71,16 +102,33 @@ fn shown() -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
-    let mut lines = BTreeSet::new();
-    for entry in fs::read_dir(root().join("crates")).expect("it is a folder") {
-        let path = entry.expect("it can be listed").path();
-        if path.file_name().is_some_and(|name| !PROGRAMS.iter().any(|program| *program == name)) {
-            written(&path.join("src"), &mut lines);
-        }
-    }
+    let lines = written();
     assert!(lines.len() > 20, "only {} lines were found", lines.len());
     let shown = shown();
     let missing: Vec<_> = lines.difference(&shown).collect();
     let others: Vec<_> = shown.difference(&lines).collect();
     assert!(missing.is_empty() && others.is_empty(), "missing in docs/logs.md: {missing:#?}\nnot written: {others:#?}");
+}
+
+/// A target is a name that operators filter by, so it does not depend on the module that writes the line.
+#[test]
+fn log_lines_have_the_targets_of_the_page_and_no_others() {
+    let (mut used, mut without) = (BTreeSet::new(), Vec::new());
+    each_source_of_libraries(|path, text| {
+        for level in LEVELS.into_iter().chain(["debug", "trace"]) {
+            for call in text.split(&format!("tracing::{level}!(")).skip(1) {
+                match target(call, text) {
+                    Some(target) => _ = used.insert(target.to_owned()),
+                    None if LEVELS.contains(&level) => without.push((path.to_owned(), message(call))),
+                    None => {}
+                }
+            }
+        }
+    });
+    let page = fs::read_to_string(root().join("docs/logs.md")).expect("the page is there");
+    let table = page.split_once("| target | lines about |").expect("a table of targets").1;
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|')).skip(1);
+    let shown: BTreeSet<_> = rows.filter_map(|row| Some(row.split('`').nth(1)?.to_owned())).collect();
+    assert!(without.is_empty(), "lines without a target: {without:#?}");
+    assert_eq!(used, shown, "docs/logs.md lists the targets");
 }

@@ -240,7 +240,7 @@ impl Node {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(Instant::now()) {
                 let pattern = interest.pattern();
-                tracing::warn!(malformed, pattern, suppressed, "dropped frames on the bus that no broker has sent");
+                tracing::warn!(target: "frisbee::pubsub", malformed, pattern, suppressed, "dropped frames on the bus that no broker has sent");
             }
         }
     }

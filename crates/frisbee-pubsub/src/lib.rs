@@ -162,7 +162,7 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
     if let Err(error) = packet.finish() {
-        tracing::warn!(%error, "publish/subscribe packet not sent");
+        tracing::warn!(target: "frisbee::pubsub", %error, "publish/subscribe packet not sent");
     }
 }
 

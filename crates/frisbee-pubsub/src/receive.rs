@@ -170,7 +170,7 @@ impl Protocol for ClientRouter {
                 self.0.handle_refusal(&text);
                 static LINE: LineLimit = LineLimit::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
-                    tracing::warn!(text, suppressed, "the broker refused a packet of this client");
+                    tracing::warn!(target: "frisbee::pubsub", text, suppressed, "the broker refused a packet of this client");
                 }
             }
             Some(Kind::Unsubscribe) | None => {

@@ -110,7 +110,9 @@ impl Control {
             };
             match handed_over {
                 Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "successor failed, this process continues to serve"),
+                Err(error) => {
+                    tracing::warn!(target: "frisbee::restart", %error, "successor failed, this process continues to serve")
+                }
             }
             if std::mem::take(has_passed) {
                 notify(&[NotifyState::Ready]);
@@ -123,9 +125,9 @@ impl Control {
         loop {
             match self.listener.accept().await.map(|(socket, _)| Wire::new(socket)) {
                 Ok(Ok(wire)) => return wire,
-                Ok(Err(error)) => tracing::warn!(%error, "successor rejected"),
+                Ok(Err(error)) => tracing::warn!(target: "frisbee::restart", %error, "successor rejected"),
                 Err(error) => {
-                    tracing::warn!(%error, "accept failed on the control socket");
+                    tracing::warn!(target: "frisbee::restart", %error, "accept failed on the control socket");
                     sleep(PAUSE).await;
                 }
             }
@@ -159,7 +161,7 @@ async fn hand_over(
         }
         _ => return Err(RestartError::Protocol("it does not begin with HELLO")),
     }
-    tracing::info!(sockets = sockets.len(), "passing sockets to successor");
+    tracing::info!(target: "frisbee::restart", sockets = sockets.len(), "passing sockets to successor");
     *has_passed = true;
     notify_reloading();
     let passed =

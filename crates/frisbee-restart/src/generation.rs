@@ -270,7 +270,7 @@ impl Generation {
                 Some((Message::Go, _)) => {}
                 Some((Message::Refused(refusal), _)) => return Err(RestartError::Refused(refusal)),
                 Some(_) => return Err(RestartError::Protocol("GO was expected")),
-                None => tracing::warn!("previous generation ended without a reply"),
+                None => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
             }
         }
         if matches!(self.phase, Phase::Ready | Phase::Replaced) {
@@ -279,7 +279,7 @@ impl Generation {
         self.predecessor = None;
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
-            tracing::info!(name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
+            tracing::info!(target: "frisbee::restart", name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
             if socket.origin != Origin::Manager {
                 socket.remove_file();
             }

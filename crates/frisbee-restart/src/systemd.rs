@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 /// Notifies systemd of the state of the service, which does not depend on that.
 pub(crate) fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::warn!(%error, ?states, "systemd notification failed");
+        tracing::warn!(target: "frisbee::restart", %error, ?states, "systemd notification failed");
     }
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn notify(states: &[NotifyState<'_>]) {
 pub(crate) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),
-        Err(error) => tracing::warn!(%error, "systemd notification failed"),
+        Err(error) => tracing::warn!(target: "frisbee::restart", %error, "systemd notification failed"),
     }
 }
 

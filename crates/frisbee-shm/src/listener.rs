@@ -129,7 +129,7 @@ impl Listener {
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut is_failing, true) {
-                        tracing::warn!(%error, "accept failed on a shared-memory socket");
+                        tracing::warn!(target: "frisbee::listener", %error, "accept failed on a shared-memory socket");
                     }
                     sleep(PAUSE).await;
                 }

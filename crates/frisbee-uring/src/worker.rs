@@ -256,7 +256,7 @@ impl LocalWorker {
         });
         CURRENT.set(Some(local.clone()));
         if let Err(error) = local.turns() {
-            tracing::error!(%error, "a ring failed, its connections are closed");
+            tracing::error!(target: "frisbee::worker", %error, "a ring failed, its connections are closed");
         }
         let mut mailbox = local.shared.lock();
         mailbox.has_ended = true;

@@ -564,7 +564,7 @@ impl OpenConnections {
         let late = self.begin(Phase::Closing);
         let count = late.iter().filter(|connection| !connection.0.is_within).count();
         let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
-        tracing::warn!(
+        tracing::warn!(target: "frisbee::listener",
             connections = count,
             first = first.join("; "),
             "shutdown timeout reached; closing the remaining connections"

@@ -509,7 +509,7 @@ impl ClientBuilder {
     fn prepare<R: Protocol>(&mut self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
         if self.log_settings {
-            tracing::info!(settings = ?self.describe(), "settings of a client");
+            tracing::info!(target: "frisbee::client", settings = ?self.describe(), "settings of a client");
         }
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));

@@ -167,7 +167,7 @@ impl Attachments {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
                 static LINE: LineLimit = LineLimit::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
-                    tracing::error!(suppressed, "a function given to `on_close` panicked");
+                    tracing::error!(target: "frisbee::handler", suppressed, "a function given to `on_close` panicked");
                 }
             }
         }

@@ -497,7 +497,7 @@ impl ServerBuilder {
 
     fn bound<L, R: Protocol>(mut self, listener: L, router: R) -> BoundListener<L, R> {
         if self.log_settings {
-            tracing::info!(settings = ?self.describe(), "settings of a server");
+            tracing::info!(target: "frisbee::server", settings = ?self.describe(), "settings of a server");
         }
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items().into_iter().collect();

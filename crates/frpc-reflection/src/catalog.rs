@@ -48,7 +48,7 @@ impl Catalog {
         for service in &shown {
             let home = catalog.add_files(service, &is_hidden);
             if home.is_none() && service.schema().is_some() {
-                tracing::error!(service = service.name(), "invalid embedded schema of service");
+                tracing::error!(target: "frpc::server", service = service.name(), "invalid embedded schema of service");
             }
             described.push(describe(service, home.as_ref()));
         }
@@ -91,7 +91,7 @@ impl Catalog {
             if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
                 return;
             }
-            tracing::warn!(
+            tracing::warn!(target: "frpc::server",
                 file = file.name,
                 "two files of the schema have the same name; clients see one of them by it"
             );

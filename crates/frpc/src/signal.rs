@@ -44,5 +44,5 @@ pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
 }
 
 fn caught<T>(signal: std::io::Result<T>) -> Option<T> {
-    signal.inspect_err(|error| tracing::error!(%error, "signal handler not installed")).ok()
+    signal.inspect_err(|error| tracing::error!(target: "frpc::server", %error, "signal handler not installed")).ok()
 }

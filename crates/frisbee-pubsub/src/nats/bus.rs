@@ -171,7 +171,7 @@ impl Backplane for NatsBus {
             loop {
                 ticks.tick().await;
                 if was_slow.swap(false, Ordering::Relaxed) {
-                    tracing::warn!("NATS messages dropped: subscriber too slow");
+                    tracing::warn!(target: "frisbee::pubsub", "NATS messages dropped: subscriber too slow");
                     node.linked();
                 }
                 node.tick();
@@ -236,8 +236,8 @@ fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
             }
         }
         Event::SlowConsumer(_) => was_slow.store(true, Ordering::Relaxed),
-        Event::Disconnected => tracing::warn!("NATS connection lost"),
-        other => tracing::warn!(event = %other, "NATS reported an error"),
+        Event::Disconnected => tracing::warn!(target: "frisbee::pubsub", "NATS connection lost"),
+        other => tracing::warn!(target: "frisbee::pubsub", event = %other, "NATS reported an error"),
     }
 }
 
@@ -279,7 +279,7 @@ async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<G
                 node.control(&message.payload);
             }
         }
-        Err(error) => tracing::warn!(%error, "control subscription failed"),
+        Err(error) => tracing::warn!(target: "frisbee::pubsub", %error, "control subscription failed"),
     }
 }
 
@@ -305,7 +305,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     let subscriber = match subscribed {
         Ok(subscriber) => subscriber,
         Err(error) => {
-            tracing::warn!(%error, pattern = interest.pattern(), "bus subscription failed");
+            tracing::warn!(target: "frisbee::pubsub", %error, pattern = interest.pattern(), "bus subscription failed");
             return;
         }
     };

@@ -247,7 +247,7 @@ pub(super) fn wake(task: Option<Waker>) {
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-            tracing::error!("a waker panicked; the others are woken");
+            tracing::error!(target: "frisbee::connection", "a waker panicked; the others are woken");
         }
     }
 }

@@ -497,7 +497,7 @@ fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
         static LINE: LineLimit = LineLimit::new();
         if let Some(suppressed) = LINE.may_say(Instant::now()) {
             let (peer, operation) = (connection.peer_addr(), packet.operation);
-            tracing::warn!(%operation, ?peer, %error, suppressed, "handler reply not sent");
+            tracing::warn!(target: "frisbee::handler", %operation, ?peer, %error, suppressed, "handler reply not sent");
         }
     }
 }
@@ -509,7 +509,7 @@ fn report(connection: &Connection, panic: &(dyn Any + Send)) {
     let text = panic_text(panic);
     if let Some(suppressed) = LINES.may_log(text, Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::error!(?peer, panic = text, suppressed, "a handler panicked");
+        tracing::error!(target: "frisbee::handler", ?peer, panic = text, suppressed, "a handler panicked");
     }
 }
 

@@ -124,14 +124,14 @@ impl InlinePolicy {
             if has_panicked {
                 trust.is_noticed.store(false, Ordering::Relaxed);
             } else if has_threads {
-                tracing::warn!(
+                tracing::warn!(target: "frisbee::handler",
                     %method,
                     ?peer,
                     "a handler blocks its thread, computes for long, or prints the backtrace of a panic; its calls get \
                      tasks for a second or more: set Policy::Concurrent for it, or use spawn_blocking"
                 );
             } else {
-                tracing::warn!(
+                tracing::warn!(target: "frisbee::handler",
                     %method,
                     ?peer,
                     "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is called \

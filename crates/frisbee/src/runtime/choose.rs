@@ -61,7 +61,7 @@ impl IoBackend {
             }
             (Err(error), _) => {
                 static LOGGED: Once = Once::new();
-                LOGGED.call_once(|| tracing::warn!(%error, "io_uring is not available, falling back to tokio"));
+                LOGGED.call_once(|| tracing::warn!(target: "frisbee::worker", %error, "io_uring is not available, falling back to tokio"));
                 Ok(None)
             }
         }

@@ -142,7 +142,7 @@ fn log_panic(connection: &Connection) {
     note_panic(connection);
     let peer = connection.peer_addr();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
-        tracing::error!(?peer, suppressed, "a router panicked; its connection is closed");
+        tracing::error!(target: "frisbee::connection", ?peer, suppressed, "a router panicked; its connection is closed");
     }
 }
 

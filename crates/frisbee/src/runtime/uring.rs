@@ -200,10 +200,10 @@ impl Rings {
                 let (socket, timer) = match started {
                     (Ok(socket), Some(timer)) => (socket, timer),
                     (Err(error), _) => {
-                        tracing::warn!(%error, "a connection could not be passed to its ring");
+                        tracing::warn!(target: "frisbee::worker", %error, "a connection could not be passed to its ring");
                         return engine.end(&error.into());
                     }
-                    (_, None) => return tracing::error!("a ring worker has no timers"),
+                    (_, None) => return tracing::error!(target: "frisbee::worker", "a ring worker has no timers"),
                 };
                 let culprit = engine.culprit();
                 let connection = culprit.connection().clone();

@@ -142,7 +142,9 @@ fn dispatch<R: Protocol>(
             let Some(engine) = host.connect(ends, &entry) else { return };
             match socket.into_std() {
                 Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
-                Err(error) => tracing::warn!(%error, "a connection could not be passed to its ring"),
+                Err(error) => {
+                    tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its ring")
+                }
             }
             return;
         }
@@ -190,7 +192,9 @@ fn spawn<R: Protocol, T: MovableSocket>(
                 let context = Some(host.runtime.clone());
                 host.serve(socket, arrived, context).await;
             }
-            Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
+            Err(error) => {
+                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker")
+            }
         }
     });
 }

@@ -247,7 +247,7 @@ impl ReportedLines {
         let peer = culprit.as_ref().and_then(|culprit| culprit.connection.peer_addr());
         let log = move |has_panicked: bool| {
             if !has_panicked {
-                tracing::warn!(
+                tracing::warn!(target: "frisbee::worker",
                     operation = number,
                     ?peer,
                     "router blocked its thread or printed the backtrace of a panic; other connections continue, but it \
@@ -263,7 +263,7 @@ impl ReportedLines {
 
     fn fail(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.has_failed, true) {
-            tracing::warn!(%error, "thread blocked, and no other thread can take over its connections");
+            tracing::warn!(target: "frisbee::worker", %error, "thread blocked, and no other thread can take over its connections");
         }
     }
 }

@@ -133,7 +133,7 @@ impl Follower {
                 Ok((endpoints, fault)) => {
                     failures.count = 0;
                     if let Some(fault) = fault.filter(|_| failures.may_complain(Instant::now())) {
-                        tracing::warn!(resolver = name, fault, "resolver endpoints ignored");
+                        tracing::warn!(target: "frpc::resolver", resolver = name, fault, "resolver endpoints ignored");
                     }
                     *shared.trouble.lock() = None;
                     removal = fleet.handle_set(endpoints, &self, Instant::now());
@@ -141,7 +141,7 @@ impl Follower {
                 Err(error) => {
                     pause = failures.fail();
                     if failures.may_complain(Instant::now()) {
-                        tracing::warn!(resolver = name, failures = failures.count, %error, "a resolver failed");
+                        tracing::warn!(target: "frpc::resolver", resolver = name, failures = failures.count, %error, "a resolver failed");
                     }
                     *shared.trouble.lock() = Some(format!("resolving by {name} failed: {error}"));
                 }

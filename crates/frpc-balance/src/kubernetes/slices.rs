@@ -262,7 +262,7 @@ impl Slices {
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
             if !std::mem::replace(&mut self.is_full, true) {
-                tracing::warn!(slice = name, "too many EndpointSlices");
+                tracing::warn!(target: "frpc::resolver", slice = name, "too many EndpointSlices");
             }
             return;
         }
@@ -270,7 +270,7 @@ impl Slices {
         if let Some(trouble) = &slice.trouble
             && before.as_ref() != Some(trouble)
         {
-            tracing::warn!(slice = name, trouble, "EndpointSlice ignored");
+            tracing::warn!(target: "frpc::resolver", slice = name, trouble, "EndpointSlice ignored");
         }
         self.backends += slice.backends.len();
         self.slices.insert(name, slice);

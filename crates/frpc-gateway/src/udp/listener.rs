@@ -34,7 +34,9 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) 
     let opened = udp.socket.try_clone().and_then(UdpSocket::from_std);
     let socket = match opened {
         Ok(socket) => socket,
-        Err(error) => return tracing::error!(address = %udp.local, %error, "datagrams cannot be received"),
+        Err(error) => {
+            return tracing::error!(target: "frpc::server", address = %udp.local, %error, "datagrams cannot be received");
+        }
     };
     let mut listener = Listener {
         rates: Rates::new(udp.rate, now()),

@@ -518,7 +518,7 @@ impl ChannelBuilder {
     /// The offer on every connection.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         if self.log_settings {
-            tracing::info!(settings = ?self.describe(), "settings of a channel");
+            tracing::info!(target: "frpc::client", settings = ?self.describe(), "settings of a channel");
         }
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }

@@ -236,7 +236,7 @@ impl Puller {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(std::time::Instant::now()) {
                 let subscription = &self.name;
-                tracing::warn!(subscription, suppressed, "dropped a message that is not of this durable topic");
+                tracing::warn!(target: "frisbee::pubsub", subscription, suppressed, "dropped a message that is not of this durable topic");
             }
             return;
         };

@@ -136,7 +136,7 @@ impl<R: Protocol> Engine<R> {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(Instant::now()) {
                 let peer = self.handle.peer_addr();
-                tracing::error!(?peer, suppressed, "a router panicked in `disconnected`");
+                tracing::error!(target: "frisbee::connection", ?peer, suppressed, "a router panicked in `disconnected`");
             }
         }
         let _entered = runtime.enter();

@@ -110,7 +110,7 @@ impl<R: Protocol> Engine<R> {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(now()) {
                 let peer = self.handle.peer_addr();
-                tracing::warn!(?peer, %error, suppressed, "hand-off refused: reply too long");
+                tracing::warn!(target: "frisbee::connection", ?peer, %error, suppressed, "hand-off refused: reply too long");
             }
             let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
             debug_assert!(told.is_ok(), "short packets are within every limit");

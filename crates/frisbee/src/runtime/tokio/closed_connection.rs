@@ -38,7 +38,7 @@ impl<T> ClosedConnection<T> {
                 None => self.reason,
             },
             Err(error) => {
-                tracing::warn!(%error, "hand-off failed: connection closed");
+                tracing::warn!(target: "frisbee::connection", %error, "hand-off failed: connection closed");
                 self.reason
             }
         }
