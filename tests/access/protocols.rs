@@ -364,7 +364,13 @@ async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
         let status = client.add(by(token, AddRequest::default())).await.expect_err("it is not let in");
         assert!(status.message().contains(part), "{status}");
         assert!(!status.message().contains("clerk") && !status.message().contains("secret"), "{status}");
-        assert!(!status.may_have_run(), "{status}");
+        let stream = match client.count_up(by(token, Range::default())).await {
+            Ok(counts) => counts.into_inner().message().await.expect_err("it is not let in"),
+            Err(status) => status,
+        };
+        for status in [status, stream] {
+            assert!(!status.may_have_run(), "{status}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod access;
 mod ages;
 mod any;
+mod authority;
 mod connect;
 mod discovery;
 mod greeter;

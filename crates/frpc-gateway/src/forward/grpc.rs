@@ -191,18 +191,24 @@ fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {
     }
 }
 
-/// The metadata without the fields of the protocol. Entries that [`Metadata`] cannot hold are left out.
+/// The metadata without the fields of the protocol. Texts of one key are joined by commas, as in requests; of several values
+/// of bytes the first remains. Entries that [`Metadata`] cannot hold are left out.
 fn metadata(map: &MetadataMap) -> Metadata {
     let mut metadata = Metadata::new();
     for entry in map.iter() {
         let inserted = match &entry {
             KeyAndValueRef::Ascii(key, _) if is_of_protocol(key.as_str()) => Ok(()),
-            KeyAndValueRef::Ascii(key, value) => match value.to_str() {
-                Ok(text) => metadata.insert(key.as_str(), text),
-                Err(_) => Ok(()),
+            KeyAndValueRef::Ascii(key, value) => match (value.to_str(), metadata.get(key.as_str())) {
+                (Ok(text), None) => metadata.insert(key.as_str(), text),
+                (Ok(text), Some(before)) => metadata.insert(key.as_str(), format!("{before}, {text}")),
+                (Err(_), _) => Ok(()),
             },
             KeyAndValueRef::Binary(key, _) if is_of_protocol(key.as_str()) => Ok(()),
             KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
+                Ok(_) if metadata.get_bin(key.as_str()).is_some() => {
+                    tracing::debug!(%key, "repeated metadata entry of a gRPC server dropped");
+                    Ok(())
+                }
                 Ok(bytes) => metadata.insert_bin(key.as_str(), bytes),
                 Err(_) => Ok(()),
             },
@@ -252,5 +258,24 @@ impl Decoder for BytesCodec {
 
     fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, tonic::Status> {
         Ok(Some(from.copy_to_bytes(from.remaining())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tonic::metadata::MetadataValue;
+
+    #[test]
+    fn repeated_metadata_of_a_reply_is_joined() {
+        let mut map = MetadataMap::new();
+        for value in ["a", "b"] {
+            map.append("x-part", value.parse().expect("it is a text"));
+            map.append("grpc-accept-encoding", value.parse().expect("it is a text"));
+            map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
+        }
+        let metadata = metadata(&map);
+        assert_eq!((metadata.len(), metadata.get("x-part")), (2, Some("a, b")));
+        assert_eq!(metadata.get_bin("raw-bin"), Some(&b"a"[..]));
     }
 }

@@ -423,7 +423,7 @@ fn is_addressed<'a>(parts: &'a request::Parts, known: &mut KnownFields<'a>) -> R
     Ok(())
 }
 
-/// Whether two hosts are the same, but for case and a default port.
+/// Whether two hosts are the same, but for case and a default port. Either default port counts: a proxy may have ended TLS.
 fn is_same_host(one: &[u8], other: &[u8]) -> bool {
     let parts = |host| {
         let host = std::str::from_utf8(host).ok()?;

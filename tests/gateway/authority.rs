@@ -1,0 +1,105 @@
+//! The host of a request over HTTP/2, byte by byte: `:authority`, and a field `host` in addition to it.
+
+use crate::greeter::{Open, all};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// Numbers in HPACK's static table: of fields with their values, and of names.
+const POST: u8 = 3;
+const HTTP: u8 = 6;
+const HTTPS: u8 = 7;
+const STATUS_200: u8 = 8;
+const STATUS_400: u8 = 12;
+const AUTHORITY: u8 = 1;
+const PATH: u8 = 4;
+const CONTENT_TYPE: u8 = 31;
+const HOST: u8 = 38;
+
+/// Types of frames.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// A field of the static table.
+fn indexed(number: u8) -> Vec<u8> {
+    vec![0x80 | number]
+}
+
+/// A field whose name is in the static table, with this value.
+fn field(name: u8, value: &str) -> Vec<u8> {
+    let name = if name < 15 { vec![name] } else { vec![15, name - 15] };
+    [name, vec![value.len() as u8], value.into()].concat()
+}
+
+/// The type and the payload of the frame that answers a call of this authority, with further fields.
+async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) -> (u8, Vec<u8>) {
+    let fields = [
+        indexed(POST),
+        indexed(scheme),
+        field(AUTHORITY, authority),
+        field(PATH, "/greet.Greeter/Greet"),
+        field(CONTENT_TYPE, "application/json"),
+        host.map(|host| field(HOST, host)).unwrap_or_default(),
+    ];
+    let mut socket = server.connect().await;
+    let request = [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(SETTINGS, 0, 0, &[]),
+        frame(HEADERS, 4, 1, &fields.concat()),
+        frame(DATA, 1, 1, br#"{"name":"Ada"}"#),
+    ];
+    socket.write_all(&request.concat()).await.expect("it is read");
+    loop {
+        let mut length = [0; 4];
+        socket.read_exact(&mut length[1..]).await.expect("a frame has a length");
+        let kind = socket.read_u8().await.expect("a frame has a type");
+        socket.read_u8().await.expect("a frame has flags");
+        let stream = socket.read_u32().await.expect("a frame has a stream");
+        let mut payload = vec![0; u32::from_be_bytes(length) as usize];
+        socket.read_exact(&mut payload).await.expect("it is complete");
+        if stream == 1 && [HEADERS, RST_STREAM].contains(&kind) {
+            return (kind, payload);
+        }
+    }
+}
+
+/// Neither HTTP/2 nor hyper changes the field: it reaches the gateway as it was sent.
+#[tokio::test]
+async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
+    let server = Open::new(all()).await;
+    for scheme in [HTTP, HTTPS] {
+        for (authority, host, status) in [
+            ("localhost", None, STATUS_200),
+            ("localhost", Some("localhost"), STATUS_200),
+            ("localhost", Some("LocalHost"), STATUS_200),
+            ("LOCALHOST", Some("localhost"), STATUS_200),
+            ("localhost:80", Some("localhost"), STATUS_200),
+            ("localhost", Some("localhost:80"), STATUS_200),
+            ("localhost:443", Some("Localhost"), STATUS_200),
+            ("localhost", Some("localhost:443"), STATUS_200),
+            ("localhost:8080", Some("LOCALHOST:8080"), STATUS_200),
+            ("localhost", Some("127.0.0.1"), STATUS_400),
+            ("localhost", Some("localhost.example"), STATUS_400),
+            ("localhost:8080", Some("localhost"), STATUS_400),
+            ("localhost:8080", Some("localhost:8081"), STATUS_400),
+            ("localhost", Some(""), STATUS_400),
+        ] {
+            let (kind, block) = answer(&server, scheme, authority, host).await;
+            let expected = (HEADERS, indexed(status).first().copied());
+            assert_eq!((kind, block.first().copied()), expected, "{authority}, {host:?}, scheme {scheme}");
+        }
+    }
+}
+
+/// grpcio sends it over Unix sockets. h2 resets the stream before the gateway sees the request: docs/gateway.md.
+#[tokio::test]
+async fn percent_encoded_authority_is_reset_with_protocol_error() {
+    let server = Open::new(all()).await;
+    let (kind, code) = answer(&server, HTTP, "%2Frun%2Fservice.sock", None).await;
+    assert_eq!((kind, &code[..]), (RST_STREAM, &[0, 0, 0, 1][..]));
+}
