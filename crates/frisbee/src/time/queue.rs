@@ -163,7 +163,7 @@ async fn run(running: Running) {
     while let Ok(mut ready) = running.queue.timer.readable().await {
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
-            tracing::warn!(%error, "timer failed; tokio's timer replaces it");
+            tracing::warn!(target: "frisbee::worker", %error, "timer failed; tokio's timer replaces it");
             return;
         }
     }
