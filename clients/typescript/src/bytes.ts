@@ -28,6 +28,8 @@ export interface Cursor {
   depth: number;
   /** How much memory messages may still take, for `codec.ts`. */
   memory: number;
+  /** Whether messages are written in the flat form, for `codec.ts`. */
+  isFlat?: boolean | undefined;
 }
 
 /** A cursor over bytes. What reads from it throws `Malformed`. */

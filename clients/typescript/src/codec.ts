@@ -77,7 +77,7 @@ export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
 /** Returns the message of `bytes`, whose memory it does not share. Throws a `Malformed` for anything else. */
 export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type, 0);
 
-/** Writes a message in the rich form. */
+/** Writes a message in the rich form, or in the flat one, which cannot say that an optional value is absent. */
 export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
   to.depth = DEPTH_MAX;
   putMessage(to, type as Table, value as Fields);
@@ -154,13 +154,16 @@ function putMessage(to: Cursor, table: Table, value: Fields): void {
       const { all, name } = field;
       const is = value[(at = name)];
       if (!all) putField(to, field, is);
-      else if (field === all[0]) {
-        putByte(to, 3);
+      else if (to.isFlat || field === all[0]) {
         const set = is as { case: string; value: Value } | undefined;
         const member = all.find((one) => one.case === set?.case);
         if (set && !member) throw new Error(`has no member ${set.case}`);
-        putVarint(to, member ? member.number : 0);
-        if (member) putOne(to, member.of, set?.value);
+        if (!to.isFlat) {
+          putByte(to, 3);
+          putVarint(to, member ? member.number : 0);
+        }
+        const put = to.isFlat ? field : member;
+        if (put) putOne(to, put.of, put === member ? set?.value : undefined);
       }
     }
   } catch (error) {
@@ -183,7 +186,7 @@ function putField(to: Cursor, field: Field, value: Value): void {
         putOne(to, of, one);
       }
     } else for (const one of list) putOne(to, of, one);
-  } else if (value === undefined && field.isOptional) putByte(to, 0);
+  } else if (value === undefined && field.isOptional && !to.isFlat) putByte(to, 0);
   else putOne(to, of, value);
 }
 

@@ -29,6 +29,8 @@ export interface Transport {
   close(): void;
   /** How many bytes wait to be sent. */
   buffered(): number;
+  /** Whether messages are written in the flat form, for compat peers. Default: no. */
+  readonly isFlat?: boolean;
 }
 
 /** What a transport tells of. */
@@ -199,7 +201,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (!isClosed) transport?.send(written(out));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
-    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not read: too many unsent bytes");
+    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("too many unsent bytes");
   };
 
   /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
@@ -222,7 +224,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       const end = out.at;
       const length = end - at - HEADER;
       const most = Math.max(limits[1], BODY_MAX_LEAST);
-      if (length > most) throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${most}`);
+      if (length > most) throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes of at most ${most}`);
       out.at = at;
       for (const half of [15, id, operation, length >>> 16, length]) putHalf(out, half);
       out.at = end;
@@ -302,7 +304,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
       }
     } else if (operation < Op.Stream) {
-      if (body.length) malformed("a PING or PONG with a body");
+      if (body.length) malformed("a PING with a body");
       if (operation === Op.Pong) {
         if (!link.isUp) fail("the server is a compat peer");
       } else if (!hasPong) {
@@ -314,7 +316,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     } else if (operation === Op.Hello && !link.isUp) return greeted(from);
     else if (operation === Op.GoingAway) return leave();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
-    else if (operation === Op.HandOff) malformed("an answer to no hand-off");
+    else if (operation === Op.HandOff) malformed("a stray hand-off");
     else if (stream && operation !== Op.Hello && operation < Op.HandOff) {
       owner.answered();
       return stream.packet(operation, body);
@@ -326,11 +328,11 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         return session ? session.packet(id, Op.Stream, body, true) : refuse(id, notRun(Is.UNIMPLEMENTED, "this end serves nothing"));
       }
     }
-    if (++waste > WASTE_MAX) fail("too many packets that belong to nothing");
+    if (++waste > WASTE_MAX) fail("too many stray packets");
   };
 
   const greeted = (from: Cursor): void => {
-    if (left(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("it sent no HELLO");
+    if (left(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
     while (left(from)) {
       const type = takeByte(from);
       const item = reader(takeView(from));
@@ -459,6 +461,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const setup = after(UP_WITHIN, () => fail("no HELLO in time"));
   /** Sends HELLO. */
   const greet = (): void => {
+    out.isFlat = transport?.isFlat;
     write(0, Op.Hello, (to) => {
       putRaw(to, utf8("fris\x01"));
       const most = session ? SERVED_MAX : 0;

@@ -4,8 +4,12 @@
 
 import { connect as connectTcp, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { compat } from "./compat.js";
+import type { HeaderForm } from "./frames.js";
 import { Channel, type ChannelOptions } from "./index.js";
 import type { Dial } from "./index.js";
+
+export type { HeaderForm } from "./frames.js";
 
 /** The address of a server: host and port, or the path of a Unix socket. */
 export type Address = { readonly host?: string | undefined; readonly port: number } | { readonly path: string };
@@ -14,25 +18,34 @@ export type Address = { readonly host?: string | undefined; readonly port: numbe
 export interface SocketOptions extends ChannelOptions {
   /** Speaks TLS, with these settings of `node:tls` beside the address. */
   readonly tls?: ConnectionOptions | undefined;
+  /**
+   * The server is a compat peer, such as a program in Go, with this form of header: `current`, or `old` for frisbee-go up to
+   * v0.10.2. It gets neither metadata nor deadlines, learns of no cancelled call, and its errors have the code `UNKNOWN`. */
+  readonly compat?: HeaderForm | undefined;
 }
 
 /** What sockets read into: a buffer for each read would cost more than the read of a short reply. */
 const read = new Uint8Array(64 << 10);
 
+/** Opens a socket. @internal */
+export function openSocket(address: Address, tls?: ConnectionOptions, onread?: OnReadOpts): Socket {
+  const options = { ...tls, ...address, ...(onread && { onread }) } as NetConnectOpts & ConnectionOptions;
+  const socket: Socket = tls ? connectTls(options) : connectTcp(options);
+  socket.setNoDelay(true);
+  return socket;
+}
+
 /** Dials a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
-    const onread: OnReadOpts = {
+    const socket = openSocket(address, tls, {
       buffer: read,
       callback(length) {
         events.data(read.subarray(0, length));
         return true;
       },
-    };
-    const options = { ...tls, ...address, onread } as NetConnectOpts & ConnectionOptions;
-    const socket: Socket = tls ? connectTls(options) : connectTcp(options);
+    });
     let reason = "the server closed the connection";
-    socket.setNoDelay(true);
     socket.once(tls ? "secureConnect" : "connect", () => events.open());
     socket.on("error", (error) => (reason = error.message));
     socket.on("close", () => events.close(reason));
@@ -46,4 +59,6 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
 }
 
 /** Makes a channel over a socket: `connect({ port: 9090 })`. It connects with the first call. */
-export const connect = (address: Address, options: SocketOptions = {}): Channel => new Channel(socket(address, options.tls), options);
+export const connect = (address: Address, options: SocketOptions = {}): Channel => new Channel(dialing(address, options), options);
+
+const dialing = (address: Address, { tls, compat: form }: SocketOptions): Dial => (form ? compat(socket(address, tls), form) : socket(address, tls));

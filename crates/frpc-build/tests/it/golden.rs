@@ -209,7 +209,7 @@ fn python() {
 fn typescript_for_the_tests_of_the_client() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let desk = |name, numbers| ("typescript/proto", "desk", name, numbers);
-    let mut wanted = vec![desk("desk", false), desk("desk.numbers", true)];
+    let mut wanted = vec![desk("desk", false), desk("desk.numbers", true), ("proto", "interop", "interop", false)];
     let versions = ["first", "second", "broken", "stranger"].map(|version| format!("proto/versions/{version}"));
     let names = versions.each_ref().map(|folder| folder.replace("proto/versions/", "versions."));
     wanted

@@ -1,0 +1,231 @@
+/**
+ * Calls to compat peers, such as servers in Go: a transport between the packets of native peers, which `link.ts` speaks,
+ * and those of the base protocol (docs/wire.md). The server gets no HELLO, and the link gets one of this file. Browsers
+ * have no use for it: they reach such servers by a gateway.
+ *
+ * # Decisions
+ *
+ * * **Credit ends here.** The base protocol has none. This file grants the link credit as the socket takes its bytes, and
+ *   keeps messages until the link has credit for them, up to 16 MiB.
+ * * **Prefixes are cut off.** A compat peer would read metadata and deadlines as a message. The client keeps deadlines.
+ */
+
+import { reader, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { cutter, numbered, putPacket, type HeaderForm } from "./frames.js";
+import { Op, type Dial } from "./link.js";
+import { Is } from "./status.js";
+
+/** What stands before the message in a packet of native peers. */
+const PREFIX = 0x10;
+/** What each message costs besides its length. */
+const MESSAGE_COST = 64;
+/** The credit of each direction of a stream: the same as between native peers. */
+const WINDOW = 256 << 10;
+/** The bytes of all streams that wait for credit. */
+const KEPT_MAX = 16 << 20;
+/** Streams that may be open: a server in Rust closes the connection beyond that. */
+const STREAMS_MAX = 256;
+/** The bytes in the socket above which streams get no credit, and the pause before the next look, in ms. */
+const UNSENT_MAX = 1 << 20;
+const PAUSE = 5;
+
+/** An error with the text `EOF`: the end of a direction. */
+const END = [6, 5, 10, 3, 69, 79, 70];
+
+/** A stream that the client has opened. */
+interface Open {
+  /** The credit that the link has granted. */
+  credit: number;
+  /** Messages and the end, with their operations, for which the link has no credit yet. */
+  readonly kept: [operation: Op, body: Uint8Array][];
+  isSending: boolean;
+  isReceiving: boolean;
+  /** What the link may be granted, once the socket has taken it. */
+  owed: number;
+}
+
+/** Dials a compat peer, whose headers have this form. */
+export function compat(dial: Dial, form: HeaderForm): Dial {
+  return (events) => {
+    const streams = new Map<number, Open>();
+    /** Packets for the link. */
+    let inward = writer();
+    let isDelivering = false;
+    let isClosed = false;
+    let kept = 0;
+    let grants: ReturnType<typeof setTimeout> | undefined;
+
+    const deliver = (): void => {
+      isDelivering = false;
+      const full = inward;
+      // A new one, since the link may send while it reads.
+      inward = writer();
+      if (full.at && !isClosed) events.data(written(full));
+    };
+    const give = (id: number, operation: Op, body?: ArrayLike<number>): void => {
+      putPacket(inward, "current", id, operation, body);
+      if (isDelivering) return;
+      isDelivering = true;
+      queueMicrotask(deliver);
+    };
+    const close = (reason: string): void => {
+      if (isClosed) return;
+      isClosed = true;
+      clearTimeout(grants);
+      events.close(reason);
+    };
+
+    /** Gives what the link has credit for. */
+    const giveKept = (id: number, stream: Open): void => {
+      for (let next; (next = stream.kept[0]) && (next[0] !== Op.Stream || stream.credit > 0); stream.kept.shift()) {
+        const [operation, body] = next;
+        if (operation === Op.Stream) {
+          stream.credit -= body.length + MESSAGE_COST;
+          kept -= body.length;
+        }
+        give(id, operation, body);
+      }
+    };
+    const put = (to: Cursor, id: number, operation: Op, body?: ArrayLike<number>): void => putPacket(to, form, id, operation, body);
+    const forget = (id: number, stream: Open): void => {
+      streams.delete(id);
+      for (const [operation, body] of stream.kept) if (operation === Op.Stream) kept -= body.length;
+    };
+    /** Closes a stream whose directions have both ended, as servers keep it until then. */
+    const release = (to: Cursor, id: number, stream: Open): void => {
+      if (stream.isSending || stream.isReceiving || stream.kept.length) return;
+      forget(id, stream);
+      put(to, id, Op.Stream);
+    };
+    const grant = (): void => {
+      grants = undefined;
+      if (transport.buffered() > UNSENT_MAX) return schedule(PAUSE);
+      for (const [id, stream] of streams) {
+        if (stream.owed && stream.isSending) give(id, Op.Credit, numbered(stream.owed));
+        stream.owed = 0;
+      }
+    };
+    const schedule = (pause: number): void => {
+      if (!isClosed) grants ??= setTimeout(grant, pause);
+    };
+
+    /** A packet of the link. */
+    const leave = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
+      const stream = streams.get(id);
+      if (operation < Op.Stream) put(to, 0, operation);
+      else if (operation === Op.Hello) give(0, Op.Hello, hello());
+      else if (operation >= 10) put(to, id, operation, withoutPrefix(body));
+      else if (operation === Op.Stream && !stream) {
+        streams.set(id, { credit: WINDOW, kept: [], isSending: true, isReceiving: true, owed: 0 });
+        put(to, id, Op.Stream, withoutPrefix(body));
+      } else if (operation === Op.Stream && stream?.isSending) {
+        stream.owed += body.length + MESSAGE_COST;
+        schedule(0);
+        put(to, id, Op.Stream, withoutPrefix(body));
+      } else if (operation === Op.Credit && stream) {
+        stream.credit += takeVarint(reader(body), 10);
+        giveKept(id, stream);
+        release(to, id, stream);
+      } else if (operation === Op.End && stream) {
+        if (body.length) {
+          forget(id, stream);
+          put(to, id, Op.Stream);
+        } else {
+          stream.isSending = false;
+          put(to, id, Op.Stream, END);
+          release(to, id, stream);
+        }
+      }
+    };
+
+    /** A packet of the server. */
+    const arrive = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
+      if (operation < Op.Stream || operation >= 10) return give(id, operation, body);
+      const stream = streams.get(id);
+      // Operations of extensions are skipped, and so is a second end.
+      if (operation !== Op.Stream || !stream) return;
+      if (!body.length) {
+        // The server has closed the stream; without an end before, its messages may be cut off.
+        if (stream.isReceiving) stream.kept.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
+        stream.isSending = stream.isReceiving = false;
+      } else if (!stream.isReceiving) return;
+      else if (isEnd(body)) {
+        stream.isReceiving = false;
+        stream.kept.push([Op.End, body.subarray(0, 0)]);
+      } else if ((kept += body.length) > KEPT_MAX) {
+        kept -= body.length;
+        forget(id, stream);
+        put(to, id, Op.Stream);
+        return give(id, Op.End, failure(Is.RESOURCE_EXHAUSTED, "the server sends faster than its messages are read"));
+      } else stream.kept.push([Op.Stream, new Uint8Array(body)]);
+      giveKept(id, stream);
+      release(to, id, stream);
+    };
+
+    /** Runs over packets, and sends what they lead to. */
+    const run = (cut: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void => {
+      try {
+        cut(bytes);
+      } catch (error) {
+        transport.close();
+        return close(`the server broke the protocol: ${(error as Error).message}`);
+      }
+      if (out.at) {
+        const full = out;
+        out = writer(full.bytes.length > UNSENT_MAX ? 0 : full.bytes.length);
+        transport.send(written(full));
+      }
+    };
+    let out = writer(16 << 10);
+    const outward = cutter("current", (id, operation, body) => leave(out, id, operation, body));
+    const arriving = cutter(form, (id, operation, body) => arrive(out, id, operation, body));
+    const transport = dial({
+      open: () => events.open(),
+      data: (bytes) => {
+        if (isClosed) return;
+        run(arriving, bytes);
+        deliver();
+      },
+      close,
+    });
+    return {
+      isFlat: true,
+      send: (bytes) => run(outward, bytes),
+      close: () => {
+        isClosed = true;
+        clearTimeout(grants);
+        transport.close();
+      },
+      buffered: () => transport.buffered(),
+    };
+  };
+}
+
+/** The HELLO that the link reads: no services, and limits that compat peers keep. */
+function hello(): Uint8Array {
+  const to = writer();
+  const item = (type: number, value: number): void => {
+    const bytes = numbered(value);
+    to.bytes.set([type, bytes.length], to.at);
+    to.bytes.set(bytes, to.at + 2);
+    to.at += 2 + bytes.length;
+  };
+  to.bytes.set([0x66, 0x72, 0x69, 0x73, 1]);
+  to.at = 5;
+  item(2, STREAMS_MAX);
+  item(4, WINDOW);
+  return written(to);
+}
+
+/** The body of a reset. */
+const failure = (code: number, text: string): Uint8Array => numbered(code, new TextEncoder().encode(text));
+
+const isEnd = (body: Uint8Array): boolean => body.length === END.length && END.every((byte, at) => body[at] === byte);
+
+function withoutPrefix(body: Uint8Array): Uint8Array {
+  if (body[0] !== PREFIX) return body;
+  const from = reader(body);
+  from.at = 1;
+  takeView(from);
+  return body.subarray(from.at);
+}
