@@ -3,7 +3,7 @@
 mod builder;
 
 use super::bus::{Backplane, Bus, Interest, OutagePolicy};
-use super::fanout::{Fanout, Published};
+use super::fanout::{Fanout, Published, Source as _};
 use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
@@ -15,7 +15,7 @@ use frisbee::{
     Routed,
 };
 use parking_lot::RwLock;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -163,6 +163,8 @@ pub(super) struct Target {
     pub(super) group: Option<Arc<str>>,
     /// It is notified of the subscribers of a topic.
     pub(super) watches: bool,
+    /// Positions state what is missing.
+    pub(super) is_exact: bool,
 }
 
 impl Broker {
@@ -300,6 +302,9 @@ impl Protocol for Broker {
     }
 
     fn connected(&self, connection: &Connection) -> BrokerSession {
+        if let Some(bus) = self.0.bus.as_ref().filter(|_| !self.0.histories.is_empty()) {
+            bus.join_histories(&self.0, &connection.memory_budget());
+        }
         let number = self.0.next_connection.fetch_add(1, Ordering::Relaxed);
         let subscriber = Subscriber::new(number, connection.clone(), self.0.operations, self.0.bounds.clone());
         BrokerSession {
@@ -343,7 +348,7 @@ impl Protocol for Broker {
             }
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
-                match self.0.subscribe(session, packet.id, pattern, group) {
+                match self.0.subscribe(session, packet.id, pattern, group, false) {
                     Ok(is_active) => {
                         if is_active {
                             put(outbox, packet.id, packet.operation, &[]);
@@ -417,13 +422,15 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Says whether the subscription is active; if not, its connection is answered when it is.
+    /// Says whether the subscription is active; if not, its connection is answered when it is, unless it `follows` a
+    /// history.
     fn subscribe(
         &self,
         session: &mut BrokerSession,
         id: PacketId,
         pattern: &[u8],
         group: &[u8],
+        follows: bool,
     ) -> Result<bool, (Reason, String)> {
         let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
         let group = match group {
@@ -456,7 +463,8 @@ impl BrokerShared {
         let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         };
-        let target = Target { subscriber: session.subscriber.clone(), group: group.clone(), watches };
+        let is_exact = follows && self.histories.covers(pattern);
+        let target = Target { subscriber: session.subscriber.clone(), group: group.clone(), watches, is_exact };
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         let before = subscriptions.nodes();
@@ -473,13 +481,13 @@ impl BrokerShared {
         drop(subscriptions);
         charge.resize(least + nodes);
         let interest = self.bus.as_ref().map(|bus| {
-            let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref());
+            let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
             // Again, since messages of the bus are routed to joined subscribers.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
-        let is_active =
-            interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
+        let is_active = follows
+            || interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
         if let Some(name) = &name {
             self.join_presence(&session.subscriber, pattern, name);
         }
@@ -498,8 +506,9 @@ impl BrokerShared {
         // Messages that this connection has published before are in front of the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
-        let records = self.histories.lock();
-        self.subscribe(session, id, pattern, b"")?;
+        let mut records = self.histories.lock();
+        self.subscribe(session, id, pattern, b"", true)?;
+        records.begin_subscription();
         let pattern = session.patterns[&id.0].pattern.clone();
         let rings: Vec<&Arc<Ring>> = match records.topics.get(&*pattern) {
             Some(ring) => vec![ring],
@@ -547,6 +556,55 @@ impl BrokerShared {
                 queue.push(id, self.operations, body);
                 queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
             }
+        }
+    }
+
+    /// Begins an epoch of all histories, and states it to their subscribers: messages of other brokers may be missing,
+    /// and their number is unknown.
+    pub(super) fn begin_epoch(&self) {
+        let Some(bus) = self.bus.as_ref().filter(|_| !self.histories.is_empty()) else { return };
+        let mut records = self.histories.lock();
+        if !records.begin_epoch() {
+            return;
+        }
+        let body = Answer { is_covered: true, epoch: records.epoch, topics: 0 }.encode();
+        for interest in bus.histories() {
+            for (id, subscriber) in interest.followers() {
+                let (id, body) = (PacketId(id), body.clone());
+                let mark = ReplayMark::Answer { id, body: body.clone().into() };
+                subscriber.deliver(|q| q.control(id, self.operations.of(Kind::Follow), body, Some(mark)), &**interest);
+            }
+        }
+    }
+
+    /// Messages of another broker to a topic with a history are missing: so many.
+    pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
+        let Some(history) = self.histories.of(topic) else { return };
+        let mut records = self.histories.lock();
+        let (ring, first) = self.histories.skip(&mut records, topic, history, missed, from.budget());
+        let mut connections = BTreeMap::<u64, (Arc<Subscriber>, Vec<u16>)>::new();
+        self.subscriptions.read().for_each_match(topic, |(number, id), target| {
+            if target.group.is_none() {
+                let (_, ids) = connections.entry(*number).or_insert_with(|| (target.subscriber.clone(), Vec::new()));
+                ids.extend((!target.is_exact).then_some(*id));
+            }
+        });
+        let next = first.saturating_add(missed);
+        // A subscriber without a position in this epoch needs that before the gap.
+        let offsets = if first == 1 { vec![first, next] } else { vec![next] };
+        for (subscriber, ids) in connections.into_values() {
+            let fill = |queue: &mut Delivery<'_>| {
+                ids.iter().for_each(|id| queue.lag(PacketId(*id), self.operations, missed));
+                if queue.follows() {
+                    for offset in &offsets {
+                        let mut body = Vec::new();
+                        put_position(&mut body, topic, NextOffset { epoch: ring.epoch, offset: *offset });
+                        queue.control(PacketId(0), self.operations.of(Kind::Position), body, None);
+                    }
+                    queue.mark(ReplayMark::Messages { id: PacketId(0), ring: Arc::clone(&ring), next });
+                }
+            };
+            subscriber.deliver(fill, from);
         }
     }
 

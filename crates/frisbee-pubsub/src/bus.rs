@@ -16,17 +16,19 @@ pub use memory::{MemoryBus, MemoryMember};
 
 use self::counts::SentCounts;
 use self::frame::Frame;
+use self::interest::HistoryRule;
 use super::broker::BrokerShared;
 use super::queue::Subscriber;
+use super::topics::covers;
 use bytes::Bytes;
-use frisbee::LineLimit;
+use frisbee::{LineLimit, MemoryBudget};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 /// What joins brokers: it carries frames from each to the others.
@@ -117,6 +119,8 @@ pub(super) struct Bus {
     sent: Mutex<SentCounts>,
     /// Those without a group, by their patterns.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
+    /// Those in the topics with a history, which last as long as the broker; set with its first connection.
+    histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
     /// A subscriber may have missed messages.
     marks_due: AtomicBool,
@@ -143,6 +147,7 @@ impl Bus {
             origin: RandomState::new().hash_one(()),
             sent: Mutex::default(),
             interests: Mutex::default(),
+            histories: OnceLock::new(),
             next_interest: AtomicU64::new(0),
             marks_due: AtomicBool::new(false),
             refreshed: AtomicU64::new(0),
@@ -173,14 +178,41 @@ impl Bus {
         }
     }
 
-    /// Adds a subscription to what this broker wants from others.
+    /// Subscribes to all topics with a history, whether this broker has subscribers or not.
+    pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
+        self.histories.get_or_init(|| {
+            let patterns = broker.histories.patterns().enumerate();
+            let interests = patterns.map(|(place, pattern)| {
+                let number = self.next_interest.fetch_add(1, Ordering::Relaxed);
+                let rule = HistoryRule::new(place, broker);
+                let interest = Interest::new(number, pattern, None, budget.clone(), self.remembered.clone());
+                Arc::new(interest.with_history(rule))
+            });
+            let interests: Vec<_> = interests.collect();
+            interests.iter().for_each(|interest| self.backplane.join(interest, PendingInterest::of(interest)));
+            interests
+        });
+    }
+
+    /// The interests in topics with a history.
+    pub(super) fn histories(&self) -> &[Arc<Interest>] {
+        self.histories.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a subscription to what this broker wants from others; `follows` if it has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
         id: u16,
         pattern: &str,
         group: Option<&Arc<str>>,
+        follows: bool,
     ) -> Arc<Interest> {
+        let covering = self.histories().iter().find(|interest| covers(interest.pattern(), pattern));
+        if let Some(interest) = covering.filter(|_| group.is_none()) {
+            interest.enter(subscriber, id, follows);
+            return interest.clone();
+        }
         let new = || {
             let number = self.next_interest.fetch_add(1, Ordering::Relaxed);
             let budget = subscriber.budget().clone();
@@ -191,7 +223,7 @@ impl Bus {
         let known = interests.get(pattern).filter(|_| group.is_none()).cloned();
         let is_known = known.is_some();
         let interest = known.unwrap_or_else(new);
-        interest.enter(subscriber, id);
+        interest.enter(subscriber, id, follows);
         if !is_known {
             if group.is_none() {
                 interests.insert(pattern.into(), interest.clone());
@@ -204,7 +236,7 @@ impl Bus {
     /// Takes a subscription out again. The last one gives the interest up.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
-        if interest.exit(subscriber, id) {
+        if interest.exit(subscriber, id) && !interest.has_history() {
             if interest.group().is_none() {
                 interests.remove(interest.pattern());
             }
@@ -251,6 +283,8 @@ impl Node {
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
             bus.marks_due.store(true, Ordering::Relaxed);
+            // Its publications may have been lost on the way: those of new topics without a trace in the counts.
+            broker.begin_epoch();
         }
     }
 
@@ -261,6 +295,7 @@ impl Node {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         bus.marks_due.store(true, Ordering::Relaxed);
+        broker.begin_epoch();
         bus.backplane.control(frame::hello());
     }
 
@@ -273,7 +308,7 @@ impl Node {
         }
         let version = broker.version.load(Ordering::Acquire);
         if bus.refreshed.swap(version, Ordering::Relaxed) != version {
-            let interests: Vec<_> = bus.interests.lock().values().cloned().collect();
+            let interests: Vec<_> = bus.interests.lock().values().chain(bus.histories()).cloned().collect();
             interests.iter().for_each(|interest| interest.refresh(&broker));
         }
     }

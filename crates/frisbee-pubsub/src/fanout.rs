@@ -426,6 +426,12 @@ impl Route {
         route
     }
 
+    /// For a message of another broker to a topic with a history: all subscribers, and the history.
+    pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
+        let found = Self::find(broker, topic);
+        Self { groups: Vec::new(), is_for_bus: false, ..found }
+    }
+
     pub(super) fn new(topic: &str, everybody: Vec<Arc<Subscriber>>, groups: Vec<Group>, is_for_bus: bool) -> Self {
         let is_special = is_for_bus || !groups.is_empty();
         Self {

@@ -77,6 +77,8 @@ pub(crate) struct Histories {
 pub(crate) struct Records {
     /// Changes when a topic is removed.
     pub(crate) epoch: u64,
+    /// Nothing was recorded, and no subscription began, since `begin_epoch`.
+    is_fresh: bool,
     /// In order, so that each run of a simulation is the same.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
     /// All rings. One that was used since it was last looked at goes to the end.
@@ -157,6 +159,7 @@ impl Histories {
         let records = Records {
             // Not 0, which no position has.
             epoch: RandomState::new().hash_one(()) | 1,
+            is_fresh: true,
             topics: BTreeMap::new(),
             candidates: VecDeque::new(),
             bytes: 0,
@@ -172,6 +175,16 @@ impl Histories {
     /// The history of a topic, if it has one.
     pub(crate) fn of(&self, topic: &str) -> Option<History> {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
+    }
+
+    /// The place of the rule for a topic, if it has a history.
+    pub(crate) fn rule_of(&self, topic: &str) -> Option<usize> {
+        self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
+    }
+
+    /// The patterns of all rules.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|(pattern, _)| &**pattern)
     }
 
     /// Whether all topics that match a pattern have a history.
@@ -236,6 +249,27 @@ impl Histories {
         Recording { ring, first, count }
     }
 
+    /// Skips the offsets of messages that never came. Earlier ones are removed, since a replay has no gaps. Returns the
+    /// ring, and the offset before the gap.
+    pub(crate) fn skip(
+        &self,
+        records: &mut Records,
+        topic: &str,
+        limits: History,
+        missed: u64,
+        budget: &MemoryBudget,
+    ) -> (Arc<Ring>, u64) {
+        let ring = self.ring(records, topic, limits, budget);
+        let before = records.bytes;
+        let mut contents = ring.contents.lock();
+        let first = contents.last + 1;
+        contents.last = contents.last.saturating_add(missed);
+        records.bytes -= contents.messages.drain(..).map(|message| message.cost()).sum::<usize>();
+        drop(contents);
+        records.charge(before, budget);
+        (ring, first)
+    }
+
     /// The ring of a topic, which may be new.
     #[cold]
     fn ring(&self, records: &mut Records, topic: &str, limits: History, budget: &MemoryBudget) -> Arc<Ring> {
@@ -252,6 +286,7 @@ impl Histories {
         let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents };
         let ring = Arc::new(ring);
         records.topics.insert(ring.topic.clone(), ring.clone());
+        records.is_fresh = false;
         records.candidates.push_back(ring.clone());
         records.bytes += TOPIC_COST + topic.len();
         records.charge(before, budget);
@@ -260,6 +295,30 @@ impl Histories {
 }
 
 impl Records {
+    /// Notes a subscription that begins in this epoch.
+    pub(crate) fn begin_subscription(&mut self) {
+        self.is_fresh = false;
+    }
+
+    /// Removes all topics, and begins an epoch: earlier positions mean nothing. `false` if the present one has just begun.
+    pub(crate) fn begin_epoch(&mut self) -> bool {
+        if std::mem::replace(&mut self.is_fresh, true) {
+            return false;
+        }
+        for ring in std::mem::take(&mut self.topics).into_values() {
+            let mut contents = ring.contents.lock();
+            contents.is_removed = true;
+            contents.messages = VecDeque::new();
+        }
+        self.candidates = VecDeque::new();
+        self.bytes = 0;
+        self.epoch = self.epoch.wrapping_add(2);
+        if let Some(charge) = &mut self.charge {
+            charge.resize(0);
+        }
+        true
+    }
+
     /// Removes the topic that was not used for the longest time, about.
     fn remove_one(&mut self) {
         while let Some(ring) = self.candidates.pop_front() {

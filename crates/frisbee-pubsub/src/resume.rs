@@ -147,10 +147,13 @@ impl Follow {
     /// Handles the answer of the broker, and returns what is missing.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
-        self.is_started = true;
+        let was_started = std::mem::replace(&mut self.is_started, true);
         self.topics_left = answer.topics;
         let was_lossy = std::mem::take(&mut self.is_lossy);
         let is_other = before.is_some_and(|before| before.epoch != answer.epoch);
+        if was_started && is_other {
+            self.is_reported = false; // An epoch that begins during the subscription is a gap of its own.
+        }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
             // Unless the topic was removed, its position states what is missing.
@@ -237,6 +240,21 @@ mod tests {
         assert_eq!(lost("a.b", 5).handle_answer(Answer { is_covered: false, ..COVERED }), PrecedingGap::Unknown);
         assert_eq!(lost("a.b", 5).handle_plain(), PrecedingGap::Unknown);
         assert_eq!(lost("a.*", 5).handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::Unknown);
+    }
+
+    #[test]
+    fn each_epoch_begun_during_a_subscription_is_reported() {
+        for pattern in ["a.b", "a.*"] {
+            let mut follow = Follow::new(pattern, Start::Now);
+            assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
+            for epoch in [9, 11] {
+                let answer = Answer { epoch, topics: 0, ..COVERED };
+                assert_eq!(follow.handle_answer(answer), PrecedingGap::Unknown);
+                assert_eq!(follow.handle_answer(answer), PrecedingGap::None, "it was sent again");
+            }
+            follow.handle_loss(&Stream::new(), false);
+            assert_eq!(follow.handle_answer(Answer { epoch: 11, topics: 0, ..COVERED }), PrecedingGap::None);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The broker as a router, without sockets: packets are routed, and the outbox of a turn is checked.
 
 mod bounds;
+mod bus_histories;
 mod histories;
 
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name};

@@ -2,7 +2,7 @@
 //! stated.
 
 use frisbee::{Acceptor, Server, memory};
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, RecvError, Start, Subscription};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, RecvError, Start, Subscription};
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
@@ -142,6 +142,67 @@ async fn restarted_broker_is_reported() {
     for subscription in [&mut all, &mut one] {
         assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
         expect(subscription, 20..=29).await;
+    }
+}
+
+#[tokio::test]
+async fn subscriber_on_a_bus_resumes_at_its_broker_exactly() {
+    let bus = MemoryBus::new();
+    let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
+    let (reader, writer) = (here.client().await, there.client().await);
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    let mut one = reader.subscribe_from("kept.a", Start::Oldest).await.expect("the broker takes it");
+    for round in 0..20 {
+        let first = 1 + 5 * round;
+        publish(&writer, "kept.a", first..=first + 1).await;
+        let broker = here.set(None);
+        here.cut();
+        publish(&writer, "kept.a", first + 2..=first + 4).await;
+        here.set(broker);
+        for subscription in [&mut all, &mut one] {
+            expect(subscription, first..=first + 4).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn subscriber_at_another_broker_of_a_bus_is_notified() {
+    let bus = MemoryBus::new();
+    let [here, there] = [(); 2].map(|()| Line::new(kept(2).backplane(bus.member())));
+    let (reader, writer) = (here.client().await, there.client().await);
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    publish(&writer, "kept.a", 1..=3).await;
+    expect(&mut all, 1..=3).await;
+    expect(&mut one, 1..=3).await;
+    here.set(other(&there).set(None));
+    here.cut();
+    publish(&writer, "kept.b", 4..=4).await;
+    for subscription in [&mut all, &mut one] {
+        assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
+        // The messages that this broker keeps, although they are known.
+        expect(subscription, 2..=3).await;
+    }
+    expect(&mut all, 4..=4).await;
+}
+
+#[tokio::test]
+async fn outage_of_a_bus_is_reported_to_each_subscriber() {
+    let bus = MemoryBus::new();
+    let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
+    let (reader, writer) = (here.client().await, there.client().await);
+    let mut all = reader.subscribe_from("kept.*", Start::Now).await.expect("the broker takes it");
+    let mut one = reader.subscribe_from("kept.a", Start::Now).await.expect("the broker takes it");
+    for round in 1..=3 {
+        publish(&writer, "kept.a", round..=round).await;
+        expect(&mut all, round..=round).await;
+        expect(&mut one, round..=round).await;
+        bus.set_away(true);
+        publish(&writer, &format!("kept.new{round}"), 100..=101).await;
+        bus.set_away(false);
+        for subscription in [&mut all, &mut one] {
+            assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)), "outage {round}");
+        }
     }
 }
 

@@ -102,6 +102,9 @@ impl BrokerBuilder {
     /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
     /// The first matching pattern applies. Default: none.
     ///
+    /// With a [backplane](Self::backplane) each broker keeps the messages of all brokers, from its first connection on,
+    /// whether it has subscribers or not. Its offsets are its own.
+    ///
     /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
     /// [memory](frisbee::ServerBuilder::memory_max) of the server that first used the topic.
     ///
@@ -177,13 +180,9 @@ impl BrokerBuilder {
     /// The broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history)
-    /// or [presence](Self::presence): a broker knows its own messages and subscribers only.
+    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and
+    /// [presence](Self::presence): a broker knows its own subscribers only.
     pub fn build(mut self) -> Broker {
-        assert!(
-            self.backplane.is_none() || self.history.is_empty(),
-            "a broker with a backplane has no history: the bus brings it only messages with a local subscriber"
-        );
         assert!(
             self.backplane.is_none() || self.presence.is_empty(),
             "a broker with a backplane has no presence: it knows its own subscribers only"

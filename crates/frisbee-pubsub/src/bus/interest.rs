@@ -14,8 +14,8 @@ use frisbee::{MemoryBudget, PacketId};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Weak};
 
 /// A pattern that a broker wants messages for, from the first of its subscriptions to the last; for queue groups one
 /// subscription alone, so that each has its share.
@@ -24,12 +24,33 @@ pub struct Interest {
     pattern: Box<str>,
     group: Option<Arc<str>>,
     /// By connection and id.
-    members: Mutex<BTreeMap<(u64, u16), Arc<Subscriber>>>,
+    members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
     /// The callers that wait for the answer to SUBSCRIBE; `None` when it is in effect.
     asked: Mutex<Option<Vec<Asked>>>,
     arrivals: Mutex<Arrivals>,
     /// The account of memory shared by subscribers.
     budget: MemoryBudget,
+    /// It is for the topics of this rule, all others are for those without a history.
+    history: Option<HistoryRule>,
+}
+
+#[derive(Clone)]
+struct InterestMember {
+    subscriber: Arc<Subscriber>,
+    /// Its subscription has a history.
+    follows: bool,
+}
+
+/// A rule of the histories of a broker.
+pub(super) struct HistoryRule {
+    place: usize,
+    broker: Weak<BrokerShared>,
+}
+
+impl HistoryRule {
+    pub(super) fn new(place: usize, broker: &Arc<BrokerShared>) -> Self {
+        Self { place, broker: Arc::downgrade(broker) }
+    }
 }
 
 /// A subscriber, and the id of its subscription.
@@ -69,7 +90,24 @@ impl Interest {
             asked: Mutex::new(Some(Vec::new())),
             arrivals: Mutex::new(arrivals),
             budget,
+            history: None,
         }
+    }
+
+    /// For the topics of a rule, and as long as the broker lives.
+    pub(super) fn with_history(self, rule: HistoryRule) -> Self {
+        Self { history: Some(rule), ..self }
+    }
+
+    pub(super) fn has_history(&self) -> bool {
+        self.history.is_some()
+    }
+
+    /// The subscriptions with a history.
+    pub(crate) fn followers(&self) -> Vec<(u16, Arc<Subscriber>)> {
+        let members = self.members.lock();
+        let followers = members.iter().filter(|(_, member)| member.follows);
+        followers.map(|((_, id), member)| (*id, member.subscriber.clone())).collect()
     }
 
     /// Which interest it is, among all that its broker has had.
@@ -87,8 +125,9 @@ impl Interest {
         self.group.as_deref()
     }
 
-    pub(super) fn enter(&self, subscriber: &Arc<Subscriber>, id: u16) {
-        self.members.lock().insert((subscriber.number, id), subscriber.clone());
+    pub(super) fn enter(&self, subscriber: &Arc<Subscriber>, id: u16, follows: bool) {
+        let member = InterestMember { subscriber: subscriber.clone(), follows };
+        self.members.lock().insert((subscriber.number, id), member);
     }
 
     /// Returns whether no subscription is left.
@@ -111,6 +150,12 @@ impl Interest {
 
     fn answer(&self) {
         let asked = self.asked.lock().take();
+        if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
+            && !self.followers().is_empty()
+        {
+            // They began before messages of other brokers arrived.
+            broker.begin_epoch();
+        }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
             // If the connection has ended, the answer is unused.
@@ -145,7 +190,8 @@ impl Interest {
             return false;
         }
         if self.group.is_none() {
-            if stamp.origin == own {
+            // One interest alone takes a message of a topic with a history, so that there is one order.
+            if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }
             let Arrivals { fanout, heard } = arrivals;
@@ -157,7 +203,10 @@ impl Interest {
                 StampVerdict::New(0) => {}
                 StampVerdict::New(missed) => {
                     fanout.flush(broker, self);
-                    self.say_missed(broker, missed);
+                    match self.history {
+                        Some(_) => broker.record_gap(self, topic, missed),
+                        None => self.say_missed(broker, missed),
+                    }
                 }
                 StampVerdict::Old => return true,
                 StampVerdict::Malformed => return false,
@@ -171,7 +220,7 @@ impl Interest {
 
     /// Notifies each subscription, after its earlier messages.
     fn say_missed(&self, broker: &BrokerShared, missed: u64) {
-        let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.clone())).collect();
+        let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
             subscriber.deliver(|queue| queue.lag(PacketId(id), broker.operations, missed), self);
         }
@@ -209,9 +258,12 @@ impl Source for Interest {
     /// A connection whose subscriptions that match all have this pattern gets what any other gets. One that has others
     /// too gets it by the ids of those with this pattern: the others have copies of their own.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
+        if self.history.is_some() {
+            return Route::of_history(broker, topic);
+        }
         let mut connections = BTreeMap::<u64, Ids>::new();
-        for ((number, id), subscriber) in &*self.members.lock() {
-            let ids = connections.entry(*number).or_insert_with(|| Ids::new(subscriber));
+        for ((number, id), member) in &*self.members.lock() {
+            let ids = connections.entry(*number).or_insert_with(|| Ids::new(&member.subscriber));
             ids.here.push(*id);
         }
         let (mut everybody, mut groups) = (Vec::new(), Vec::new());

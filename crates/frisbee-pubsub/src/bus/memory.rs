@@ -85,6 +85,15 @@ impl MemoryBus {
     }
 }
 
+#[cfg(test)]
+impl MemoryBus {
+    /// One member is connected again.
+    pub(crate) fn relink(&self, number: u64) {
+        let node = self.0.lock().nodes.get(&number).cloned().expect("there is such a member");
+        node.linked();
+    }
+}
+
 impl Backplane for MemoryMember {
     fn attach(&self, node: Node) {
         let before = self.bus.0.lock().nodes.insert(self.number, node);

@@ -6,7 +6,7 @@ use crate::follow::{Answer, NextOffset, Positions, put_position};
 use std::time::Duration;
 
 /// The packets that a turn, and the turns after it, send: `=` for answers, `@topic:offset`, `id:payload`, `-lost`.
-fn shown(member: &mut Member) -> Vec<String> {
+pub(super) fn shown(member: &mut Member) -> Vec<String> {
     let mut shown = Vec::new();
     loop {
         let again = member.turn();
@@ -32,18 +32,18 @@ fn shown(member: &mut Member) -> Vec<String> {
     }
 }
 
-fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, positions: &[(&str, NextOffset)]) {
+pub(super) fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, positions: &[(&str, NextOffset)]) {
     let mut body = name(pattern);
     body.push(start);
     positions.iter().for_each(|(topic, next)| put_position(&mut body, topic, *next));
     assert!(matches!(member.send(Kind::Follow, id, body), Routed::Slow));
 }
 
-fn epoch(broker: &Broker) -> u64 {
+pub(super) fn epoch(broker: &Broker) -> u64 {
     broker.0.histories.lock().epoch
 }
 
-fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
+pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
     numbers.into_iter().for_each(|number| member.publish(topic, number.to_string()));
     member.turn();
 }
