@@ -19,6 +19,7 @@ pub mod rivals {
     #[cfg(feature = "one-host")]
     pub mod one_host;
     pub mod raw;
+    pub mod raw_streams;
     pub mod router;
     #[cfg(feature = "tls")]
     mod secured;

@@ -89,9 +89,9 @@ macro_rules! dispatch {
         )
     };
     (streams, $name:expr, $run:ident($argument:expr)) => {{
-        use rivals::rivals::streams;
+        use rivals::rivals::{raw_streams, streams};
         dispatch!(@ streams::Streams, $name, $run($argument),
-            [] streams::PerCore, streams::Plain, streams::Tonic, streams::TonicPerCore, streams::Bare;
+            [] raw_streams::Raw, streams::PerCore, streams::Plain, streams::Tonic, streams::TonicPerCore, streams::Bare;
         )
     }};
     (@ $name:expr, $run:ident($argument:expr), $($rest:tt)*) => {{
@@ -262,11 +262,16 @@ const BUILT: [(&str, bool); 7] = [
     ("volo", cfg!(feature = "volo")),
 ];
 
+/// Those that are enabled.
+pub(crate) fn features() -> Vec<&'static str> {
+    BUILT.into_iter().filter_map(|(feature, is_built)| is_built.then_some(feature)).collect()
+}
+
 /// The baselines of counted and traced calls.
 const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
 
 /// Those that stream.
-const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+const STREAMS: [&str; 6] = ["raw", "frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
 
 impl Entry {
     /// Whether it takes part in a cell.

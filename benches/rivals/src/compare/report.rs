@@ -356,7 +356,8 @@ impl Results<'_> {
             return;
         }
         self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
-            let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
+            let raw = if cell.section == Section::Streams { "raw" } else { entry.raw };
+            let raw = self.ratios(cell, entry.name, raw).filter(|_| raw != entry.name);
             let rival = if cell.section == Section::Tls { "tonic-tls" } else { "tonic" };
             let tonic = self.ratios(cell, rival, entry.name).filter(|_| entry.name != rival);
             let spread = |spread: Option<[f64; 3]>| {
