@@ -13,7 +13,7 @@ pub mod rivals {
     #[cfg(feature = "axum")]
     pub mod axum;
     #[cfg(feature = "gateways")]
-    pub mod doors;
+    pub mod gateways;
     #[cfg(feature = "telemetry")]
     pub mod observed;
     #[cfg(feature = "one-host")]

@@ -235,8 +235,8 @@ const SECTIONS: [(Section, &str, &str); 15] = [
          The last four are bytes that a thread sends back, and not calls.",
     ),
     (
-        Section::Doors,
-        "Calls through doors",
+        Section::Gateway,
+        "Calls by other protocols",
         "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
          compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
          own clients, `frpc-grpc` and `tonic` by tonic's.",
@@ -364,7 +364,7 @@ impl Results<'_> {
             let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
             Some(format!("{p50} / **{p99}** / {p999}{starved}"))
         });
-        if cells.iter().any(|cell| cell.section == Section::Doors) {
+        if cells.iter().any(|cell| cell.section == Section::Gateway) {
             self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
                 let ratio = |sample: &Sample| {
                     let native = self.of(cell, "frpc").find(|native| native.round == sample.round)?;
@@ -545,7 +545,7 @@ fn group_title(cell: &Cell) -> String {
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),
         Section::OneHost => format!("One host, {}", cell.length_name()),
-        Section::Doors => "JSON".into(),
+        Section::Gateway => "JSON".into(),
         Section::Tls if cell.mode == Mode::Reconnect => "TLS, connecting".into(),
         Section::Tls => format!("TLS, {}", cell.length_name()),
     }
