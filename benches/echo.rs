@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p benches --bench echo`
 
+mod short;
+
 use benches::background::Background;
 use benches::load::drive;
 use benches::rivals::frpc::{PerCore, Shared};
@@ -11,7 +13,11 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tokio::runtime::Runtime;
 
-criterion_group!(benches, in_flight, sizes);
+criterion_group! {
+    name = benches;
+    config = short::short();
+    targets = in_flight, sizes
+}
 criterion_main!(benches);
 
 /// 32 bytes each way, with more and more calls on the connection at one time.

@@ -4,12 +4,18 @@
 //!
 //! `cargo bench -p benches --bench json`
 
+mod short;
+
 use benches::proto::mixed::Order;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use frpc::json::{from_json, to_json};
 use std::hint::black_box;
 
-criterion_group!(benches, mixed);
+criterion_group! {
+    name = benches;
+    config = short::short();
+    targets = mixed
+}
 criterion_main!(benches);
 
 fn mixed(criterion: &mut Criterion) {

@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p benches --bench parts`
 
+mod short;
+
 use bytes::{Bytes, BytesMut};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use frisbee::{Client, Handlers, Operation, Outbox, Packet, PacketId, Server};
@@ -10,7 +12,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-criterion_group!(benches, decode_and_echo, outbox, mailbox);
+criterion_group! {
+    name = benches;
+    config = short::short();
+    targets = decode_and_echo, outbox, mailbox
+}
 criterion_main!(benches);
 
 /// Packets in one read.

@@ -3,6 +3,8 @@
 //!
 //! `cargo bench -p benches --bench streams`
 
+mod short;
+
 use benches::background::Background;
 use benches::flows::Flows;
 use benches::flows::bare::Bare;
@@ -15,7 +17,11 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tonic::transport::Channel;
 
-criterion_group!(benches, streams);
+criterion_group! {
+    name = benches;
+    config = short::short();
+    targets = streams
+}
 criterion_main!(benches);
 
 /// Items of one stream: long enough that opening it does not show, short enough for many streams in a measurement.
@@ -37,10 +43,10 @@ fn streams(criterion: &mut Criterion) {
         ("ping_pong", Kind::PingPong),
     ];
     for (name, kind) in kinds {
-        for (size, length) in [("32B", 32), ("100B", 100), ("4KiB", 4 << 10)] {
+        for (size, length) in [("100B", 100), ("4KiB", 4 << 10)] {
             for connections in [1, 16] {
                 let mut group = criterion.benchmark_group(format!("streams/{name}/{size}/{connections}"));
-                group.throughput(Throughput::Elements(ITEMS * connections)).sample_size(30);
+                group.throughput(Throughput::Elements(ITEMS * connections)).sample_size(10);
                 measure::<Ours>(&mut group, kind, length, connections);
                 measure::<Bare>(&mut group, kind, length, connections);
                 measure::<Tonics<Channel>>(&mut group, kind, length, connections);

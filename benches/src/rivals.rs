@@ -48,6 +48,11 @@ impl Setup {
     }
 }
 
+/// The address of servers: that of the environment's variable `BENCH_LISTEN`, or a free port of the loopback.
+pub fn listen_address() -> String {
+    std::env::var("BENCH_LISTEN").unwrap_or_else(|_| "127.0.0.1:0".into())
+}
+
 /// A way of making the echo call.
 pub trait Rival: 'static {
     /// How it is called in results.
@@ -56,7 +61,7 @@ pub trait Rival: 'static {
     /// A connection.
     type Client: Client;
 
-    /// Serves on a free port of the loopback until dropped.
+    /// Serves on [`listen_address`] or on a free port of the loopback until dropped.
     fn serve(setup: Setup, bound: Bound) -> impl Future<Output = Result<(), BoxError>>;
 
     /// Opens a connection.

@@ -13,12 +13,13 @@ pub mod rivals {
     #[cfg(feature = "axum")]
     pub mod axum;
     #[cfg(feature = "gateways")]
-    pub mod doors;
+    pub mod gateways;
     #[cfg(feature = "telemetry")]
     pub mod observed;
     #[cfg(feature = "one-host")]
     pub mod one_host;
     pub mod raw;
+    pub mod raw_streams;
     pub mod router;
     #[cfg(feature = "tls")]
     mod secured;

@@ -1,6 +1,6 @@
 //! Ourselves.
 
-use super::{Client, Rival, Setup};
+use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::proto::benchmark::{
@@ -177,7 +177,7 @@ pub async fn serve(setup: Setup, workers: Workers, bound: Bound) -> Result<(), B
 /// # Errors
 /// If the server cannot be started.
 pub async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
-    let server = server.add_service(BenchmarkServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
+    let server = server.add_service(BenchmarkServiceServer::new(Service(setup))).bind(listen_address()).await?;
     bound.at(server.local_addr());
     Ok(server.serve().await?)
 }

@@ -3,7 +3,7 @@
 //! Configured for throughput: no delay on either side, windows that never close within one message of a megabyte or
 //! among thousands of small ones, frames that hold a large message in few parts, no limit on streams.
 
-use super::{Client, Rival, Setup};
+use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
 use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient;
@@ -130,7 +130,7 @@ pub fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
 
 /// Connections to a free port of the loopback.
 pub fn incoming(bound: Bound) -> Result<TcpIncoming, BoxError> {
-    let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
+    let incoming = TcpIncoming::bind(listen_address().parse()?)?.with_nodelay(Some(true));
     bound.at(incoming.local_addr()?);
     Ok(incoming)
 }

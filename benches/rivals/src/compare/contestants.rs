@@ -41,8 +41,8 @@ enum Kind {
     HostAlone,
     /// Calls that are counted or traced.
     Observed,
-    /// Calls through doors.
-    Door,
+    /// Calls by other protocols.
+    Gateway,
     /// Over TLS.
     Tls,
     /// The same, with bytes instead of strings.
@@ -62,12 +62,12 @@ macro_rules! dispatch {
                 frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText,
                 tonic::Tonic, tonic::PerCore;
             ["axum"] axum::Axum;
-            ["gateways"] doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>,
-                doors::Through<doors::JsonRpcWebSocket>, doors::Through<doors::Connect>,
-                doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
-                doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>,
-                doors::Through<doors::TonicWeb>, doors::Through<doors::ConnectRpc>,
-                doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>, doors::Through<doors::Ucall>;
+            ["gateways"] gateways::Through<gateways::JsonRpc>, gateways::Through<gateways::JsonRpcHttp>,
+                gateways::Through<gateways::JsonRpcWebSocket>, gateways::Through<gateways::Connect>,
+                gateways::Through<gateways::JsonRpseeHttp>, gateways::Through<gateways::JsonRpseeWebSocket>,
+                gateways::FramesOverWebSocket, gateways::Grpc, gateways::Through<gateways::GrpcWeb>,
+                gateways::Through<gateways::TonicWeb>, gateways::Through<gateways::ConnectRpc>,
+                gateways::Through<gateways::AxumPipelined>, gateways::Through<gateways::FastApi>, gateways::Through<gateways::Ucall>;
             ["one-host"] one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>,
                 one_host::Ours<one_host::Spinning>, one_host::Frames, one_host::alone::Blocking,
                 one_host::alone::Bare, one_host::Iceoryx;
@@ -89,9 +89,9 @@ macro_rules! dispatch {
         )
     };
     (streams, $name:expr, $run:ident($argument:expr)) => {{
-        use rivals::rivals::streams;
+        use rivals::rivals::{raw_streams, streams};
         dispatch!(@ streams::Streams, $name, $run($argument),
-            [] streams::PerCore, streams::Plain, streams::Tonic, streams::TonicPerCore, streams::Bare;
+            [] raw_streams::Raw, streams::PerCore, streams::Plain, streams::Tonic, streams::TonicPerCore, streams::Bare;
         )
     }};
     (@ $name:expr, $run:ident($argument:expr), $($rest:tt)*) => {{
@@ -213,20 +213,25 @@ fn rust_entries() -> Vec<Entry> {
             PER_CORE,
             Kind::HostAlone,
         ),
-        ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Door),
-        ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Door),
-        ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Door),
-        ("frpc-ws", "fRPC as frpc, with native frames over WebSocket", NATIVE, Kind::Door),
-        ("frpc-connect", "fRPC as frpc, called by Connect in JSON over HTTP/1.1", NATIVE, Kind::Door),
-        ("frpc-grpc", "fRPC as frpc, called by tonic's client", NATIVE, Kind::Door),
-        ("frpc-grpc-web", "fRPC as frpc, called by gRPC-Web in protobuf over HTTP/1.1", NATIVE, Kind::Door),
-        ("jsonrpsee-http", "JSON-RPC by POST over HTTP/1.1", NATIVE, Kind::Door),
-        ("jsonrpsee-ws", "JSON-RPC over WebSocket", NATIVE, Kind::Door),
-        ("connectrpc", "Connect in JSON over HTTP/1.1, a dispatcher for this method, serde_json", NATIVE, Kind::Door),
-        ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Door),
-        ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
-        ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
-        ("ucall", "JSON-RPC over TCP, which closes the connection after each reply", NATIVE, Kind::Door),
+        ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Gateway),
+        ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Gateway),
+        ("frpc-ws", "fRPC as frpc, with native frames over WebSocket", NATIVE, Kind::Gateway),
+        ("frpc-connect", "fRPC as frpc, called by Connect in JSON over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("frpc-grpc", "fRPC as frpc, called by tonic's client", NATIVE, Kind::Gateway),
+        ("frpc-grpc-web", "fRPC as frpc, called by gRPC-Web in protobuf over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("jsonrpsee-http", "JSON-RPC by POST over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("jsonrpsee-ws", "JSON-RPC over WebSocket", NATIVE, Kind::Gateway),
+        (
+            "connectrpc",
+            "Connect in JSON over HTTP/1.1, a dispatcher for this method, serde_json",
+            NATIVE,
+            Kind::Gateway,
+        ),
+        ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Gateway),
+        ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Gateway),
+        ("ucall", "JSON-RPC over TCP, which closes the connection after each reply", NATIVE, Kind::Gateway),
         ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
         ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
         ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
@@ -262,11 +267,16 @@ const BUILT: [(&str, bool); 7] = [
     ("volo", cfg!(feature = "volo")),
 ];
 
+/// Those that are enabled.
+pub(crate) fn features() -> Vec<&'static str> {
+    BUILT.into_iter().filter_map(|(feature, is_built)| is_built.then_some(feature)).collect()
+}
+
 /// The baselines of counted and traced calls.
 const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
 
 /// Those that stream.
-const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+const STREAMS: [&str; 6] = ["raw", "frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
 
 impl Entry {
     /// Whether it takes part in a cell.
@@ -275,10 +285,10 @@ impl Entry {
             return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
         }
         let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledShares | Kind::GoPooled);
-        if cell.section == Section::Doors {
+        if cell.section == Section::Gateway {
             // UCall has one call for each connection.
             let fits = self.name != "ucall" || cell.in_flight == 1;
-            return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Door && fits;
+            return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Gateway && fits;
         }
         if cell.section == Section::OneHost {
             // A ring that copies word by word says nothing of long texts.
@@ -289,7 +299,7 @@ impl Entry {
                 || self.kind == Kind::HostAlone && is_alone;
         }
         match (cell.section, self.kind) {
-            (_, Kind::Door | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
+            (_, Kind::Gateway | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
             (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
             (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),
@@ -322,7 +332,7 @@ impl Entry {
         }
         #[cfg(feature = "gateways")]
         if ["fastapi", "ucall"].contains(&self.name) {
-            return rivals::rivals::doors::check_python().map_err(|error| {
+            return rivals::rivals::gateways::check_python().map_err(|error| {
                 format!("modules of Python missing, see benches/rivals/python/requirements.txt: {error}")
             });
         }
@@ -337,7 +347,7 @@ impl Entry {
     /// The feature of this package that builds it.
     fn feature(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Door => Some("gateways"),
+            Kind::Gateway => Some("gateways"),
             Kind::Host | Kind::HostAlone => Some("one-host"),
             Kind::Observed => Some("telemetry"),
             Kind::Tls | Kind::TlsBytes => Some("tls"),

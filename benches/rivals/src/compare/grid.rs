@@ -46,7 +46,7 @@ pub(crate) enum Section {
     /// Two processes of one host, by other transports than TCP, and by TCP.
     OneHost,
     /// Services called through gateways, compared with native calls.
-    Doors,
+    Gateway,
     /// Calls over TLS, and a connection for each call.
     Tls,
 }
@@ -151,7 +151,7 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
         cells.push(Cell::new(Section::OneHost, clients, in_flight, length));
     }
     for (in_flight, length) in [(1, 32), (10, 32), (1, 1 << 20)] {
-        cells.push(Cell::new(Section::Doors, 16, in_flight, length));
+        cells.push(Cell::new(Section::Gateway, 16, in_flight, length));
     }
     for (in_flight, length) in [(10, 32), (1, 1 << 20)] {
         cells.push(Cell::new(Section::Tls, 16, in_flight, length));

@@ -51,7 +51,10 @@ pub(crate) fn command() -> String {
     // To be pasted into a shell.
     let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
     let arguments: Vec<_> = std::env::args().skip(1).map(quoted).collect();
-    format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- {}`", arguments.join(" "))
+    let features = crate::contestants::features().join(",");
+    let features = if features.is_empty() { features } else { format!(" --features {features}") };
+    let arguments = arguments.join(" ");
+    format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml{features} --bin compare -- {arguments}`")
 }
 
 /// The revision of the code, without changes of its report.

@@ -1,6 +1,8 @@
 //! Compares fRPC with raw frames and with other RPC systems, each server and each client a process of its own.
 //!
-//! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- [--quick]`
+//! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- --quick`
+//!
+//! Other rivals than tonic are built when their feature is named: `--features tarpc,volo`, or `--features all`.
 //!
 //! For each cell of the grid all contestants take turns, round after round, so that other load of the machine meets all
 //! of them; ratios are taken within a round. The program runs itself as the servers and the loads.
@@ -149,7 +151,7 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The contestants that are named; or else all that can run here, of which a quick comparison has few.
+/// The named contestants. Default: all that can run here; quick: few.
 fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxError> {
     let find = |name: &str| all.iter().find(|entry| entry.name == name).cloned();
     if !options.rivals.is_empty() {

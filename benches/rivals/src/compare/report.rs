@@ -76,8 +76,8 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: 
     let before = std::fs::read_to_string(folder.join(TEXT)).unwrap_or_default();
     let name = introduction::machine(machine, &before, &of("Machine"));
     let page = page(&introduction::sentence(folder, &name, &of("Revision")), &described, &samples, &failures, entries)?;
-    for (name, chart) in &page.charts {
-        std::fs::write(folder.join(name), chart)?;
+    for (name, text) in &page.files {
+        std::fs::write(folder.join(name), text)?;
     }
     std::fs::write(folder.join(TEXT), page.text)?;
     Ok(())
@@ -86,8 +86,8 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: 
 /// A report to be read.
 struct Page {
     text: String,
-    /// The charts that the text shows, each with the name of its file.
-    charts: Vec<(String, String)>,
+    /// The charts that the text shows, and the page of further cells, each with the name of its file.
+    files: Vec<(String, String)>,
 }
 
 /// Makes the report of samples: the conclusions and five figures first, then machine and method, and the long tables
@@ -107,23 +107,40 @@ fn page(
         samples,
         failures,
         cells: grid(false).into_iter().filter(is_shown).collect(),
-        entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
+        entries: entries
+            .iter()
+            .filter(|entry| {
+                samples.iter().any(|sample| sample.entry == entry.name)
+                    || failures.iter().any(|failure| failure.entry == entry.name)
+            })
+            .collect(),
     };
-    let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), charts: Vec::new() };
+    let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), files: Vec::new() };
+    let about = format!("The first cells, the machine and the contestants are in [the report]({TEXT}).");
+    let mut more = Page { text: format!("# Performance: further cells\n\n{about}\n\n"), files: Vec::new() };
     results.summary(&mut page.text);
     let _ = write!(page.text, "## Machine and method\n\n{machine}{}", results.method());
     results.contestants(&mut page.text);
     for section in SECTIONS {
         let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
         if !cells.is_empty() {
+            let page = if FIRST.contains(&section.0) { &mut page } else { &mut more };
             let _ = writeln!(page.text, "## {}\n\n{}\n", section.1, section.2);
-            results.section(&cells, &mut page)?;
+            results.section(&cells, page)?;
         }
     }
-    // Each section ends with an empty line, the file does not.
-    page.text.truncate(page.text.trim_end().len());
-    page.text.push('\n');
+    if results.cells.iter().any(|cell| !FIRST.contains(&cell.section)) {
+        let _ = writeln!(page.text, "Further cells are in [{MORE}]({MORE}).");
+        page.files.push((MORE.to_owned(), trimmed(&more.text)));
+        page.files.extend(more.files);
+    }
+    page.text = trimmed(&page.text);
     Ok(page)
+}
+
+/// Each section ends with an empty line, a file does not.
+fn trimmed(text: &str) -> String {
+    format!("{}\n", text.trim_end())
 }
 
 /// A median of fewer rounds says little on a machine with other work.
@@ -136,9 +153,13 @@ fn repeated(samples: &[Sample]) -> Vec<Sample> {
     samples.iter().filter(|sample| rounds(sample) >= ROUNDS_MIN.min(most)).copied().collect()
 }
 
-/// The report and the runs.
+/// The report, its further cells and the runs.
 const TEXT: &str = "README.md";
+const MORE: &str = "more.md";
 const RUNS: &str = "runs.csv";
+
+/// Sections of the report. The others are on the page of further cells.
+const FIRST: [Section; 4] = [Section::Small, Section::Bulk, Section::Handler, Section::Streams];
 
 /// Sections with their headings and explanations.
 const SECTIONS: [(Section, &str, &str); 15] = [
@@ -214,8 +235,8 @@ const SECTIONS: [(Section, &str, &str); 15] = [
          The last four are bytes that a thread sends back, and not calls.",
     ),
     (
-        Section::Doors,
-        "Calls through doors",
+        Section::Gateway,
+        "Calls by other protocols",
         "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
          compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
          own clients, `frpc-grpc` and `tonic` by tonic's.",
@@ -343,7 +364,7 @@ impl Results<'_> {
             let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
             Some(format!("{p50} / **{p99}** / {p999}{starved}"))
         });
-        if cells.iter().any(|cell| cell.section == Section::Doors) {
+        if cells.iter().any(|cell| cell.section == Section::Gateway) {
             self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
                 let ratio = |sample: &Sample| {
                     let native = self.of(cell, "frpc").find(|native| native.round == sample.round)?;
@@ -356,7 +377,8 @@ impl Results<'_> {
             return;
         }
         self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
-            let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
+            let raw = if cell.section == Section::Streams { "raw" } else { entry.raw };
+            let raw = self.ratios(cell, entry.name, raw).filter(|_| raw != entry.name);
             let rival = if cell.section == Section::Tls { "tonic-tls" } else { "tonic" };
             let tonic = self.ratios(cell, rival, entry.name).filter(|_| entry.name != rival);
             let spread = |spread: Option<[f64; 3]>| {
@@ -417,7 +439,7 @@ impl Results<'_> {
             let name =
                 format!("{file}-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
             let _ = writeln!(page.text, "![{what}: {title}]({name})\n");
-            page.charts.push((name, chart.svg()?));
+            page.files.push((name, chart.svg()?));
         }
         Ok(())
     }
@@ -523,7 +545,7 @@ fn group_title(cell: &Cell) -> String {
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),
         Section::OneHost => format!("One host, {}", cell.length_name()),
-        Section::Doors => "JSON".into(),
+        Section::Gateway => "JSON".into(),
         Section::Tls if cell.mode == Mode::Reconnect => "TLS, connecting".into(),
         Section::Tls => format!("TLS, {}", cell.length_name()),
     }
@@ -578,7 +600,7 @@ mod tests {
         let (samples, failures) = runs::read(&runs, &entries, &grid(false)).unwrap();
         let page = page(&introduction::sentence(&folder, &name, &revision), &described, &samples, &failures, &entries)
             .unwrap();
-        for (name, text) in page.charts.iter().chain([&(TEXT.to_owned(), page.text.clone())]) {
+        for (name, text) in page.files.iter().chain([&(TEXT.to_owned(), page.text.clone())]) {
             let path = folder.join(name);
             if std::env::var_os("UPDATE_GOLDEN").is_some() {
                 std::fs::write(&path, text).unwrap();

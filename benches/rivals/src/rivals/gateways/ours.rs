@@ -1,8 +1,8 @@
-//! Ourselves, with every door open.
+//! Ourselves, with every protocol enabled.
 
 use super::grpc_web::Framed;
 use super::wire::{Lines, Named, Post, Posted, WebSocket};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::rivals::frpc::serve_with;
@@ -31,16 +31,16 @@ pub struct GrpcWeb;
 
 const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
 
-/// Serves with every door open.
+/// Serves with every protocol.
 pub(super) async fn gateway(setup: Setup, bound: Bound) -> Result<(), BoxError> {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     serve_with(setup, Server::builder().io_backend(IoBackend::Tokio).gateway(gateway), bound).await
 }
 
-/// A door for each wire.
-macro_rules! doors {
+/// A type for each wire.
+macro_rules! protocols {
     ($($type:ident = $name:literal: $wire:ty;)*) => {$(
-        impl Door for $type {
+        impl WireServer for $type {
             const NAME: &'static str = $name;
             type Wire = $wire;
 
@@ -51,7 +51,7 @@ macro_rules! doors {
     )*};
 }
 
-doors! {
+protocols! {
     JsonRpc = "frpc-json-rpc": Lines<Self>;
     JsonRpcHttp = "frpc-json-rpc-http": Post<Self>;
     JsonRpcWebSocket = "frpc-json-rpc-ws": WebSocket<Self>;

@@ -1,7 +1,7 @@
 //! axum with JSON, called on connections that are kept open and carry any number of requests.
 
 use super::wire::{Post, Posted};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::rivals::Rival;
@@ -11,7 +11,7 @@ use crate::rivals::axum::Axum;
 #[derive(Debug)]
 pub struct AxumPipelined;
 
-impl Door for AxumPipelined {
+impl WireServer for AxumPipelined {
     const NAME: &'static str = "axum-pipelined";
     type Wire = Post<Self>;
 

@@ -1,7 +1,7 @@
 //! connectrpc with a dispatcher for this one method, on hyper.
 
 use super::wire::{Post, Posted};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::proto::benchmark::{Request as Echo, Response as Echoed};
@@ -26,7 +26,7 @@ impl Posted for ConnectRpc {
     const METHOD: Option<&'static str> = None;
 }
 
-impl Door for ConnectRpc {
+impl WireServer for ConnectRpc {
     const NAME: &'static str = "connectrpc";
     type Wire = Post<Self>;
 

@@ -1,7 +1,7 @@
 //! jsonrpsee.
 
 use super::wire::{Named, Post, Posted, WebSocket};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::proto::benchmark::{Request as Echo, Response as Echoed};
@@ -17,7 +17,7 @@ pub struct JsonRpseeHttp;
 #[derive(Debug)]
 pub struct JsonRpseeWebSocket;
 
-impl Door for JsonRpseeHttp {
+impl WireServer for JsonRpseeHttp {
     const NAME: &'static str = "jsonrpsee-http";
     type Wire = Post<Self>;
 
@@ -31,7 +31,7 @@ impl Posted for JsonRpseeHttp {
     const METHOD: Option<&'static str> = Some("echo");
 }
 
-impl Door for JsonRpseeWebSocket {
+impl WireServer for JsonRpseeWebSocket {
     const NAME: &'static str = "jsonrpsee-ws";
     type Wire = WebSocket<Self>;
 

@@ -1,7 +1,7 @@
 //! gRPC-Web over HTTP/1.1, and tonic-web.
 
 use super::wire::{self, Reply, Wire};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::rivals::tonic;
@@ -53,7 +53,7 @@ impl Wire for Framed {
 #[derive(Debug)]
 pub struct TonicWeb;
 
-impl Door for TonicWeb {
+impl WireServer for TonicWeb {
     const NAME: &'static str = "tonic-web";
     type Wire = Framed;
 

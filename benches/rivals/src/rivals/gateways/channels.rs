@@ -1,4 +1,4 @@
-//! Our doors for gRPC and for frames over WebSocket, called by libraries: tonic's client, and our own.
+//! gRPC and frames over WebSocket, called by libraries: tonic's client, and our own.
 
 use super::ours::gateway;
 use crate::BoxError;

@@ -1,7 +1,7 @@
 //! Servers in Python, by `benches/rivals/python/serve.py`, which takes the place of this process.
 
 use super::wire::{Closing, Named, Post, Posted};
-use super::{Door, Setup};
+use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
 use std::os::unix::process::CommandExt;
@@ -16,7 +16,7 @@ pub struct FastApi;
 #[derive(Debug)]
 pub struct Ucall;
 
-impl Door for FastApi {
+impl WireServer for FastApi {
     const NAME: &'static str = "fastapi";
     type Wire = Post<Self>;
 
@@ -30,7 +30,7 @@ impl Posted for FastApi {
     const METHOD: Option<&'static str> = None;
 }
 
-impl Door for Ucall {
+impl WireServer for Ucall {
     const NAME: &'static str = "ucall";
     type Wire = Closing<Self>;
 

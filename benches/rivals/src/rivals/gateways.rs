@@ -1,6 +1,6 @@
 //! Services called through gateways: frpc's, and rivals. One client for all of them writes the bytes by hand, so that
 //! the servers are compared. gRPC and native frames, which would need a library, are called by one:
-//! `doors/channels.rs`.
+//! `gateways/channels.rs`.
 
 mod axum;
 mod channels;
@@ -34,7 +34,7 @@ pub use ours::{Connect, GrpcWeb, JsonRpc, JsonRpcHttp, JsonRpcWebSocket};
 pub use python::{FastApi, Ucall, check as check_python};
 
 /// A server, and how it is called.
-pub trait Door: 'static {
+pub trait WireServer: 'static {
     /// How it is called in results.
     const NAME: &'static str;
 
@@ -45,11 +45,11 @@ pub trait Door: 'static {
     fn serve(setup: Setup, bound: Bound) -> impl Future<Output = Result<(), BoxError>>;
 }
 
-/// A contestant that is called through this door.
+/// A contestant that is called by its wire.
 #[derive(Debug)]
 pub struct Through<D>(PhantomData<D>);
 
-impl<D: Door> Contestant for Through<D> {
+impl<D: WireServer> Contestant for Through<D> {
     const NAME: &'static str = D::NAME;
     type Connection = Connection;
 

@@ -1,0 +1,116 @@
+//! The results of the other benchmarks as one table: a row for each comparison, a column for each contestant. Prints it in
+//! Markdown, and writes it as a page of HTML beside the pages of criterion.
+//!
+//! `cargo bench -p benches` runs it last, since targets run in the order of their names.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The name of a benchmark, as criterion writes it.
+#[derive(Deserialize)]
+struct Name {
+    group_id: String,
+    value_str: Option<String>,
+}
+
+/// The results of a benchmark.
+#[derive(Deserialize)]
+struct Estimates {
+    median: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    /// In nanoseconds.
+    point_estimate: f64,
+}
+
+/// Medians in nanoseconds, by comparison and contestant.
+type Table = BTreeMap<String, Vec<(String, f64)>>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = folder()?;
+    let mut table = Table::new();
+    collect(&folder, &mut table)?;
+    table.values_mut().for_each(|row| row.sort_by(|(_, one), (_, other)| one.total_cmp(other)));
+    let text = markdown(&table);
+    println!("\n{text}");
+    let page = folder.join("table.html");
+    fs::write(&page, html(&text))?;
+    println!("table: {}", page.display());
+    println!("plots: {}", folder.join("report/index.html").display());
+    Ok(())
+}
+
+/// The folder of criterion: this program is in `target/release/deps`.
+fn folder() -> Result<PathBuf, Box<dyn Error>> {
+    let own = std::env::current_exe()?;
+    let target = own.ancestors().nth(3).ok_or("the program is not in a target folder")?;
+    Ok(std::env::var_os("CRITERION_HOME").map_or_else(|| target.join("criterion"), PathBuf::from))
+}
+
+/// Reads the latest results below a folder.
+fn collect(folder: &Path, table: &mut Table) -> Result<(), Box<dyn Error>> {
+    let (name, estimates) = (folder.join("benchmark.json"), folder.join("estimates.json"));
+    if folder.ends_with("new") && name.exists() && estimates.exists() {
+        let name: Name = serde_json::from_slice(&fs::read(name)?)?;
+        let estimates: Estimates = serde_json::from_slice(&fs::read(estimates)?)?;
+        let contestant = name.value_str.unwrap_or_default();
+        table.entry(name.group_id).or_default().push((contestant, estimates.median.point_estimate));
+        return Ok(());
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Each contestant with its median, the fastest first, and its multiple of that.
+fn markdown(table: &Table) -> String {
+    let mut text = String::from("| benchmark | medians, the fastest first |\n|---|---|\n");
+    for (group, row) in table {
+        let fastest = row.first().map_or(f64::NAN, |(_, nanos)| *nanos);
+        let cells: Vec<_> = row
+            .iter()
+            .map(|(contestant, nanos)| format!("{contestant} {} ({:.2}x)", time(*nanos), nanos / fastest))
+            .collect();
+        let _ = writeln!(text, "| {group} | {} |", cells.join(", "));
+    }
+    text
+}
+
+/// A time with three digits and its unit.
+fn time(nanos: f64) -> String {
+    let (value, unit) = match nanos {
+        nanos if nanos >= 1e6 => (nanos / 1e6, "ms"),
+        nanos if nanos >= 1e3 => (nanos / 1e3, "us"),
+        nanos => (nanos, "ns"),
+    };
+    let digits = if value >= 100.0 { 0 } else { 1 + usize::from(value < 10.0) };
+    format!("{value:.digits$} {unit}")
+}
+
+/// The table as a page.
+fn html(text: &str) -> String {
+    let rows: String = text
+        .lines()
+        .filter(|line| !line.starts_with("|---"))
+        .map(|line| {
+            let cells = line.trim_matches('|').split(" | ").map(|cell| format!("<td>{}</td>", cell.trim()));
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        })
+        .collect();
+    format!(
+        "<!doctype html><meta charset=utf-8><title>Benchmarks</title>\n\
+         <style>body{{font:15px sans-serif}}td{{padding:2px 12px;border-top:1px solid #ccc}}</style>\n\
+         <h1>Benchmarks</h1>\n<p><a href=report/index.html>Plots of each benchmark</a></p>\n<table>\n{rows}</table>\n"
+    )
+}
