@@ -231,14 +231,14 @@ impl Decoder {
                 self.head_len = 0;
                 return self.parse_head(magic).map(Some);
             }
-            let taken = free.len().min(input.len());
-            if taken == 0 {
+            let count = free.len().min(input.len());
+            if count == 0 {
                 return Ok(None);
             }
-            if let Some(free) = free.get_mut(..taken) {
+            if let Some(free) = free.get_mut(..count) {
                 input.copy_to_slice(free);
             }
-            self.head_len = u8::try_from(come.saturating_add(taken)).unwrap_or(u8::MAX);
+            self.head_len = u8::try_from(come.saturating_add(count)).unwrap_or(u8::MAX);
         }
     }
 
@@ -306,9 +306,9 @@ impl Decoder {
         }
         while !input.is_empty() && partial.missing > 0 {
             partial.grow(input.len(), self.pool);
-            let taken = input.len().min(partial.missing).min(partial.received.available());
-            partial.received.buffer().extend_from_slice(&input.split_to(taken));
-            partial.missing = partial.missing.saturating_sub(taken);
+            let count = input.len().min(partial.missing).min(partial.received.available());
+            partial.received.buffer().extend_from_slice(&input.split_to(count));
+            partial.missing = partial.missing.saturating_sub(count);
         }
         if partial.missing > 0 {
             return None;
@@ -340,9 +340,9 @@ impl Partial {
             return;
         }
         let total = self.header.length as usize;
-        let known = self.received.len().saturating_add(more);
-        let trusted = if known < TRUSTED_FROM { 0 } else { self.last as usize };
-        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH).max(trusted));
+        let received = self.received.len().saturating_add(more);
+        let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
+        let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
         // Memory of few sizes is more often there to be used again.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);

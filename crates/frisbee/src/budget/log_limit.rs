@@ -18,7 +18,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct LogLimit {
     /// Allocated with the first line.
-    places: Mutex<Vec<LogSlot>>,
+    slots: Mutex<Vec<LogSlot>>,
     seed: RandomState,
 }
 
@@ -33,9 +33,9 @@ impl LogLimit {
     /// last.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % PLACES;
-        let mut places = self.places.lock();
-        places.resize(PLACES, LogSlot::default());
-        places.get_mut(index)?.may_say(now)
+        let mut slots = self.slots.lock();
+        slots.resize(PLACES, LogSlot::default());
+        slots.get_mut(index)?.may_say(now)
     }
 }
 

@@ -38,8 +38,8 @@ impl TrafficCounts {
     #[inline]
     pub(crate) fn add(&self, what: Traffic, count: u64) {
         // A thread that is ending has no place.
-        let place = PLACE.try_with(|place| if place.get() < PLACES { place.get() } else { take(place) }).unwrap_or(0);
-        if let Some(TrafficShard(counts)) = self.0.get(place) {
+        let shard = PLACE.try_with(|shard| if shard.get() < PLACES { shard.get() } else { take(shard) }).unwrap_or(0);
+        if let Some(TrafficShard(counts)) = self.0.get(shard) {
             counts[what as usize].fetch_add(count, Ordering::Relaxed);
         }
     }
@@ -51,10 +51,10 @@ impl TrafficCounts {
 }
 
 #[cold]
-fn take(place: &Cell<usize>) -> usize {
+fn take(shard: &Cell<usize>) -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    place.set(NEXT.fetch_add(1, Ordering::Relaxed) % PLACES);
-    place.get()
+    shard.set(NEXT.fetch_add(1, Ordering::Relaxed) % PLACES);
+    shard.get()
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl TaskPenalty {
     }
 
     #[cfg(test)]
-    fn has_begun(&self) -> bool {
+    fn has_started(&self) -> bool {
         self.until.is_some()
     }
 }
@@ -194,7 +194,7 @@ mod tests {
     fn handlers_that_block_again_get_tasks_for_twice_as_long() {
         let start = Instant::now();
         let mut apart = TaskPenalty::default();
-        assert!(apart.is_over(start) && !apart.has_begun());
+        assert!(apart.is_over(start) && !apart.has_started());
         apart.begin(start);
         let mut over = start + APART_MIN;
         for seconds in [2, 4, 8] {
@@ -227,7 +227,7 @@ mod tests {
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
             let trust = Arc::new(InlinePolicy::default());
             trust.handle_blocked(&connection, &"a method");
-            assert!(trust.apart.lock().has_begun());
+            assert!(trust.apart.lock().has_started());
             assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
         }
     }

@@ -206,15 +206,15 @@ impl Requester {
         let table = self.table(connection)?;
         let mut was_sent = false;
         let replied = timeout(self.timeout, async {
-            let Ok(place) = table.places.acquire().await else { return Err(table.closed().unsent()) };
+            let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
             let (number, reply) = sent.await??;
-            place.forget();
+            permit.forget();
             was_sent = true;
-            let waiting =
+            let pending =
                 PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
-            waiting.await
+            pending.await
         });
         let replied = replied.await;
         let timed_out = if was_sent { RequestError::TimedOut } else { RequestError::NotSentInTime };
@@ -238,7 +238,7 @@ impl Requester {
     ) -> Result<PendingReply, RequestError> {
         let body = body.into();
         let table = self.table(connection)?;
-        let place = table.places.try_acquire().map_err(|error| match error {
+        let permit = table.permits.try_acquire().map_err(|error| match error {
             tokio::sync::TryAcquireError::Closed => table.closed().unsent(),
             tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
         })?;
@@ -246,9 +246,9 @@ impl Requester {
         let sent = connection.poll_send(&mut context, |outbox| table.send(outbox, operation, &body));
         let Poll::Ready(sent) = sent else { return Err(RequestError::Full) };
         let (number, reply) = sent??;
-        place.forget();
-        let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
-        Ok(PendingReply { waiting, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
+        permit.forget();
+        let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
+        Ok(PendingReply { pending, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
 
     /// How many requests are in flight on a connection.
@@ -345,7 +345,7 @@ pub struct RequesterSession(Arc<Table>);
 #[derive(Debug)]
 #[must_use = "dropping it gives the request up"]
 pub struct PendingReply {
-    waiting: PendingRequest,
+    pending: PendingRequest,
     expiry: Pin<Box<Sleep>>,
     timeout: Duration,
 }
@@ -353,7 +353,7 @@ pub struct PendingReply {
 impl PendingReply {
     /// The id of the request.
     pub fn id(&self) -> PacketId {
-        self.waiting.number.id()
+        self.pending.number.id()
     }
 }
 
@@ -364,11 +364,11 @@ impl Future for PendingReply {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         // A reply that is there is better than none in time.
-        if let Poll::Ready(replied) = Pin::new(&mut this.waiting).poll(context) {
+        if let Poll::Ready(replied) = Pin::new(&mut this.pending).poll(context) {
             return Poll::Ready(replied);
         }
         this.expiry.as_mut().poll(context).map(|()| {
-            this.waiting.cancel();
+            this.pending.cancel();
             Err(RequestError::TimedOut(this.timeout))
         })
     }
@@ -388,11 +388,11 @@ impl PendingRequest {
     /// Ends the request without its reply, unless that has come.
     #[cold]
     fn cancel(&mut self) {
-        let tells = matches!(self.connection.peer(), PeerKind::Native(_));
+        let notifies = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
-        let told = self.connection.send_now(|outbox| {
+        let cancelled = self.connection.send_now(|outbox| {
             // Under the connection's lock, as in sending: a later request with this id is sent after it.
-            if table.cancel(number) && tells {
+            if table.cancel(number) && notifies {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());
                 let mut packet = outbox.packet(number.id(), Operation::CANCEL);
@@ -401,7 +401,7 @@ impl PendingRequest {
                 debug_assert!(sent.is_ok(), "short packets are within every limit");
             }
         });
-        if told.is_err() {
+        if cancelled.is_err() {
             table.cancel(number);
         }
     }
@@ -418,10 +418,10 @@ impl Future for PendingRequest {
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        if self.table.is_waiting(self.number) {
+        if self.table.is_pending(self.number) {
             self.cancel();
         }
-        self.table.places.add_permits(1);
+        self.table.permits.add_permits(1);
     }
 }
 

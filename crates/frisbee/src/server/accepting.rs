@@ -128,12 +128,12 @@ async fn accept<L: Listener, R: Protocol>(
 /// Has a connection driven where it belongs.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
-    place: &WorkerAssignment<'_>,
+    assignment: &WorkerAssignment<'_>,
     socket: Socket,
     ends: EndpointInfo,
     entry: Entry,
 ) {
-    let runtime = match place {
+    let runtime = match assignment {
         WorkerAssignment::Caller => None,
         WorkerAssignment::Worker(worker) => Some(*worker),
         #[cfg(all(feature = "uring", target_os = "linux"))]

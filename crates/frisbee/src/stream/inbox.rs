@@ -143,13 +143,13 @@ mod tests {
     fn messages_come_out_as_they_went_in_long_and_short_ones_mixed() {
         let message = |length: usize| Bytes::from(vec![length as u8; length]);
         let sent: Vec<_> = [3, 0, COPY_BELOW, COPY_BELOW - 1, COPY_BELOW + 1, 1].map(message).into();
-        let (mut arrived, mut taken) = (Inbox::default(), Inbox::default());
+        let (mut arrived, mut drained) = (Inbox::default(), Inbox::default());
         for round in 0..3 {
             sent.iter().for_each(|message| arrived.push(message.clone()));
-            taken.take_over(&mut arrived);
+            drained.take_over(&mut arrived);
             assert!(arrived.is_empty());
             let mut read = Vec::new();
-            while let Some(message) = taken.pop() {
+            while let Some(message) = drained.pop() {
                 read.push(message.into_bytes());
             }
             assert_eq!(read, sent, "round {round}");

@@ -24,16 +24,16 @@ pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
 /// Makes a handshake; returns also whether the server has requested a certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
-    let mut is_asked = false;
+    let mut is_requested = false;
     let done = poll_fn(|context| {
         // The transport may be TLS, with a handshake of its own.
         let of_others = IS_ASKED.replace(false);
         let polled = handshake.as_mut().poll(context);
-        is_asked |= IS_ASKED.replace(of_others);
+        is_requested |= IS_ASKED.replace(of_others);
         polled
     });
     let done = done.await;
-    (done, is_asked)
+    (done, is_requested)
 }
 
 /// Notes that it is used.

@@ -139,15 +139,15 @@ mod tests {
         let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("there is a port");
         let address = server.local_addr();
         tokio::spawn(server.serve());
-        let (told, mut came) = mpsc::unbounded_channel();
-        let tells = Handlers::new().on(ECHO, move |_, packet| {
-            let _ = told.send(packet);
+        let (packets, mut received) = mpsc::unbounded_channel();
+        let handlers = Handlers::new().on(ECHO, move |_, packet| {
+            let _ = packets.send(packet);
             async { None }
         });
-        let client = Client::builder().connect(address, tells).await.expect("it listens");
+        let client = Client::builder().connect(address, handlers).await.expect("it listens");
         let mut echo = async |body: Bytes| {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("it is open");
-            came.recv().await.expect("it is open").body
+            received.recv().await.expect("it is open").body
         };
         // So that nothing precedes the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");

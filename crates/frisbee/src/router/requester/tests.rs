@@ -35,8 +35,8 @@ impl Protocol for Peer {
 
 /// A connection whose router is `router`, and what its peer gets.
 async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
-    let (told, got) = unbounded_channel();
-    let server = Server::builder().build(Peer(told)).expect("a router like any other");
+    let (packets, got) = unbounded_channel();
+    let server = Server::builder().build(Peer(packets)).expect("a router like any other");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, router).await.expect("it is in memory");
@@ -80,13 +80,13 @@ async fn replies_find_their_requests_in_any_order() {
             assert_eq!(reply.body, [number][..]);
         });
     }
-    let mut asked = Vec::new();
-    while asked.len() < 100 {
-        asked.push(request(&mut got).await);
+    let mut received = Vec::new();
+    while received.len() < 100 {
+        received.push(request(&mut got).await);
     }
     assert_eq!(requests.in_flight(&connection), 100);
-    for asked in asked.into_iter().rev() {
-        answer(asked).await;
+    for received in received.into_iter().rev() {
+        answer(received).await;
     }
     while let Some(ended) = calls.join_next().await {
         ended.expect("it does not panic");
@@ -109,7 +109,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
 async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     let requests = Requester::new().timeout(Duration::from_secs(3));
     let (connection, mut got) = connected(requests.clone()).await;
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     for at_once in [false, true] {
         let error = if at_once {
             requests.try_call(&connection, ASK, "?").expect("there is room").await
@@ -118,11 +118,11 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
         };
         let error = error.expect_err("no peer answers");
         assert_eq!((error.to_string().as_str(), error.was_sent()), ("no reply within 3s", true));
-        let asked = request(&mut got).await;
-        assert_eq!(cancelled(&mut got).await, (asked.1.id, Bytes::from_static(&[10])));
-        answer(asked).await;
+        let received = request(&mut got).await;
+        assert_eq!(cancelled(&mut got).await, (received.1.id, Bytes::from_static(&[10])));
+        answer(received).await;
     }
-    assert_eq!(begun.elapsed(), Duration::from_secs(6));
+    assert_eq!(started.elapsed(), Duration::from_secs(6));
     // The reply to this one follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
@@ -158,13 +158,13 @@ async fn waiting_request_gets_slot_of_dropped_one() {
     assert!(poll_fn(|context| Poll::Ready(third.as_mut().poll(context))).await.is_pending());
     assert_eq!(request(&mut got).await.1.body, "first");
     drop(first);
-    let (reply, asked) = tokio::join!(third, async {
+    let (reply, received) = tokio::join!(third, async {
         cancelled(&mut got).await;
-        let asked = request(&mut got).await;
-        answer(asked.clone()).await;
-        asked
+        let received = request(&mut got).await;
+        answer(received.clone()).await;
+        received
     });
-    assert_eq!((reply.expect("it is answered").body, asked.1.body), (Bytes::from("third"), Bytes::from("third")));
+    assert_eq!((reply.expect("it is answered").body, received.1.body), (Bytes::from("third"), Bytes::from("third")));
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
@@ -226,11 +226,11 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
-    let asked = request(&mut got).await;
+    let received = request(&mut got).await;
     connection.close_when_idle();
     sleep(Duration::from_millis(100)).await;
     assert!(!connection.is_closed());
-    answer(asked).await;
+    answer(received).await;
     reply.await.expect("it is answered");
     connection.closed().await;
 }

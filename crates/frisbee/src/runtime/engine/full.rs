@@ -118,8 +118,8 @@ impl<R: Protocol> Engine<R> {
         if when_full == OverflowPolicy::Route && !opens {
             return Some(Event::Packet(packet));
         }
-        let waiting = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
-        self.handle.0.deferred.push(waiting, &self.handle.0.mailbox.account);
+        let deferred = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
+        self.handle.0.deferred.push(deferred, &self.handle.0.mailbox.account);
         None
     }
 
