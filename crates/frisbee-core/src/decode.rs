@@ -19,7 +19,7 @@ const GROWTH: usize = 4;
 const TRUSTED_FROM: usize = 32 * 1024;
 
 /// How many bytes are kept of a body that is discarded: those in front of a message, which identify it.
-const SHED_KEEPS: usize = 64;
+const REJECTED_KEEPS: usize = 64;
 
 /// Bodies that miss at least this much are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
@@ -190,7 +190,7 @@ impl Decoder {
         partial.is_discarded = true;
         let received = std::mem::take(&mut partial.received);
         let received = received.as_ref();
-        let body = Bytes::copy_from_slice(received.get(..SHED_KEEPS).unwrap_or(received));
+        let body = Bytes::copy_from_slice(received.get(..REJECTED_KEEPS).unwrap_or(received));
         Some(Packet { id: partial.header.id, operation: partial.header.operation, body })
     }
 

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_a_reader_that_is_late_stays_as_it_is() {
+    fn late_reader_keeps_its_window() {
         let mut window = Window::new(1_000);
         let mut now = Instant::now();
         for _ in 0..100 {

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_close_decides_and_only_our_own_is_told() {
+    fn first_close_wins_and_only_local_close_is_sent() {
         for (rich, expected) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
             let mut ours = StreamState::new(rich);
             assert_eq!(ours.close(), expected);

@@ -130,7 +130,7 @@ fn bytes_after_the_reply_belong_to_the_new_owner() {
 }
 
 #[test]
-fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
+fn client_sends_nothing_while_hand_off_is_pending() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"before")).unwrap();

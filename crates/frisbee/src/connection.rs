@@ -186,7 +186,7 @@ impl Connection {
         self.0.mailbox.poll_write(context, write)
     }
 
-    /// A place in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
+    /// A position in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
     /// removes the waker.
     ///
     /// ```
@@ -525,7 +525,7 @@ impl Connection {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request that was refused for want of memory or a place, in [`Stats::rejected`](crate::Stats::rejected).
+    /// Counts a request that was refused for want of memory or a slot, in [`Stats::rejected`](crate::Stats::rejected).
     pub fn count_rejected(&self) {
         self.0.mailbox.account.budget().counts.count_rejected();
     }

@@ -40,17 +40,17 @@ pub(crate) struct Mailbox {
 /// The driver's view of its mailbox, kept from turn to turn.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// The backlog last reported to handles; [`UNTOLD`] until the driver has first taken mail. Before that they do not
+    /// The backlog last reported to handles; [`NEVER_NOTIFIED`] until the driver has first taken mail. Before that they do not
     /// know its waker.
     notified: usize,
 }
 
 /// No backlog is that long.
-const UNTOLD: usize = usize::MAX;
+const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
     fn default() -> Self {
-        Self { notified: UNTOLD }
+        Self { notified: NEVER_NOTIFIED }
     }
 }
 

@@ -24,13 +24,13 @@ const POOLED_MIN: usize = 64 * 1024;
 
 /// The most that the whole process keeps, in bytes. The memory of bodies fluctuates by some bodies for each core; this
 /// is an eighth of the input that a server may hold by default.
-const KEPT_MAX: usize = 32 * 1024 * 1024;
+const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
 /// Memory that is not used for this long is freed, at the latest after twice the time.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
-pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(KEPT_MAX)));
+pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(BUFFERS_MAX)));
 
 /// A pool that all connections use.
 #[derive(Debug)]
@@ -212,6 +212,6 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert!(POOL.0.lock().bytes <= KEPT_MAX);
+        assert!(POOL.0.lock().bytes <= BUFFERS_MAX);
     }
 }

@@ -102,7 +102,7 @@ pub enum StreamEnd {
 }
 
 impl Stream {
-    /// Opens a stream, or waits for a place for it.
+    /// Opens a stream, or waits for a slot for it.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,

@@ -408,7 +408,7 @@ mod models {
     }
 
     #[test]
-    fn a_job_that_begins_while_memory_is_given_back_keeps_its_place() {
+    fn job_started_during_release_keeps_its_slot() {
         loom::model(|| {
             let work = loom::sync::Arc::new(ConnectionTasks::default());
             let first = begin(&work);

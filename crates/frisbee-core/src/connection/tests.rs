@@ -410,7 +410,7 @@ fn only_a_client_waits_for_a_stalled_but_sending_peer() {
 }
 
 #[test]
-fn connections_share_a_hello_that_says_the_same_and_no_other() {
+fn equal_hellos_are_shared_between_connections() {
     let now = Instant::now();
     let served = |calls_max| {
         let mut server = server(now);

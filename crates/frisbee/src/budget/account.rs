@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_short_once_half_of_it_is_held() {
+    fn memory_is_short_above_half_of_budget() {
         let budget = Arc::new(Budget::new(1000, 0));
         let account = of(&budget, 1);
         account.charge(499);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_known_as_long_as_it_has_a_connection() {
+    fn address_is_tracked_while_it_has_connections() {
         let budget = Arc::new(Budget::new(1000, 0));
         let (first, second) = (of(&budget, 1), of(&budget, 1));
         drop(first);

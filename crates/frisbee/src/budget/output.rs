@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_output_is_shown_in_steps_until_it_is_written() {
+    fn waiting_output_is_reported_in_steps() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
         let stats = Stats::new(budget);

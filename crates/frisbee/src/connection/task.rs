@@ -25,8 +25,8 @@ impl Task {
     /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
     /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
     ///
-    /// With the reply the task leaves its place. The peer may make its next call as soon as it has that, and is held to
-    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its place waits for that.
+    /// With the reply the task leaves its slot. The peer may make its next call as soon as it has that, and is held to
+    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.

@@ -87,7 +87,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes a stream, unless its id belongs to a later one by now; whether that frees a place for this end to open
+    /// Removes a stream, unless its id belongs to a later one by now; whether that frees a slot for this end to open
     /// another.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) -> bool {
         let Entry::Occupied(entry) = self.streams.entry(stream.id()) else { return false };

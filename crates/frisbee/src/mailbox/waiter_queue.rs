@@ -33,7 +33,7 @@ struct WaiterQueue {
     owed: usize,
     /// The last of them that was entered without a [`Waiter`], which would remove it.
     last_to_stay: u64,
-    /// Wait for the end, the kind of the peer, a place for a stream, or the decision on a hand-off.
+    /// Wait for the end, the kind of the peer, a slot for a stream, or the decision on a hand-off.
     watchers: BTreeMap<u64, Waker>,
 }
 

@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn blocking_handler_is_no_longer_polled_in_place() {
+    async fn blocking_handler_is_no_longer_polled_inline() {
         let handlers = Handlers::new();
         handlers.table().insert(operation(10), responds(Policy::Inline, "here"));
         handlers.table().insert(operation(11), responds(Policy::Concurrent, "there"));

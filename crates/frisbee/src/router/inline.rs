@@ -145,7 +145,7 @@ impl<F: Future, A> Cell<F, A> {
         }
     }
 
-    /// The place of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
+    /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
     /// still here.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
@@ -221,7 +221,7 @@ mod tests {
     use std::future::{pending, poll_fn};
 
     #[test]
-    fn a_ready_future_is_done_in_place_and_the_box_used_again() {
+    fn ready_future_completes_inline_and_reuses_its_box() {
         async fn square(n: u64) -> u64 {
             n * n
         }
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_by_its_text_if_it_has_one() {
+    fn panic_message_is_reported_if_present() {
         let text = |panic: Box<dyn Any + Send>| panic_text(panic.as_ref()).to_owned();
         assert_eq!(text(Box::new("static")), "static");
         assert_eq!(text(Box::new(String::from("made"))), "made");

@@ -35,9 +35,9 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///
 /// * **Each request ends once**: with its reply or a [`RequestError`], whose [`was_sent`](RequestError::was_sent) is the
 ///   base of retries. Nothing is sent twice.
-/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
+/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a permit, the first comer
 ///   first; [`try_call`](Self::try_call) fails.
-/// * **Giving up**, by dropping the future or by the timeout, frees the place and tells a native peer, whose router
+/// * **Giving up**, by dropping the future or by the timeout, frees the permit and notifies a native peer, whose router
 ///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
 ///   of the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets
@@ -142,7 +142,7 @@ impl Requester {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
-    /// Sets how long a request of this clone may take, the wait for a place included. Default: 30 s.
+    /// Sets how long a request of this clone may take, the wait for a permit included. Default: 30 s.
     ///
     /// ```
     /// use frisbee::Requester;
@@ -173,7 +173,7 @@ impl Requester {
         self
     }
 
-    /// Sends a request, once there is a place for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
+    /// Sends a request, once there is a permit for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
     /// be written, and waits for the reply.
     ///
     /// ```

@@ -29,7 +29,7 @@ use std::time::Instant;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
-const PACKETS_PER_TURN: usize = 1024;
+const PACKETS_PER_BATCH: usize = 1024;
 
 /// Packets after which the clock is read, since a turn may not last longer than [`Config::turn_max`]. A peer can send
 /// packets that cost ten times as much as usual: errors have a text. Reading the clock costs a quarter of a packet.
@@ -42,7 +42,7 @@ pub(crate) struct Engine<R: Protocol> {
     router: Arc<R>,
     /// `None` once the connection has ended for its handles.
     session: Option<R::Session>,
-    /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
+    /// The handshake slot of a client that has not sent its first packet. In a box, since it is kept for but a short time.
     pending_handshake: Option<Box<PendingHandshake>>,
     charges: Charges,
     output: Output,
@@ -189,7 +189,7 @@ impl<R: Protocol> Engine<R> {
         BlockingTask::new(&self.handle, &self.router)
     }
 
-    /// Releases a place when the client has sent its first packet.
+    /// Releases the handshake slot when the client has sent its first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
@@ -302,7 +302,7 @@ impl<R: Protocol> Engine<R> {
             return self.route_full(now);
         }
         // The next owner gets the connection at the end of the packet that is arriving.
-        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_TURN };
+        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
         // Checked again after every event, since packets alone change neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());

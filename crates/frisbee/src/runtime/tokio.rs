@@ -40,7 +40,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 const READ_MAX: usize = 64 * 1024;
 
 /// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
-const READS_PER_TURN: usize = 4;
+const READS_PER_POLL: usize = 4;
 
 /// A turn that has brought this many bytes is over: more will follow. For a large body that has begun, whose beginning
 /// is still in the processor's cache, it continues up to the size of a piece.
@@ -58,7 +58,7 @@ const SMALL_PIECE_MAX: usize = 128 * 1024;
 
 /// The limit of turns for reading a server's last packets after writing to it failed. With [`READ_MUCH`] a turn this is
 /// more than a system keeps for a socket.
-const LAST_TURNS_MAX: u32 = 1024;
+const LAST_POLLS_MAX: u32 = 1024;
 
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
@@ -76,7 +76,7 @@ const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Reads of one turn whose bytes are discarded, each of up to 4 KiB.
-const DISCARDS_PER_TURN: usize = 16;
+const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
     /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and
@@ -303,7 +303,7 @@ where
             match ready!(polled) {
                 Ok(order) => order,
                 Err(LoopExit::Write(error)) if self.engine.core.role() == Role::Client => {
-                    self.failure = Some(Box::new(Failure { reason: error.into(), polls_left: LAST_TURNS_MAX }));
+                    self.failure = Some(Box::new(Failure { reason: error.into(), polls_left: LAST_POLLS_MAX }));
                     // Reading continues after the runtime has polled the socket.
                     yield_last(context);
                     return Poll::Pending;
@@ -373,7 +373,7 @@ where
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = Step::Done;
         let mut brought = 0;
-        for round in 0..READS_PER_TURN {
+        for round in 0..READS_PER_POLL {
             // After the first round nothing is left to be routed, so no further check is needed.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
@@ -634,7 +634,7 @@ where
             let linger = if self.engine.waits_for_peer() { LINGER_FOR_PEER } else { LINGER };
             self.timer.reset(now() + linger);
         }
-        for _ in 0..DISCARDS_PER_TURN {
+        for _ in 0..DISCARDS_PER_POLL {
             match self.poll_discard(context) {
                 Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),

@@ -22,7 +22,7 @@ pub(super) struct Inbox {
     read: usize,
     /// `copied[read..stop]` may be read with no look at anything else.
     stop: usize,
-    /// Long messages, each with its place: that of the short one which follows it.
+    /// Long messages, each with the index of the short one that follows it.
     shared: VecDeque<(usize, Bytes)>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_are_read_in_place_until_long_one_or_pause() {
+    fn short_messages_share_a_buffer_until_long_one_or_pause() {
         let mut inbox = Inbox::default();
         let lengths = [3, 127, 128, 5, COPY_BELOW, 0];
         lengths.iter().for_each(|length| inbox.push(Bytes::from(vec![7; *length])));

@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 /// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its place in
+/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its entry in
 /// the table, and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_leaves_apart_where_the_body_lies_near_to_its_place() {
+    fn head_is_split_off_when_body_is_nearly_aligned() {
         let (here, mut there) = connected();
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_connection_leaves_no_signal_and_no_bytes_behind() {
+    fn lost_connection_leaves_no_signal_or_bytes() {
         let (here, _there) = connected();
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];

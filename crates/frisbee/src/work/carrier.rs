@@ -229,7 +229,7 @@ mod models {
     }
 
     #[test]
-    fn a_job_given_as_soon_as_its_place_is_free_runs() {
+    fn job_assigned_to_a_freed_slot_runs() {
         loom::model(|| {
             let (carrier, left, task) = begin(true);
             left.wait();

@@ -100,7 +100,7 @@ async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
 }
 
 #[tokio::test]
-async fn a_job_that_panics_leaves_its_place_to_others() {
+async fn panicked_job_frees_its_slot() {
     let connection = connection();
     let done = Arc::new(AtomicUsize::new(0));
     for round in 1..=3 {
@@ -321,7 +321,7 @@ fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::JobSlotId, Option<A
 }
 
 #[test]
-fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
+fn job_reuses_only_tasks_of_its_executor() {
     let work = ConnectionTasks::default();
     let carriers = [false, true].map(CarrierHandle::new);
     for carrier in &carriers {

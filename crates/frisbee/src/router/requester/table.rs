@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
 
-/// The most requests that may be in flight. With [`GIVEN_UP_MAX`] it leaves a quarter of the ids free, so that one is
+/// The most requests that may be in flight. With [`ABANDONED_MAX`] it leaves a quarter of the ids free, so that one is
 /// always found.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
 /// Ids of cancelled requests that may still be answered. A peer need not answer, so the oldest is free again when there
 /// is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
-const GIVEN_UP_MAX: usize = 16 * 1024;
+const ABANDONED_MAX: usize = 16 * 1024;
 
 /// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep the whole
 /// buffer that it was read into.
@@ -119,7 +119,7 @@ impl Table {
         }
         state.pending -= 1;
         state.abandoned.push_back(number);
-        if state.abandoned.len() > GIVEN_UP_MAX {
+        if state.abandoned.len() > ABANDONED_MAX {
             state.forget_oldest();
         }
         true
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_too_long_leaves_nothing_behind() {
+    fn oversized_request_leaves_no_state() {
         let table = Table::new(1);
         let mut outbox = Outbox::new(crate::HeaderForm::Current);
         outbox.set_limit(3);
@@ -219,7 +219,7 @@ mod tests {
             assert!(table.cancel(number) && !table.cancel(number));
         }
         let state = table.state.lock();
-        assert_eq!((state.entries.len(), state.abandoned.len(), state.pending), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
+        assert_eq!((state.entries.len(), state.abandoned.len(), state.pending), (ABANDONED_MAX, ABANDONED_MAX, 0));
     }
 
     #[tokio::test]

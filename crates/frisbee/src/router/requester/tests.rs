@@ -188,7 +188,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     let requests = Requester::new().in_flight_max(2);
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
-    // Two that have been sent, and two that wait for a place.
+    // Two that have been sent, and two that wait for a permit.
     for _ in 0..4 {
         let (requests, connection) = (requests.clone(), connection.clone());
         calls.spawn(async move { requests.call(&connection, ASK, "?").await });
@@ -210,7 +210,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_without_a_turn_in_time_was_not_sent() {
+async fn request_that_times_out_in_queue_is_unsent() {
     let requests = Requester::new().in_flight_max(1).timeout(Duration::from_secs(3));
     let (connection, _got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "?").expect("there is room");
@@ -236,7 +236,7 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_is_too_long_is_refused_and_takes_no_place() {
+async fn oversized_body_is_refused_without_a_slot() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, _got) = connected(requests.clone()).await;
     let long = vec![0; crate::BODY_MAX as usize + 1];

@@ -75,7 +75,7 @@ impl<R: Protocol> Engine<R> {
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop keeps its place until its last handle is dropped. Streams whose
+        // A stream that is opened and closed in a loop keeps its slot until its last handle is dropped. Streams whose
         // handles are about to be dropped count up to as many again, so that a peer that keeps to the limit is not
         // refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);

@@ -104,7 +104,7 @@ async fn single_packet_is_written_at_once_and_several_in_one_write() {
 }
 
 #[tokio::test]
-async fn nothing_is_routed_behind_the_order_to_end_at_once() {
+async fn immediate_close_stops_routing() {
     let mut driven = DrivenClient::new();
     driven.peer.write_all(&bytes()).await.expect("there is room");
     driven.handle.abort();
