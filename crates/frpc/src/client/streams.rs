@@ -3,9 +3,9 @@
 use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
-use crate::calls::failures::{lost, takes_no_calls};
+use crate::calls::failures::{closed_status, takes_no_calls};
 use crate::calls::offers::rules;
-use crate::client::call::Call;
+use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
@@ -182,9 +182,9 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
-    let mut begun = None;
+    let mut started = None;
     let OpenedStream { sender, receiver, link, reading, .. } = loop {
-        let opened = terms.open(channel, method, extras.as_deref(), &mut begun).await?;
+        let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
             Ok(()) => break opened,
@@ -336,13 +336,13 @@ impl OpenDeadlines {
     }
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
-    /// kept in `begun`.
+    /// kept in `started`.
     async fn open(
         &self,
         channel: &Channel,
         method: &'static Method,
         extras: Option<&Extras>,
-        begun: &mut Option<tokio::time::Instant>,
+        started: &mut Option<tokio::time::Instant>,
     ) -> Result<OpenedStream, Status> {
         if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
@@ -350,12 +350,12 @@ impl OpenDeadlines {
         let open = async {
             loop {
                 let trace = deadline::trace();
-                let call = Call {
+                let call = PendingCall {
                     kind: CallKind::Streaming,
                     trace: trace.as_ref(),
-                    ..Call::new(method, channel.options(None), extras)
+                    ..PendingCall::new(method, channel.options(None), extras)
                 };
-                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
+                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
                 let Ok(peer) = link.connection.peer_known().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
@@ -369,7 +369,7 @@ impl OpenDeadlines {
                     None => PrefixFields::default(),
                 };
                 let first = body::open(method.operation, prefix);
-                // An opening that waits for a place moves to the next connection when this one takes no new calls.
+                // An opening that waits for a slot moves to the next connection when this one takes no new calls.
                 let opening = link.unless_abandoned(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };
                 match opened {
@@ -419,7 +419,7 @@ where
 /// The status of a call with a message that could not be sent. The server may have received earlier messages.
 fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     match reason {
-        Some(reason) if status.code() == Code::Unavailable => lost(&reason),
+        Some(reason) if status.code() == Code::Unavailable => closed_status(&reason),
         _ => status.may_run(),
     }
 }
