@@ -32,9 +32,9 @@ impl Running {
         world.node(node).start({
             let (service, acceptor) = (service.clone(), acceptor.clone());
             move |process| {
-                let begun = acceptor_of(&service);
-                *acceptor.lock() = begun.clone();
-                process.serve(begun);
+                let started = acceptor_of(&service);
+                *acceptor.lock() = started.clone();
+                process.serve(started);
                 ready(())
             }
         });
