@@ -57,9 +57,9 @@ fn decode_and_echo(criterion: &mut Criterion) {
                     }
                 }
                 connection.handle_read(wire.len(), now);
-                let waiting = connection.outbox().len();
-                assert_eq!(waiting, wire.len());
-                connection.handle_written(waiting, now);
+                let unsent = connection.outbox().len();
+                assert_eq!(unsent, wire.len());
+                connection.handle_written(unsent, now);
             });
         });
     }
@@ -104,22 +104,22 @@ fn mailbox(criterion: &mut Criterion) {
         bencher.to_async(&runtime).iter_custom(|packets| {
             let (connection, packet) = (connection.clone(), packet.clone());
             async move {
-                let mut taken = Duration::ZERO;
+                let mut elapsed = Duration::ZERO;
                 let mut left = packets;
                 while left > 0 {
                     let burst = left.min(BURST);
-                    let begun = Instant::now();
+                    let started = Instant::now();
                     for _ in 0..burst {
                         let sent = connection.send_now(|outbox| outbox.forward(black_box(&packet)));
                         sent.expect("the connection is open").expect("it is short enough");
                     }
-                    taken += begun.elapsed();
+                    elapsed += started.elapsed();
                     left -= burst;
                     // Waits until there is room, which keeps the mailbox from growing without end.
                     connection.send(&packet).await.expect("the connection is open");
                     tokio::task::yield_now().await;
                 }
-                taken
+                elapsed
             }
         });
     });

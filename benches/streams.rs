@@ -69,7 +69,7 @@ fn measure<F: Flows>(group: &mut BenchmarkGroup<'_, WallTime>, kind: Kind, lengt
 /// Runs streams one after the other on each connection, on tasks as callers usually are.
 async fn run<F: Flows>(clients: Vec<F>, kind: Kind, length: usize, streams: u64) -> Duration {
     let text = "x".repeat(length);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut tasks = JoinSet::new();
     for client in clients {
         let text = text.clone();
@@ -86,5 +86,5 @@ async fn run<F: Flows>(clients: Vec<F>, kind: Kind, length: usize, streams: u64)
         });
     }
     tasks.join_all().await;
-    begun.elapsed()
+    started.elapsed()
 }

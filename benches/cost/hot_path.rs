@@ -175,7 +175,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "observed_10_in_flight" => observed(10, calls).await,
             "carried_10_in_flight" => traced(10, calls, 0.0).await,
             "sampled_10_in_flight" => traced(10, calls, 0.01).await,
-            "waiting_10_in_flight" => waiting(10, calls).await,
+            "waiting_10_in_flight" => pending_calls(10, calls).await,
             "middleware_server_10" => {
                 echoed(10, calls, frpc::Server::builder().middleware(pass_on), |channel| channel).await
             }
@@ -344,9 +344,9 @@ impl Client for Caller {
 }
 
 /// As [`unary`], with a handler that has to wait.
-async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+async fn pending_calls(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
-    let server = server.add_service(BenchmarkServiceServer::new(Waiting)).bind("127.0.0.1:0").await?;
+    let server = server.add_service(BenchmarkServiceServer::new(DelayedService)).bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let client = BenchmarkServiceClient::connect(address).await?;
@@ -355,9 +355,9 @@ async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
 }
 
 /// Yields to every other task once before it answers, which is the shortest possible wait.
-struct Waiting;
+struct DelayedService;
 
-impl BenchmarkService for Waiting {
+impl BenchmarkService for DelayedService {
     async fn benchmark(&self, request: Request<Echo>) -> Result<Response<Echoed>, Status> {
         tokio::task::yield_now().await;
         Ok(Response::new(Echoed { message: request.into_inner().message }))
@@ -609,8 +609,8 @@ fn check() -> Result<ExitCode, BoxError> {
         worse |= ratio > TOLERANCE;
         figures.insert(case, counted);
     }
-    if let (Some(beside), Some(without)) = (figures.get(WITH_GATEWAY), figures.get(WITHOUT_GATEWAY)) {
-        let ratio = beside / without;
+    if let (Some(with_gateway), Some(without)) = (figures.get(WITH_GATEWAY), figures.get(WITHOUT_GATEWAY)) {
+        let ratio = with_gateway / without;
         println!("native calls on a server with gateways take {ratio:.3}x as many instructions as without gateways");
         worse |= ratio > GATEWAY_TOLERANCE;
     }

@@ -64,8 +64,8 @@ async fn compare(count: usize) -> Result<(), BoxError> {
     for _ in 0..SECONDS {
         tokio::time::sleep(Duration::from_secs(1)).await;
         is_listing.store(true, Ordering::Relaxed);
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(1) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(1) {
             let at = Instant::now();
             let listed = list(&asking).await?;
             listings.push(at.elapsed());
@@ -88,12 +88,12 @@ async fn compare(count: usize) -> Result<(), BoxError> {
 async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration>; 2]>>, is_listing: Arc<AtomicBool>) {
     let echo = Echo { message: "x".repeat(32) };
     loop {
-        let begun = Instant::now();
+        let started = Instant::now();
         if client.benchmark(echo.clone()).await.is_err() {
             return;
         }
         let kind = usize::from(is_listing.load(Ordering::Relaxed));
-        latencies.lock().expect("no task panics")[kind].push(begun.elapsed());
+        latencies.lock().expect("no task panics")[kind].push(started.elapsed());
     }
 }
 

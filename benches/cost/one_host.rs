@@ -8,8 +8,8 @@
 //!
 //! Client and server are threads of this process with a runtime each, so its processor time is that of both ends. Calls
 //! echo a text: short ones on one and on sixteen connections, and one of a MiB at a time. Transports alternate. The program
-//! prints medians over the rounds, of processor time and of its ratio to TCP. On one processor a spinning end only keeps the
-//! other one from its turn.
+//! prints medians over the rounds, of processor time and of its ratio to TCP. On one processor a spinning end only delays
+//! the other one.
 //!
 //! Then: the round trip of a short frame between two spinning threads, by a bare ring, by streams in a runtime and by streams
 //! that block; the memory of idle connections; and the delay until the peer of a killed writer sees the end of the stream.
@@ -32,14 +32,14 @@ mod measuring {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::task::JoinSet;
 
-    /// How often each is measured.
+    /// The rounds of each measurement.
     const ROUNDS: usize = 9;
 
     /// The transports between the ends. Those after the first two have ends that spin for the given time.
-    const WAYS: [&str; 5] = ["TCP", "Unix socket", "shared memory", "both spin for 20 us", "both spin for 50 us"];
+    const TRANSPORTS: [&str; 5] = ["TCP", "Unix socket", "shared memory", "both spin for 20 us", "both spin for 50 us"];
     const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_micros(50)];
 
-    /// With this argument and a path this program is the one that is killed.
+    /// With this argument and a path the process writes until it is killed.
     const WRITER: &str = "writer";
 
     /// Calls of a kind.
@@ -85,7 +85,7 @@ mod measuring {
         runtime()?.block_on(compare(&address, folder))
     }
 
-    /// Starts a server for all ways, and gives its address of TCP.
+    /// Starts a server on all transports, and returns its TCP address.
     fn start_server(folder: &Path) -> Result<String, BoxError> {
         let path = folder.to_owned();
         let (sender, receiver) = mpsc::channel();
@@ -107,31 +107,32 @@ mod measuring {
         Server::builder().workers(Workers::Caller).add_service(service)
     }
 
-    fn socket(folder: &Path, way: &str) -> PathBuf {
-        folder.join(way.replace(' ', "-"))
+    fn socket(folder: &Path, transport: &str) -> PathBuf {
+        folder.join(transport.replace(' ', "-"))
     }
 
-    /// Serves all transports, and sends the address of TCP once they listen.
+    /// Serves all transports, and sends the TCP address once they listen.
     async fn serve(folder: &Path, sender: &mpsc::Sender<Result<String, BoxError>>) -> Result<(), BoxError> {
         let tcp = server().bind("127.0.0.1:0").await?;
         let address = tcp.local_addr().to_string();
         tokio::spawn(tcp.serve());
-        tokio::spawn(server().bind_unix(socket(folder, WAYS[1])).await?.serve());
-        for (way, spin) in WAYS[2..].iter().zip(SPINS) {
-            let server = server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, way)).await?;
+        tokio::spawn(server().bind_unix(socket(folder, TRANSPORTS[1])).await?.serve());
+        for (transport, spin) in TRANSPORTS[2..].iter().zip(SPINS) {
+            let server =
+                server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, transport)).await?;
             tokio::spawn(server.serve());
         }
         sender.send(Ok(address))?;
         std::future::pending().await
     }
 
-    async fn connect(way: usize, address: &str, folder: &Path) -> Result<BenchmarkServiceClient, BoxError> {
-        let path = socket(folder, WAYS[way]);
-        let channel = match way {
+    async fn connect(transport: usize, address: &str, folder: &Path) -> Result<BenchmarkServiceClient, BoxError> {
+        let path = socket(folder, TRANSPORTS[transport]);
+        let channel = match transport {
             0 => Channel::connect(address).await?,
             1 => Channel::connect(format!("unix:{}", path.display())).await?,
             _ => {
-                let builder = Channel::builder().shared_memory(Connector::new().spin(SPINS[way - 2]));
+                let builder = Channel::builder().shared_memory(Connector::new().spin(SPINS[transport - 2]));
                 builder.connect(format!("unix+shm:{}", path.display())).await?
             }
         };
@@ -139,17 +140,20 @@ mod measuring {
     }
 
     async fn compare(address: &str, folder: &Path) -> Result<(), BoxError> {
-        println!("{:12}  {:20} {:>20} {:>7} {:>11}", "calls", "way", "us of cpu, both ends", "ratio", "us of time");
+        println!(
+            "{:12}  {:20} {:>20} {:>7} {:>11}",
+            "calls", "transport", "us of cpu, both ends", "ratio", "us of time"
+        );
         for cell in &CELLS {
             let mut clients = Vec::new();
-            for way in 0..WAYS.len() {
+            for transport in 0..TRANSPORTS.len() {
                 let mut connections = Vec::new();
                 for _ in 0..cell.connections {
-                    connections.push(connect(way, address, folder).await?);
+                    connections.push(connect(transport, address, folder).await?);
                 }
                 clients.push(connections);
             }
-            let mut costs = [const { Vec::new() }; WAYS.len()];
+            let mut costs = [const { Vec::new() }; TRANSPORTS.len()];
             for round in 0..=ROUNDS {
                 for (clients, costs) in clients.iter().zip(&mut costs) {
                     let cost = measure(clients, cell).await?;
@@ -159,12 +163,16 @@ mod measuring {
                     }
                 }
             }
-            for (way, of_way) in WAYS.iter().zip(&costs) {
+            for (transport, of_transport) in TRANSPORTS.iter().zip(&costs) {
                 let middle = |value: fn(&Cost, &Cost) -> f64| {
-                    median(of_way.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)))
+                    median(of_transport.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)))
                 };
                 let (cpu, ratio) = (middle(|one, _| one.cpu), middle(|one, tcp| one.cpu / tcp.cpu));
-                println!("{:12}  {way:20} {cpu:20.2} {ratio:7.2} {:11.2}", cell.name, middle(|one, _| one.elapsed));
+                println!(
+                    "{:12}  {transport:20} {cpu:20.2} {ratio:7.2} {:11.2}",
+                    cell.name,
+                    middle(|one, _| one.elapsed)
+                );
             }
         }
         Ok(())
@@ -235,10 +243,10 @@ mod measuring {
         let mut frame = [7; FRAME];
         let mut trips = Vec::with_capacity(TRIPS);
         for _ in 0..TRIPS {
-            let begun = Instant::now();
+            let started = Instant::now();
             client.write_all(&frame)?;
             client.read_exact(&mut frame)?;
-            trips.push(begun.elapsed());
+            trips.push(started.elapsed());
         }
         print_trips("streams that block", &mut trips);
         drop(client);
@@ -265,10 +273,10 @@ mod measuring {
         let mut frame = [7; FRAME];
         let mut trips = Vec::with_capacity(TRIPS);
         for _ in 0..TRIPS {
-            let begun = Instant::now();
+            let started = Instant::now();
             stream.write_all(&frame).await?;
             stream.read_exact(&mut frame).await?;
-            trips.push(begun.elapsed());
+            trips.push(started.elapsed());
         }
         Ok(trips)
     }
@@ -288,8 +296,8 @@ mod measuring {
         }
 
         fn put(&self, number: u64, frame: [u64; WORDS]) {
-            let place = number as usize % 64 * WORDS;
-            self.words[place..].iter().zip(frame).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
+            let offset = number as usize % 64 * WORDS;
+            self.words[offset..].iter().zip(frame).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
             self.put.store(number + 1, Ordering::Release);
         }
 
@@ -297,8 +305,8 @@ mod measuring {
             while self.put.load(Ordering::Acquire) <= number {
                 std::hint::spin_loop();
             }
-            let place = number as usize % 64 * WORDS;
-            std::array::from_fn(|at| self.words[place + at].load(Ordering::Relaxed))
+            let offset = number as usize % 64 * WORDS;
+            std::array::from_fn(|at| self.words[offset + at].load(Ordering::Relaxed))
         }
     }
 
@@ -308,10 +316,10 @@ mod measuring {
         let echo = std::thread::spawn(|| (0..TRIPS as u64).for_each(|number| back.put(number, there.take(number))));
         let trips = (0..TRIPS as u64)
             .map(|number| {
-                let begun = Instant::now();
+                let started = Instant::now();
                 there.put(number, [number; WORDS]);
                 assert_eq!(back.take(number), [number; WORDS]);
-                begun.elapsed()
+                started.elapsed()
             })
             .collect();
         echo.join().expect("it does not panic");
@@ -382,9 +390,9 @@ mod measuring {
                 stream.read_exact(&mut buffer).await?;
             }
             child.kill()?;
-            let begun = Instant::now();
+            let started = Instant::now();
             while stream.read(&mut buffer).await? > 0 {}
-            noticed.push(begun.elapsed());
+            noticed.push(started.elapsed());
             child.wait()?;
         }
         noticed.sort_unstable();

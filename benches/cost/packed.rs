@@ -36,8 +36,8 @@ fn text(length: usize) -> Result<String, BoxError> {
     let mut random = 7_u64;
     while text.len() < length {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let (id, price, place) = (random >> 40, random >> 20 & 0xFFF, random >> 33 & 7);
-        let name = ["apple", "pear", "quince", "plum", "cherry", "lemon", "fig", "grape"][place as usize];
+        let (id, price, index) = (random >> 40, random >> 20 & 0xFFF, random >> 33 & 7);
+        let name = ["apple", "pear", "quince", "plum", "cherry", "lemon", "fig", "grape"][index as usize];
         write!(text, r#"{{"id":{id},"name":"{name}","price":{price},"stock":{}}},"#, random >> 50)?;
     }
     text.truncate(length);

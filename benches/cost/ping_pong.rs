@@ -8,7 +8,7 @@
 //!
 //! One call at a time, or one stream with one item under way, on each of one and of 16 connections; with a server as it
 //! is by default on tokio, and on rings, and clients in a plain multi-threaded runtime. Both ends are in this process,
-//! and its processor time is what counts. The two take turns; printed are medians of the rounds and of their ratios.
+//! whose processor time is measured. Calls and items alternate. The program prints medians of the rounds and of their ratios.
 
 use benches::BoxError;
 use benches::background::Background;
@@ -48,15 +48,15 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// What one call or item took, in microseconds.
+/// The time of one call or item, in microseconds.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Of the processor, at both ends.
+    /// Processor time at both ends.
     cpu: f64,
     elapsed: f64,
 }
 
-/// Measures calls and items in turn: medians of both, and of their ratios.
+/// Measures calls and items alternately. Returns the medians of both, and of their ratios.
 async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[Cost; 3], BoxError> {
     let server = move || Server::builder().io_backend(backend);
     let calls = Background::start(move |bound| serve_with(Setup::new(1), server(), bound))?;
@@ -96,14 +96,14 @@ where
     C: Clone,
     F: Future<Output = Result<(), BoxError>> + Send + 'static,
 {
-    let (begun, cpu) = (Instant::now(), processor_time());
+    let (started, cpu) = (Instant::now(), processor_time());
     let mut tasks: JoinSet<_> = clients.iter().map(|client| work(client.clone())).collect();
     while let Some(done) = tasks.join_next().await {
         done??;
     }
     let all = clients.len() as f64 * count as f64;
     let each = |time: Duration| time.as_secs_f64() * 1e6 / all;
-    Ok(Cost { cpu: each(processor_time() - cpu), elapsed: each(begun.elapsed()) })
+    Ok(Cost { cpu: each(processor_time() - cpu), elapsed: each(started.elapsed()) })
 }
 
 fn median_cost(costs: &[Cost]) -> Cost {

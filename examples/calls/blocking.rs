@@ -46,13 +46,13 @@ impl Calculator for Arithmetic {
 
 /// The server, on a thread of its own; its address.
 fn start_server() -> String {
-    let (told, address) = mpsc::channel();
+    let (sender, address) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().expect("there are threads");
         runtime.block_on(async {
             let server = Server::builder().add_service(CalculatorServer::new(Arithmetic)).bind("127.0.0.1:0").await;
             let server = server.expect("loopback has free ports");
-            told.send(server.local_addr().to_string()).expect("the example waits for it");
+            sender.send(server.local_addr().to_string()).expect("the example waits for it");
             server.serve().await
         })
     });

@@ -46,8 +46,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = std::env::args().nth(1).map_or(Ok(1000), |count| count.parse())?;
 
     // The controller, which offers nothing itself: it notes who connects.
-    let (told, mut connected) = mpsc::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection| drop(told.send(Channel::from_connection(connection))));
+    let (sender, mut connected) = mpsc::unbounded_channel();
+    let server =
+        Server::builder().on_connect(move |connection| drop(sender.send(Channel::from_connection(connection))));
     let server = server.bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
@@ -66,14 +67,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!("{count} agents have connected");
 
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut calls = JoinSet::new();
         for agent in agents.clone() {
             calls.spawn(async move { agent.report(Empty {}).await.map(Response::into_inner) });
         }
         let loads = calls.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?;
         let busiest = loads.iter().max_by_key(|load| load.percent).ok_or("there are no agents")?;
-        println!("all have reported within {} ms", begun.elapsed().as_millis());
+        println!("all have reported within {} ms", started.elapsed().as_millis());
         println!("the busiest is {} with {} %", busiest.agent, busiest.percent);
 
         let agent = agents.first().ok_or("there are no agents")?;

@@ -85,25 +85,25 @@ async fn measure(
         let client = client.clone();
         async move { client.push(stream).await }
     });
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / RATE);
-    let (mut sent, mut asked) = (0_u64, 0);
-    while begun.elapsed() < time {
+    let (mut sent, mut requested) = (0_u64, 0);
+    while started.elapsed() < time {
         ticks.tick().await;
-        let at = begun.elapsed();
+        let at = started.elapsed();
         let value = f64::from(number + 1) * (at.as_secs_f64() * 2.0 + f64::from(number)).sin();
         samples.send(Sample { name: name.clone(), value, micros: at.as_micros() as u64 }).await?;
         sent += 1;
         if sent % u64::from(RATE / 10) == 0 {
             let summary = client.summarize(Query { name: name.clone() }).await?.into_inner();
             assert!(summary.samples <= sent, "no more is known than was sent");
-            asked += 1;
+            requested += 1;
         }
     }
     drop(samples);
     let accepted = pushing.await??.into_inner();
     assert_eq!(accepted.samples, sent, "nothing is lost");
-    Ok((sent, asked))
+    Ok((sent, requested))
 }
 
 /// The values as a line of blocks.
@@ -161,14 +161,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for number in 0..CLIENTS {
         clients.spawn(measure(address.clone(), number, time));
     }
-    let (mut sent, mut asked) = (0, 0);
+    let (mut sent, mut requested) = (0, 0);
     while let Some(client) = clients.join_next().await {
         let (samples, calls) = client?.map_err(|error| error.to_string())?;
         sent += samples;
-        asked += calls;
+        requested += calls;
     }
     view.abort();
     let _ = view.await;
-    println!("{CLIENTS} clients have streamed {sent} samples and made {asked} calls");
+    println!("{CLIENTS} clients have streamed {sent} samples and made {requested} calls");
     Ok(())
 }

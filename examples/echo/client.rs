@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (clients, in_flight, seconds, bytes) = (number(1)?, number(10)?, number(1)?, number(1)? as usize);
     let busy = arguments.next().map_or(Ok(0), |argument| argument.parse()).map(Duration::from_micros)?;
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut callers = Vec::new();
     for client in 0..clients {
         let channel =
@@ -36,14 +36,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let connection = BenchmarkServiceClient::new(channel);
         for caller in 0..in_flight {
             let name = format!("client {client} caller {caller}");
-            callers.push(tokio::spawn(call(connection.clone(), name, bytes, begun, Duration::from_secs(seconds))));
+            callers.push(tokio::spawn(call(connection.clone(), name, bytes, started, Duration::from_secs(seconds))));
         }
     }
     let mut latencies = Vec::new();
     for caller in callers {
         latencies.extend(caller.await?.map_err(|status| status.to_string())?);
     }
-    let elapsed = begun.elapsed();
+    let elapsed = started.elapsed();
     latencies.sort_unstable();
     let percentile = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_micros();
     println!(
@@ -61,7 +61,7 @@ async fn call(
     client: BenchmarkServiceClient,
     name: String,
     bytes: usize,
-    begun: Instant,
+    started: Instant,
     time: Duration,
 ) -> Result<Vec<Duration>, frpc::Status> {
     let mut latencies = Vec::new();
@@ -74,7 +74,7 @@ async fn call(
         if reply.message != message {
             return Err(frpc::Status::data_loss(format!("sent {message:?}, got {:?}", reply.message)));
         }
-        if begun.elapsed() >= time {
+        if started.elapsed() >= time {
             return Ok(latencies);
         }
     }

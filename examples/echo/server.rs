@@ -94,16 +94,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .busy_poll(arguments.busy)
         .bind(arguments.address)
         .await?;
-    let told = told_to_stop()?;
+    let stop = stop_signal()?;
     println!("listening on {}", server.local_addr());
-    server.serve_with_shutdown(told).await?;
+    server.serve_with_shutdown(stop).await?;
     println!("stopped");
     Ok(())
 }
 
 /// Ready when the program is to end: by Ctrl-C, or by the signal of orchestrators.
 #[cfg(unix)]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -117,6 +117,6 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 
 /// Ready when the program is to end, by Ctrl-C.
 #[cfg(not(unix))]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

@@ -123,8 +123,8 @@ impl OrderBook {
             let amount = left.min(first.left);
             left -= amount;
             first.left -= amount;
-            let told = Report { number: first.number, side: other.into(), amount, price, left: first.left };
-            reports.push((first.trader, told));
+            let report = Report { number: first.number, side: other.into(), amount, price, left: first.left };
+            reports.push((first.trader, report));
             reports.push((trader, Report { number: order.number, side: order.side, amount, price, left }));
             if first.left == 0 {
                 let counted = self.resting.entry(first.trader).or_default();

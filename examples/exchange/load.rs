@@ -97,7 +97,7 @@ impl Load {
     pub(crate) async fn start(self, market: SocketAddr) -> Result<Trading, Failure> {
         let counts = Arc::new(Counts::default());
         let mut tasks = JoinSet::new();
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut dialling = JoinSet::new();
         for number in 0..self.browsers {
             if dialling.len() >= DIALLING
@@ -110,7 +110,7 @@ impl Load {
         while let Some(dialled) = dialling.join_next().await {
             tasks.spawn(reported(browse(dialled??, counts.clone(), self.pause)));
         }
-        let connected = begun.elapsed();
+        let connected = started.elapsed();
         for number in 0..self.programs {
             tasks.spawn(reported(trade(market, counts.clone(), number as u64)));
         }
@@ -246,13 +246,13 @@ impl Counts {
 impl Trading {
     /// Has the server call all browsers, and returns the best offer and how long that took.
     pub(crate) async fn inquire(&self) -> Result<(Offer, Duration), Status> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let offer = self.market.inquire(Inquiry { side: Side::Buy.into(), amount: 10 }).await?.into_inner();
-        Ok((offer, begun.elapsed()))
+        Ok((offer, started.elapsed()))
     }
 
     /// The counts in so much time, in words.
-    pub(crate) fn figures(&self, time: Duration, (offer, asked): &(Offer, Duration)) -> String {
+    pub(crate) fn figures(&self, time: Duration, (offer, requested): &(Offer, Duration)) -> String {
         let Counts { books, reports, traded, looks, .. } = &*self.counts;
         let each_second = |count: &AtomicU64| count.load(Relaxed) as f64 / time.as_secs_f64();
         let (half, most) = self.counts.latency();
@@ -263,7 +263,7 @@ impl Trading {
              {:>10.0} replies to calls\n\
              while {} programs got\n\
              {:>10.0} reports.\n\
-             The server called {} of them at once, and {} answered within {asked:.1?}.",
+             The server called {} of them at once, and {} answered within {requested:.1?}.",
             self.load.browsers,
             self.connected,
             each_second(books),

@@ -61,7 +61,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
     let load = Load { browsers: 2, programs: 0, pause: Duration::from_millis(1) };
     let trading = load.start(market.address()).await.unwrap();
     let counts = trading.counts.clone();
-    let seen = async {
+    let shown = async {
         while counts.renewed.load(Relaxed) < 2 {
             tokio::task::yield_now().await;
         }
@@ -70,7 +70,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, seen).await.expect("trading continues");
+    tokio::time::timeout(PATIENCE, shown).await.expect("trading continues");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,7 +79,7 @@ async fn browsers_get_books_reports_and_calls_on_one_connection() {
     let load = Load { browsers: 8, programs: 1, pause: Duration::from_millis(20) };
     let trading = load.start(market.address()).await.unwrap();
     let counts = trading.counts.clone();
-    let seen = async {
+    let shown = async {
         while [&counts.books, &counts.reports, &counts.looks, &counts.traded]
             .iter()
             .any(|count| count.load(Relaxed) < 20)
@@ -87,7 +87,7 @@ async fn browsers_get_books_reports_and_calls_on_one_connection() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, seen).await.expect("all of it comes");
+    tokio::time::timeout(PATIENCE, shown).await.expect("all of it comes");
     let offer = trading.inquire().await.unwrap();
     // A program serves nothing, and leaves the market if it does not take its reports in time.
     assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);

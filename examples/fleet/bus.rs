@@ -46,7 +46,7 @@ impl Station {
 
 /// Hears of the sales of all shops, by a broker at which none of them publishes.
 pub(crate) struct Office {
-    heard: Arc<AtomicU64>,
+    received: Arc<AtomicU64>,
     missed: Arc<AtomicU64>,
     station: Station,
 }
@@ -55,8 +55,8 @@ impl Office {
     pub(crate) async fn open(nats: SocketAddr) -> Result<Self, Box<dyn Error>> {
         let station = Station::open(nats).await?;
         let mut sales = station.client().subscribe(&format!("{SALES}.*")).await?;
-        let (heard, missed) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
-        let counts = (heard.clone(), missed.clone());
+        let (received, missed) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let counts = (received.clone(), missed.clone());
         tokio::spawn(async move {
             loop {
                 match sales.recv().await {
@@ -66,12 +66,12 @@ impl Office {
                 };
             }
         });
-        Ok(Self { heard, missed, station })
+        Ok(Self { received, missed, station })
     }
 
     /// How many sales it has heard of, of all.
-    pub(crate) fn heard(&self) -> u64 {
-        self.heard.load(Ordering::Relaxed)
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
     }
 
     /// How many the bus says that it has missed.

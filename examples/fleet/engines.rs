@@ -96,8 +96,8 @@ impl Drop for Folder {
 /// A program in `PATH`.
 fn find(name: &str) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).chain([PathBuf::from(OsStr::new("/usr/sbin"))]);
-    let program = places.map(|folder| folder.join(name)).find(|file| file.is_file());
+    let directories = std::env::split_paths(&path).chain([PathBuf::from(OsStr::new("/usr/sbin"))]);
+    let program = directories.map(|folder| folder.join(name)).find(|file| file.is_file());
     if program.is_none() && std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_some() {
         return Err(format!("{name} is not installed, and it is required here").into());
     }

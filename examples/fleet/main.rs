@@ -85,14 +85,14 @@ async fn show() -> Result<(), Box<dyn Error>> {
     }
     // Published messages may still be in flight.
     let deadline = Instant::now() + Duration::from_secs(10);
-    while office.heard() + office.missed() < sold && Instant::now() < deadline {
+    while office.received() + office.missed() < sold && Instant::now() < deadline {
         sleep(Duration::from_millis(10)).await;
     }
-    let heard = office.heard();
+    let received = office.received();
     office.close().await?;
-    println!("\nthe office heard of {heard} of {sold} sales");
-    if lost > 0 || heard != sold {
-        return Err(format!("{lost} calls were lost, and the office heard of {heard} of {sold} sales").into());
+    println!("\nthe office heard of {received} of {sold} sales");
+    if lost > 0 || received != sold {
+        return Err(format!("{lost} calls were lost, and the office heard of {received} of {sold} sales").into());
     }
     println!("nothing was lost");
     Ok(())

@@ -40,12 +40,12 @@ impl Protocol for Login {
         outbox.push(packet.id, LOGIN, if *is_known { "welcome" } else { "unknown user" }).into()
     }
 
-    fn hand_off(&self, is_known: &mut bool, asked: HandOffRequest) -> Routed {
-        if asked.operation() == LINES && *is_known {
+    fn hand_off(&self, is_known: &mut bool, request: HandOffRequest) -> Routed {
+        if request.operation() == LINES && *is_known {
             // Runs when the reply has been written, and owns the transport from then on.
-            asked.accept("lines from now on", HandOffTarget::new(async |raw| drop(echo_lines(raw).await)));
+            request.accept("lines from now on", HandOffTarget::new(async |raw| drop(echo_lines(raw).await)));
         } else {
-            asked.refuse("log in first");
+            request.refuse("log in first");
         }
         Routed::Continue
     }

@@ -35,13 +35,13 @@ impl Gateway for Service {
     async fn open(&self, request: Request<Target>) -> Result<Response<Opened>, Status> {
         let user = request.connection().and_then(|connection| connection.attachments().get::<LoggedIn>());
         let user = user.ok_or_else(|| Status::unauthenticated("log in first, on the same connection"))?;
-        let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("request the connection"))?;
+        let hand_off = request.hand_off().ok_or_else(|| Status::failed_precondition("request the connection"))?;
         let name = &request.get_ref().name;
         let address = self.targets.get(name).ok_or_else(|| Status::not_found(format!("no target {name:?}")))?;
         let target = TcpStream::connect(address).await;
         let mut target = target.map_err(|error| Status::unavailable(format!("{name} at {address}: {error}")))?;
         println!("{} is connected to {name}", user.user);
-        asked.accept(|mut raw| async move {
+        hand_off.accept(|mut raw| async move {
             // From here on the two speak with each other, and either may hang up.
             let _ = copy_bidirectional(&mut raw, &mut target).await;
         });

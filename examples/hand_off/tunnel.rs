@@ -170,8 +170,8 @@ async fn time(mut io: impl AsyncRead + AsyncWrite + Unpin, bytes: usize) -> io::
         left -= count;
     }
     io.shutdown().await?;
-    let came = io.read_u64().await?;
-    assert_eq!(came, bytes as u64, "every byte arrives");
+    let received = io.read_u64().await?;
+    assert_eq!(received, bytes as u64, "every byte arrives");
     Ok(began.elapsed())
 }
 

@@ -147,9 +147,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = proxy.local_addr();
     tokio::spawn(proxy.serve());
 
-    let (told, mut answers) = mpsc::unbounded_channel();
+    let (sender, mut answers) = mpsc::unbounded_channel();
     let take = move |_connection: Connection, packet: Packet| {
-        told.send(packet).ok();
+        sender.send(packet).ok();
         async { None }
     };
     let handlers = Handlers::new().on(PUT, take.clone()).on(GET, take.clone()).on(FAILED, take);

@@ -55,7 +55,7 @@ impl Protocol for Store {
                     // Copied, or a few bytes would keep all that was read with them.
                     let (key, value) = body[1..].split_at(usize::from(*length));
                     let value = Bytes::copy_from_slice(value);
-                    self.with(Bytes::copy_from_slice(key), |known| drop(known.send_replace(value)))
+                    self.with(Bytes::copy_from_slice(key), |value_sender| drop(value_sender.send_replace(value)))
                         .map(|()| Bytes::new())
                 },
             ),

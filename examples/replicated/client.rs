@@ -44,7 +44,7 @@ impl Client {
                 Ok(outcome) => return Some(outcome.into_inner()),
                 Err(_) => self.go_on().await,
             }
-            if self.defect == Some(Defect::RetriesAnew) {
+            if self.defect == Some(Defect::RetriesUnderNewId) {
                 self.number += 1;
                 command.number = self.number;
             }
@@ -67,13 +67,13 @@ impl Client {
     /// Takes or keeps a lease. Returns the time by the clock of this machine up to which it is held.
     pub(crate) async fn acquire(&mut self, name: &str, time: Duration) -> Option<Duration> {
         // It counts from before the request, and its end is early, since the leader's clock may go faster.
-        let mut asked = self.process.clock().monotonic();
+        let mut requested_at = self.process.clock().monotonic();
         let outcome = self.write(Kind::Acquire, name, time.as_millis() as i64, 0).await?;
         if self.defect == Some(Defect::CountsFromAnswer) {
-            asked = self.process.clock().monotonic();
+            requested_at = self.process.clock().monotonic();
         }
-        let held = if self.defect == Some(Defect::TrustsDrift) { time } else { time * 17 / 20 };
-        outcome.done.then_some(asked + held)
+        let lease = if self.defect == Some(Defect::TrustsDrift) { time } else { time * 17 / 20 };
+        outcome.done.then_some(requested_at + lease)
     }
 
     fn end(&self) -> Instant {

@@ -10,7 +10,7 @@ pub(crate) enum Defect {
     /// A command that comes twice is applied twice.
     AppliesTwice,
     /// A client repeats a command that may have run as a new command.
-    RetriesAnew,
+    RetriesUnderNewId,
     /// A leader reads although others may have elected another one.
     StaleLeader,
     /// Followers read, too.
@@ -61,7 +61,7 @@ impl Defect {
         Self::AnswersBeforeCommit,
         Self::AnswersForOthers,
         Self::AppliesTwice,
-        Self::RetriesAnew,
+        Self::RetriesUnderNewId,
         Self::StaleLeader,
         Self::StaleRead,
         Self::ReadsTooEarly,

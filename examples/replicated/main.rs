@@ -59,8 +59,8 @@ async fn the_store_keeps_its_promises_through_all_faults(world: World) {
 /// The defect that `DEFECT=StaleRead` names, for those who want to see a failure.
 fn planted() -> Option<Defect> {
     let name = std::env::var("DEFECT").ok()?;
-    let known = Defect::ALL.into_iter().find(|defect| format!("{defect:?}") == name);
-    Some(known.unwrap_or_else(|| panic!("there is no defect {name}")))
+    let found = Defect::ALL.into_iter().find(|defect| format!("{defect:?}") == name);
+    Some(found.unwrap_or_else(|| panic!("there is no defect {name}")))
 }
 
 /// Three replicas, and clients that compete while things fail.
@@ -81,10 +81,10 @@ async fn run(world: World, defect: Option<Defect>) {
     inject_faults(&world, &replicas, &clients);
 
     let (history, holders) = (Operations::new(), Holders::default());
-    let held = holders.clone();
+    let holders_now = holders.clone();
     world.always("one client has the lease", move || {
-        let held = held.lock().expect("no task panics");
-        held.values().filter(|(clock, until)| clock.monotonic() < *until).count() <= 1
+        let holders_now = holders_now.lock().expect("no task panics");
+        holders_now.values().filter(|(clock, until)| clock.monotonic() < *until).count() <= 1
     });
     let mut working = JoinSet::new();
     for (number, name) in clients.iter().enumerate() {
@@ -127,7 +127,7 @@ async fn read_and_write(world: World, mut client: Client, number: i64, history: 
             4..8 => Operation::Write(value),
             _ => Operation::CompareAndSet(found, value),
         };
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let id = history.begin((key, operation.clone()));
         let outcome = match operation {
             Operation::Read => client.read(key).await.map(Some),
@@ -137,7 +137,7 @@ async fn read_and_write(world: World, mut client: Client, number: i64, history: 
                 outcome.map(|outcome| (!outcome.done).then_some(outcome.value))
             }
         };
-        assert!(world.elapsed() - begun <= PATIENCE + SLACK, "operations end in time");
+        assert!(world.elapsed() - started <= PATIENCE + SLACK, "operations end in time");
         if let Some(outcome) = outcome {
             found = outcome.unwrap_or(value);
             world.note(format!("client {number}: {key} {operation:?} -> {outcome:?}"));

@@ -10,30 +10,30 @@ use tokio::sync::Semaphore;
 
 pub(crate) struct Observed {
     world: World,
-    seen: Mutex<Seen>,
+    observations: Mutex<Observations>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observations {
     leaders: BTreeMap<u64, usize>,
     /// The entries that any replica has ever applied.
     entries: BTreeMap<u64, Entry>,
     /// The places for writes that wait, at each replica.
-    places: BTreeMap<usize, Arc<Semaphore>>,
+    write_permits: BTreeMap<usize, Arc<Semaphore>>,
 }
 
 impl Observed {
     pub(crate) fn of(world: &World) -> Self {
-        Self { world: world.clone(), seen: Mutex::default() }
+        Self { world: world.clone(), observations: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Observations> {
+        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The writes that wait at all replicas.
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().places.values().map(|places| WRITES_MAX - places.available_permits()).sum()
+        self.lock().write_permits.values().map(|write_permits| WRITES_MAX - write_permits.available_permits()).sum()
     }
 }
 
@@ -45,11 +45,11 @@ impl Observer for Observed {
     }
 
     fn applied(&self, index: u64, entry: &Entry) {
-        let known = self.lock().entries.entry(index).or_insert_with(|| entry.clone()).clone();
-        assert_eq!(known, *entry, "two replicas have applied different entries {index}");
+        let first_applied = self.lock().entries.entry(index).or_insert_with(|| entry.clone()).clone();
+        assert_eq!(first_applied, *entry, "two replicas have applied different entries {index}");
     }
 
-    fn begins(&self, replica: usize, places: Arc<Semaphore>) {
-        self.lock().places.insert(replica, places);
+    fn begins(&self, replica: usize, write_permits: Arc<Semaphore>) {
+        self.lock().write_permits.insert(replica, write_permits);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Settings {
 /// Hears what happens: metrics in a service, and the conditions of the test in a simulation.
 pub(crate) trait Observer: Send + Sync {
     /// A replica begins, with these places for writes that wait.
-    fn begins(&self, replica: usize, places: Arc<Semaphore>);
+    fn begins(&self, replica: usize, write_permits: Arc<Semaphore>);
     /// A replica is the leader of a term from now on.
     fn leads(&self, term: u64, replica: usize);
     /// A replica has applied an entry.
@@ -67,7 +67,7 @@ pub(crate) struct Inner {
     /// Notified when the state changes.
     pub(crate) changes: Notify,
     /// Of the writes that wait.
-    pub(crate) places: Arc<Semaphore>,
+    pub(crate) write_permits: Arc<Semaphore>,
 }
 
 pub(crate) struct State {
@@ -81,7 +81,7 @@ pub(crate) struct State {
     /// When each lease was granted or renewed, as far as this replica has seen.
     pub(crate) renewed: BTreeMap<String, Duration>,
     /// When it has heard of a leader; for a leader, when a majority has.
-    pub(crate) heard: Duration,
+    pub(crate) heard_at: Duration,
     /// The time of its next candidacy.
     stands: Duration,
 }
@@ -99,7 +99,7 @@ struct Progress {
     next: u64,
     matched: u64,
     /// When the last batch was sent that was answered.
-    heard: Duration,
+    heard_at: Duration,
 }
 
 /// A channel to a replica. It soon notices a silent peer, and reconnects.
@@ -117,13 +117,13 @@ impl Replica {
         let Ballot { term, candidate: voted_for, .. } = ballot.unwrap_or_default();
         let (log, machine, renewed) = (Log::load(disk, settings.defect), Machine::default(), BTreeMap::new());
         // It may have heard of a leader just before it crashed.
-        let (heard, stands) = (now, now + patience());
-        let state = State { term, voted_for, leading: None, log, machine, renewed, heard, stands };
-        let (state, changes, places) = (Mutex::new(state), Notify::new(), Arc::new(Semaphore::new(WRITES_MAX)));
-        settings.observer.begins(me, places.clone());
+        let (heard_at, stands) = (now, now + patience());
+        let state = State { term, voted_for, leading: None, log, machine, renewed, heard_at, stands };
+        let (state, changes, write_permits) = (Mutex::new(state), Notify::new(), Arc::new(Semaphore::new(WRITES_MAX)));
+        settings.observer.begins(me, write_permits.clone());
         let peer = |name: &String| ReplicationClient::new(channel(&process, name, PATIENCE));
         let peers = settings.replicas.iter().map(peer).collect();
-        let replica = Self(Arc::new(Inner { me, process, settings, peers, state, changes, places }));
+        let replica = Self(Arc::new(Inner { me, process, settings, peers, state, changes, write_permits }));
         let server = frpc::Server::builder()
             .add_service(StoreServer::new(replica.clone()))
             .add_service(ReplicationServer::new(replica.clone()));
@@ -206,7 +206,7 @@ impl Replica {
             if votes >= self.majority() && state.term == ballot.term && state.leading.is_none() {
                 self.0.settings.observer.leads(ballot.term, self.0.me);
                 let first = state.log.push(Entry { term: ballot.term, command: None });
-                let unknown = Progress { next: first, matched: 0, heard: Duration::ZERO };
+                let unknown = Progress { next: first, matched: 0, heard_at: Duration::ZERO };
                 state.leading = Some(Leading { first, replicas: vec![unknown; self.0.peers.len()] });
                 self.0.changes.notify_waiters();
             }
@@ -242,16 +242,16 @@ impl Replica {
         if state.term != term || stored.term != term {
             return;
         }
-        let State { log, leading: Some(leading), heard, .. } = &mut *state else { return };
+        let State { log, leading: Some(leading), heard_at, .. } = &mut *state else { return };
         let progress = &mut leading.replicas[peer];
-        progress.heard = sent;
+        progress.heard_at = sent;
         if stored.fits {
             progress.matched = progress.matched.max(stored.index);
             progress.next = progress.matched + 1;
         } else {
             progress.next = (stored.index + 1).min(progress.next - 1).max(1);
         }
-        *heard = at_least(self.majority(), leading.replicas.iter().map(|replica| replica.heard)).max(*heard);
+        *heard_at = at_least(self.majority(), leading.replicas.iter().map(|replica| replica.heard_at)).max(*heard_at);
         let enough = self.majority() - usize::from(self.has(Defect::CommitsByMinority));
         let commit = at_least(enough, leading.replicas.iter().map(|replica| replica.matched));
         // Entries of older terms are committed by the first one of this term.
@@ -283,7 +283,7 @@ impl Replication for Replica {
         let vote = {
             let (mut state, now) = (self.lock(), self.now());
             // A leader may be reading because this replica has heard of it.
-            let has_leader = now < state.heard + QUIET;
+            let has_leader = now < state.heard_at + QUIET;
             if !has_leader {
                 self.follow(&mut state, ballot.term);
             }
@@ -309,7 +309,7 @@ impl Replication for Replica {
             let (mut state, now) = (self.lock(), self.now());
             self.follow(&mut state, term);
             if term == state.term && state.leading.is_none() {
-                (state.heard, state.stands) = (now, now + patience());
+                (state.heard_at, state.stands) = (now, now + patience());
             }
             if term < state.term && !self.has(Defect::TermNotChecked) {
                 Stored { term: state.term, ..Stored::default() }

@@ -12,11 +12,12 @@ pub(crate) const WRITES_MAX: usize = 16;
 impl Store for Replica {
     async fn write(&self, request: Request<Command>) -> Result<Response<Outcome>, Status> {
         // A write gives its place back when it ends, and also when it is dropped, as it is when its caller has gone.
-        let place = self.0.places.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
+        let permit =
+            self.0.write_permits.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
         if self.has(Defect::ForgottenCancel) {
-            place.forget();
+            permit.forget();
             let outcome = self.execute(request.into_inner()).await;
-            self.0.places.add_permits(1);
+            self.0.write_permits.add_permits(1);
             return outcome.map(Response::new);
         }
         self.execute(request.into_inner()).await.map(Response::new)
@@ -27,7 +28,7 @@ impl Store for Replica {
         // It knows the committed entries, and no other can have been elected since a majority has heard of it.
         let leads = state.leading.as_ref().is_some_and(|leading| {
             let knows = state.machine.index >= leading.first || self.has(Defect::ReadsTooEarly);
-            knows && (self.now() < state.heard + LEASE || self.has(Defect::StaleLeader))
+            knows && (self.now() < state.heard_at + LEASE || self.has(Defect::StaleLeader))
         });
         if !leads && !self.has(Defect::StaleRead) {
             return Err(not_leading());
@@ -79,9 +80,9 @@ impl Replica {
     /// The outcome of a command, if that is known already. Otherwise it is ready for the log.
     fn prepare(&self, state: &mut State, command: &mut Command) -> Option<Outcome> {
         let State { machine, renewed, .. } = state;
-        let known = machine.outcome(command);
-        if known.is_some() && !self.has(Defect::AppliesTwice) {
-            return known;
+        let outcome = machine.outcome(command);
+        if outcome.is_some() && !self.has(Defect::AppliesTwice) {
+            return outcome;
         }
         if let (Kind::Acquire, Some(lease)) = (command.kind(), machine.lease(&command.key)) {
             let (now, renewed) = (self.lease_clock(), renewed.entry(command.key.clone()).or_default());

@@ -91,12 +91,12 @@ async fn certificate_names_identify_caller_on_every_protocol() {
     let till = "spiffe://example.org/shop/till";
     let who = Who::spiffe(till).or(Who::host("till.example.org")).or(Who::common_name("old till"));
     let (address, desk) = secured(&authority, Access::new().allow([ADD], who)).await;
-    let (known, unknown) = ([Code::Ok; 2], [Code::PermissionDenied; 2]);
+    let (allowed, unknown) = ([Code::Ok; 2], [Code::PermissionDenied; 2]);
     for (names, common_name, expected, name) in [
-        (vec![uri(till)], "", known, till),
-        (vec![host("other.example.org"), uri(till)], "x", known, till),
-        (vec![host("till.example.org")], "x", known, "till.example.org"),
-        (vec![], "old till", known, "old till"),
+        (vec![uri(till)], "", allowed, till),
+        (vec![host("other.example.org"), uri(till)], "x", allowed, till),
+        (vec![host("till.example.org")], "x", allowed, "till.example.org"),
+        (vec![], "old till", allowed, "old till"),
         (vec![uri("spiffe://example.org/shop")], "", unknown, ""),
         (vec![host("old till.example.org")], "new till", unknown, ""),
         (vec![], "till.example.org", unknown, ""),
@@ -105,7 +105,7 @@ async fn certificate_names_identify_caller_on_every_protocol() {
         let shown = format!("{names:?} {common_name}");
         let identity = authority.issue_names(names, common_name);
         assert_eq!(calls(&authority, address, identity).await, expected, "{shown}");
-        if expected == known {
+        if expected == allowed {
             assert_eq!(std::mem::take(&mut *desk.0.lock().await), [name, name]);
         }
     }

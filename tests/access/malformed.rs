@@ -214,7 +214,7 @@ async fn call_natively(transport: impl AsyncRead + AsyncWrite + Unpin, fields: &
 
 /// Makes a native call in a message of WebSocket, and waits for the message with its reply, or the end.
 async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
-    let (mut client, answer) = Client::ask(address, &format!("{FRAMES}{field}")).await;
+    let (mut client, answer) = Client::connect_with(address, &format!("{FRAMES}{field}")).await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     client.send(&frame(true, BINARY, &native_call(fields))).await;
     // The HELLO of the server comes first, maybe in a message of its own.
@@ -287,7 +287,7 @@ async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut calle
         send_http1(address, &format!("POST {path}"), &Fields::new(), rest.as_bytes()).await;
         called(if name == "mcp" { "mcp by post" } else { "json-rpc by post" });
         if name == "json-rpc" {
-            let (mut client, _) = Client::ask(address, crate::web_socket::JSON_RPC).await;
+            let (mut client, _) = Client::connect_with(address, crate::web_socket::JSON_RPC).await;
             client.send(&frame(true, TEXT, call.as_bytes())).await;
             client.frame().await;
             called("json-rpc by web socket");

@@ -103,8 +103,8 @@ async fn hand_off(address: SocketAddr, token: &str) -> Code {
 
 /// Calls of a server to a client with the same rules.
 async fn backward(token: &str) -> [Code; 4] {
-    let (told, mut connections) = mpsc::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let (sender, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
     let address = serve(server).await.to_string();
     let agent = Channel::builder().add_service(InteropServer::new(Service)).access(rules(METHODS));
     let _agent = agent.connect(address).await.expect("it listens");

@@ -119,7 +119,7 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
     let client = connect(&server).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     let (texts, requests) = RequestStream::channel(1);
     let mut answers = client.chat(by("clerk.60", requests)).await.expect("it is let in").into_inner();
     texts.send(Text { value: "a".to_owned() }).await.expect("it is open");
@@ -127,10 +127,10 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
     let status = answers.message().await.expect_err("the token expires");
     assert_eq!(status.code(), Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");
-    assert_eq!(begun.elapsed().as_secs(), 60);
+    assert_eq!(started.elapsed().as_secs(), 60);
     let (_open, requests) = RequestStream::channel(1);
     assert_eq!(code(client.sum_up(by("clerk.30", requests)).await), Code::Unauthenticated);
-    assert_eq!(begun.elapsed().as_secs(), 90);
+    assert_eq!(started.elapsed().as_secs(), 90);
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ async fn gateway_stream_ends_when_token_expires() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
     for (method, seconds) in [(CHAT, 60), (SUM_UP, 90)] {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (mut here, there) = frpc::memory();
         let server = server.clone();
         tokio::spawn(async move { server.serve_connection(there).await });
@@ -148,7 +148,7 @@ async fn gateway_stream_ends_when_token_expires() {
         let mut line = String::new();
         BufReader::new(here).read_line(&mut line).await.expect("it answers");
         assert!(line.contains("-32016") && line.contains("expired"), "{method}: {line}");
-        assert_eq!(begun.elapsed().as_secs(), seconds, "{method}");
+        assert_eq!(started.elapsed().as_secs(), seconds, "{method}");
     }
 }
 
@@ -183,7 +183,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
     let mut client = tonic::client::Grpc::new(channel.expect("it is there"));
     client.ready().await.expect("it is open");
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut request = tonic::Request::new(Name::default());
     request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("it is a text"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
@@ -193,7 +193,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     let status = verses.message().await.expect_err("the token expires");
     assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");
-    assert_eq!(begun.elapsed().as_secs(), 60);
+    assert_eq!(started.elapsed().as_secs(), 60);
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,7 +303,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
     let (here, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut answers, mut requests) = tokio::io::split(here);
     let all = request.repeat(calls);
     let writing = tokio::spawn(async move {
@@ -320,7 +320,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
         }
     }
     drop(writing.await);
-    begun.elapsed()
+    started.elapsed()
 }
 
 #[tokio::test(start_paused = true)]

@@ -54,9 +54,9 @@ async fn publish(client: &Client, topics: &[&str]) -> bool {
 /// A client of its own, and one on the connection of a channel.
 async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     let router = ClientRouter::new();
-    let beside = router.client();
+    let local = router.client();
     let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.expect("it listens");
-    [(Client::connect(address).await.expect("it listens"), None), (beside, Some(channel))]
+    [(Client::connect(address).await.expect("it listens"), None), (local, Some(channel))]
 }
 
 /// The patterns of `tried` to which a client may subscribe.
@@ -96,8 +96,8 @@ async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
 
 #[tokio::test]
 async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
-    let (told, mut connections) = mpsc::unbounded_channel();
-    let (address, broker) = open(move |connection| drop(told.send(connection.clone()))).await;
+    let (sender, mut connections) = mpsc::unbounded_channel();
+    let (address, broker) = open(move |connection| drop(sender.send(connection.clone()))).await;
     let client = Client::connect(address).await.expect("it listens");
     let connection = connections.recv().await.expect("it is connected");
     for (name, published) in [("till", 1), ("guest", 1), ("till", 2)] {

@@ -46,8 +46,8 @@ async fn upper(words: &Words, request: Request<String>) -> Result<Response<Strin
     tokio::spawn(tokio::time::sleep(Duration::ZERO)).await.map_err(|error| Status::internal(error.to_string()))?;
     words.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
     let mut response = Response::new(request.get_ref().to_uppercase());
-    let seen = request.metadata().get("word").unwrap_or_default().to_owned();
-    response.metadata_mut().insert("word", seen.as_str()).map_err(|error| Status::internal(error.to_string()))?;
+    let word = request.metadata().get("word").unwrap_or_default().to_owned();
+    response.metadata_mut().insert("word", word.as_str()).map_err(|error| Status::internal(error.to_string()))?;
     Ok(response)
 }
 
@@ -101,11 +101,11 @@ struct Host {
 
 impl Host {
     async fn open(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
-        let ((began, has_begun), (dropped, was_dropped)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let ((began, has_started), (dropped, was_dropped)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         let gate = Arc::new(Semaphore::new(0));
         let words = Words { gate: gate.clone(), began, dropped };
         let (over, is_over) = oneshot::channel::<()>();
-        let (give, mut given) = mpsc::unbounded_channel();
+        let (give, mut contexts) = mpsc::unbounded_channel();
         let is_over = std::sync::Mutex::new(Some(is_over));
         let builder = Server::builder().add_service(words).adapter(
             |_| true,
@@ -127,8 +127,8 @@ impl Host {
         tokio::spawn(async move { serving.serve_connection(there).await });
         let mut client = here;
         client.write_all(b"X").await.expect("it is in memory");
-        let context = given.recv().await.expect("the handler runs");
-        let (began, dropped) = (has_begun, was_dropped);
+        let context = contexts.recv().await.expect("the handler runs");
+        let (began, dropped) = (has_started, was_dropped);
         Self { context, began, dropped, gate, _client: client, _over: over, _server: server }
     }
 
@@ -201,7 +201,7 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
 
 #[tokio::test]
 async fn generated_service_accepts_json_calls_by_schema_names() {
-    let (give, mut given) = mpsc::unbounded_channel();
+    let (give, mut contexts) = mpsc::unbounded_channel();
     let builder = Server::builder().add_service(InteropServer::new(Interop)).adapter(
         |_| true,
         move |transport, context: AdapterContext| {
@@ -218,7 +218,7 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
     let (mut client, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     client.write_all(b"X").await.expect("it is in memory");
-    let context = soon(&mut given).await;
+    let context = soon(&mut contexts).await;
     let method = |name| context.methods().get("interop.Interop", name).expect("it is a method");
     let add = |json: &'static str| {
         let add = method("Add");

@@ -84,13 +84,13 @@ impl Fort {
         InteropClient::new(self.channel.clone())
     }
 
-    fn held(&self, knocked: usize) {
-        held(&self.vault, &self.closed, knocked);
+    fn assert_closed(&self, knocked: usize) {
+        assert_closed(&self.vault, &self.closed, knocked);
     }
 }
 
 /// No call has passed, out of so many.
-fn held(vault: &Vault, closed: &Closed, knocked: usize) {
+fn assert_closed(vault: &Vault, closed: &Closed, knocked: usize) {
     assert_eq!(vault.0.load(Ordering::SeqCst), 0, "a handler has run");
     assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
 }
@@ -108,13 +108,13 @@ async fn denied_stream<T: polyglot::Message>(answer: Answer<Streaming<T>>) {
 }
 
 #[tokio::test]
-async fn a_unary_call_is_denied_wherever_its_handler_would_run() {
+async fn unary_call_is_denied_for_every_executor() {
     for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(1)] {
         let fort = Fort::new(|server| server.policy(policy)).await;
         for _ in 0..3 {
             denied(fort.client().add(AddRequest::default()).await);
         }
-        fort.held(3);
+        fort.assert_closed(3);
     }
 }
 
@@ -126,14 +126,14 @@ async fn a_unary_call_with_deadline_and_metadata_is_denied() {
     *request.metadata_mut() = Metadata::new();
     request.metadata_mut().insert("who", "me").expect("it is a key");
     denied(fort.client().add(request).await);
-    fort.held(1);
+    fort.assert_closed(1);
 }
 
 #[tokio::test]
 async fn a_call_that_is_answered_with_a_stream_is_denied() {
     let fort = Fort::new(|server| server).await;
     denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
-    fort.held(1);
+    fort.assert_closed(1);
 }
 
 #[tokio::test]
@@ -142,14 +142,14 @@ async fn a_call_that_streams_its_requests_is_denied() {
     denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
     let (_open, endless) = RequestStream::channel(1);
     denied(fort.client().sum_up(endless).await);
-    fort.held(2);
+    fort.assert_closed(2);
 }
 
 #[tokio::test]
 async fn a_call_that_streams_both_ways_is_denied() {
     let fort = Fort::new(|server| server).await;
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
-    fort.held(1);
+    fort.assert_closed(1);
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
         let (asking, handed) = fort.channel.handing_off();
         denied(InteropClient::new(asking).do_nothing(Empty {}).await);
         assert!(handed.take().is_none());
-        fort.held(1);
+        fort.assert_closed(1);
     }
 }
 
@@ -169,13 +169,13 @@ async fn hand_off_call_of_ordinary_method_is_refused() {
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
-    fort.held(0);
+    fort.assert_closed(0);
 }
 
 #[tokio::test]
 async fn dialling_end_denies_calls_of_accepting_end() {
-    let (told, mut connections) = mpsc::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let (sender, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
     let address = serve(server).await.to_string();
     let (vault, closed) = (Vault::default(), Closed::default());
     let agent = Channel::builder().add_service(InteropServer::new(vault.clone()).with_middleware(closed.clone()));
@@ -186,12 +186,12 @@ async fn dialling_end_denies_calls_of_accepting_end() {
     denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
     denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
-    fort.held(4);
+    fort.assert_closed(4);
     // Only the dialling end requests a hand-off.
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it is the other way");
     assert_eq!(status.code(), Code::Unimplemented, "{status}");
-    fort.held(4);
+    fort.assert_closed(4);
 }
 
 impl Extension for Vault {
@@ -240,7 +240,7 @@ async fn a_call_that_is_made_once_more_is_denied() {
     });
     let client = ExtensionClient::new(channel.await.expect("connecting is free"));
     denied(client.get(Time::default()).await);
-    held(&vault, &closed, 1);
+    assert_closed(&vault, &closed, 1);
 }
 
 #[tokio::test]
@@ -257,12 +257,12 @@ async fn calls_of_a_go_client_are_denied() {
     peer.write(&[packet(1, 2, &opening), packet(1, 2, &encoded(&Range { from: 0, count: 1 }))].concat()).await;
     let reply = peer.next().await.expect("it is answered");
     assert_eq!(error_text(&reply.body).as_deref(), Some("CountUp is closed"));
-    held(&vault, &closed, 2);
+    assert_closed(&vault, &closed, 2);
 }
 
 /// As the documentation of middleware says, mounted routers are no services.
 #[tokio::test]
-async fn mounted_routers_are_not_behind_middleware() {
+async fn mounted_routers_bypass_middleware() {
     let operation = Operation::user(1000).expect("users have 10 and up");
     let mounted = Handlers::new().on(operation, |_connection, packet| async { Some(packet) });
     let (vault, closed) = (Vault::default(), Closed::default());
@@ -270,5 +270,5 @@ async fn mounted_routers_are_not_behind_middleware() {
     let mut peer = Raw::connect(serve(server.mount(1000..=1000, mounted)).await).await;
     peer.write(&packet(7, 1000, b"anybody")).await;
     assert_eq!(peer.next().await.expect("it is echoed").body, "anybody");
-    held(&vault, &closed, 0);
+    assert_closed(&vault, &closed, 0);
 }

@@ -39,7 +39,7 @@ async fn metadata_goes_along_both_ways_from_the_first_call_on() {
 }
 
 #[tokio::test]
-async fn every_status_code_arrives_as_it_was_given() {
+async fn every_status_code_round_trips() {
     let (client, _) = served().await;
     for code in 1..=16 {
         let status = client.fail(Failure { code, text: String::new(), details: Vec::new() }).await;
@@ -122,11 +122,11 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     tlv::put_item(&mut terms, 1, &timeout);
     tlv::put_varint(&mut body, terms.len() as u64);
     body.extend(terms.into_iter().chain(encoded(&Time { millis: 3_600_000 })));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("the server reads");
     until("the handler runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
-    assert!((50..60).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    assert!((50..60).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -245,12 +245,12 @@ async fn late_reading_server_slows_client_without_loss() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
     // Before the call, so that no pause of this thread can hide the wait.
-    let begun = Instant::now();
+    let started = Instant::now();
     let sending = tokio::spawn(async move {
         for _ in 0..1_000 {
             sender.send(Chunk { data: vec![1; 1024] }).await.expect("the server reads in the end");
         }
-        begun.elapsed()
+        started.elapsed()
     });
     let count = client.sink(chunks).await.expect("it counts").into_inner().millis;
     assert_eq!(count, 1_000);

@@ -400,11 +400,11 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
     }
     // The late replies are dropped, and the next call gets its own.
-    let mut asked = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..10 {
-        asked.push(silent.next().await.expect("the client has called"));
+        received.push(silent.next().await.expect("the client has called"));
     }
-    for request in &asked {
+    for request in &received {
         silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     }
     let call = tokio::spawn(async move { client.add(AddRequest { a: 1, b: 1 }).await });
@@ -424,8 +424,8 @@ async fn timeout_at_go_server_mentions_missing_method() {
     channel.connection().expect("it is connected").peer_known().await.expect("it lives");
     let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("no server answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    let said = "the server is a compat peer (Go), which does not answer calls of unknown methods";
-    assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
+    let expected = "the server is a compat peer (Go), which does not answer calls of unknown methods";
+    assert!(status.message().ends_with(expected) && status.message().contains("Interop/Add"), "{status}");
 }
 
 #[tokio::test]
@@ -515,11 +515,11 @@ async fn channel_closes_unused_connection() {
     let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
     let mut counts = client.count_up(interop::Range { from: 0, count: 3 }).await.expect("it streams").into_inner();
     drop(client);
-    let mut seen = Vec::new();
+    let mut numbers = Vec::new();
     while let Some(count) = counts.message().await.expect("a stream keeps its channel") {
-        seen.push(count.value);
+        numbers.push(count.value);
     }
-    assert_eq!(seen, [0, 1, 2]);
+    assert_eq!(numbers, [0, 1, 2]);
 }
 
 /// The end of a client's direction is a packet of its own, which may come long after the request. A server that closed

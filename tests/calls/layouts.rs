@@ -20,10 +20,10 @@ impl first::Parrot for Parrot {
         &self,
         request: Request<Streaming<first::Ask>>,
     ) -> Result<Response<ResponseStream<first::Answer>>, Status> {
-        let mut asked = request.into_inner();
+        let mut requests = request.into_inner();
         let (sender, answers) = ResponseStream::channel(4);
         tokio::spawn(async move {
-            while let Ok(Some(first::Ask { word, times })) = asked.message().await {
+            while let Ok(Some(first::Ask { word, times })) = requests.message().await {
                 let answer = first::Answer { words: repeat(&word, times, "") };
                 sender.send(Ok(answer)).await.ok();
             }
@@ -41,12 +41,12 @@ impl second::Parrot for Parrot {
         &self,
         request: Request<Streaming<second::Ask>>,
     ) -> Result<Response<ResponseStream<second::Answer>>, Status> {
-        let mut asked = request.into_inner();
+        let mut requests = request.into_inner();
         let (sender, answers) = ResponseStream::channel(4);
         tokio::spawn(async move {
             loop {
-                let message = match asked.message().await {
-                    Ok(Some(asked)) => Ok(answer(asked)),
+                let message = match requests.message().await {
+                    Ok(Some(requests)) => Ok(answer(requests)),
                     Ok(None) => return,
                     Err(status) => Err(status),
                 };
@@ -120,8 +120,8 @@ async fn fields_missing_in_requests_of_an_earlier_layout_get_defaults() {
     assert_eq!(client.say(old("ab")).await.unwrap().into_inner().words, "abab");
     client_verdict(&client).await;
     assert_eq!(client.say(old("cd")).await.unwrap().into_inner().words, "cdcd");
-    let asked = frpc::iter([old("x"), old("y")]);
-    let mut answers = client.chat(asked).await.unwrap().into_inner();
+    let requests = frpc::iter([old("x"), old("y")]);
+    let mut answers = client.chat(requests).await.unwrap().into_inner();
     assert_eq!(answers.message().await.unwrap().unwrap().words, "xx");
     assert_eq!(answers.message().await.unwrap().unwrap().words, "yy");
     assert_eq!(answers.message().await.unwrap(), None);
@@ -225,6 +225,6 @@ async fn client_without_hello_assumes_go_server_at_once() {
     let client = first::ParrotClient::new(channel);
     let mut request = Request::new(old("ab"));
     request.metadata_mut().insert("not", "sent").unwrap();
-    let said = tokio::time::timeout(std::time::Duration::from_secs(20), client.say(request)).await;
-    assert_eq!(said.expect("nothing is waited for").unwrap().into_inner().words, "abab");
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(20), client.say(request)).await;
+    assert_eq!(outcome.expect("nothing is waited for").unwrap().into_inner().words, "abab");
 }

@@ -85,7 +85,7 @@ async fn failing_request_stream_is_not_blamed_on_server() {
 }
 
 #[tokio::test]
-async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
+async fn stream_without_time_or_slot_is_unsent() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let address = serve(builder.add_service(ExtensionServer::new(Service::default()))).await;
     let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
@@ -97,8 +97,8 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
     let no_time = client.flood(within(Duration::ZERO)).await.expect_err("there is no time");
     assert_eq!((no_time.code(), no_time.may_have_run()), (Code::DeadlineExceeded, false));
     let open = client.flood(Time::default()).await.expect("there is a place for one");
-    let no_place = client.flood(within(Duration::from_millis(50))).await.expect_err("there is no place");
-    assert_eq!((no_place.code(), no_place.may_have_run()), (Code::DeadlineExceeded, false));
+    let full = client.flood(within(Duration::from_millis(50))).await.expect_err("there is no place");
+    assert_eq!((full.code(), full.may_have_run()), (Code::DeadlineExceeded, false));
     drop(open);
     client.flood(Time::default()).await.expect("there is a place again");
 }
@@ -111,13 +111,13 @@ async fn stream_call_starts_when_slot_becomes_free() {
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
     let first = client.flood(Time::default()).await.expect("there is a place for one");
-    let begun = Instant::now();
+    let started = Instant::now();
     let second = tokio::spawn(async move { client.flood(Time::default()).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "there is no place for two");
     drop(first);
     second.await.expect("no task panics").expect("a slot is free again");
-    assert!(begun.elapsed() < Duration::from_millis(200), "it took {:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -213,19 +213,19 @@ impl Parrot for Stuck {
     }
 
     async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        let _held = (self.0.clone(), request);
+        let _canary = (self.0.clone(), request);
         std::future::pending().await
     }
 }
 
 /// The other end of a connection that [`Stuck`] is served on, and what its handlers hold.
 fn stuck() -> (DuplexStream, Arc<()>) {
-    let held = Arc::new(());
-    let server = Server::builder().add_service(ParrotServer::new(Stuck(held.clone()))).build();
+    let canary = Arc::new(());
+    let server = Server::builder().add_service(ParrotServer::new(Stuck(canary.clone()))).build();
     let server = server.expect("nothing is wrong with it");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
-    (here, held)
+    (here, canary)
 }
 
 /// It went on for as long as the server let it.
@@ -235,10 +235,10 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     let (sender, requests) = RequestStream::channel(1);
     let mut request = Request::new(requests);
     request.set_timeout(Duration::from_secs(1));
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut answers = client.chat(request).await.expect("it is opened").into_inner();
     while sender.send(Ask { word: "x".repeat(10_000), ..Ask::default() }).await.is_ok() {}
-    assert_eq!(begun.elapsed().as_secs(), 1);
+    assert_eq!(started.elapsed().as_secs(), 1);
     let late = answers.message().await.expect_err("it is late");
     assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
 }
@@ -268,11 +268,11 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
         let builder = timeout.into_iter().fold(Channel::builder(), ChannelBuilder::timeout);
         let client = ParrotClient::new(builder.connect_io(here).await.expect("connecting is free"));
         let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
-        let begun = Instant::now();
+        let started = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
         let status = called.expect("it times out").expect_err("there is no slot");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
-        assert_eq!(begun.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
+        assert_eq!(started.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
         tokio::time::timeout(100 * second, first.message()).await.expect_err("the stream continues");
     }
 }
@@ -291,17 +291,17 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
 /// It was kept for as long as its client did not end its direction, up to ten seconds.
 #[tokio::test(start_paused = true)]
 async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
-    let (mut client, held) = stuck();
+    let (mut client, canary) = stuck();
     let (mut second, mut timeout) = (Vec::new(), Vec::new());
     tlv::put_varint(&mut second, 1_000_000);
     tlv::put_item(&mut timeout, 1, &second);
     let hello = packet(0, 3, b"fris\x01\x04\x02\xff\x7f");
     let opening = packet(1, 2, &[prefix(&timeout), vec![9, 11]].concat());
-    let begun = Instant::now();
+    let started = Instant::now();
     client.write_all(&[hello, opening].concat()).await.expect("the server reads");
-    until("the handler runs", || Arc::strong_count(&held) == 3).await;
-    until("the handler is dropped", || Arc::strong_count(&held) == 2).await;
-    assert_eq!(begun.elapsed().as_secs(), 1);
+    until("the handler runs", || Arc::strong_count(&canary) == 3).await;
+    until("the handler is dropped", || Arc::strong_count(&canary) == 2).await;
+    assert_eq!(started.elapsed().as_secs(), 1);
 }
 
 #[tokio::test]

@@ -17,20 +17,20 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-type Seen = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
+type CallRecord = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
 
 /// Records its calls, waits for a moment, and adds to the metadata of requests and replies.
 #[derive(Clone, Default)]
 struct Witness {
     name: &'static str,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    records: Arc<Mutex<Vec<CallRecord>>>,
 }
 
 impl Middleware for Witness {
     async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
         let served = call.connection().is_some();
-        let seen = (call.service(), call.method(), call.kind(), call.request_type(), call.response_type(), served);
-        self.seen.lock().unwrap().push(seen);
+        let records = (call.service(), call.method(), call.kind(), call.request_type(), call.response_type(), served);
+        self.records.lock().unwrap().push(records);
         tokio::task::yield_now().await;
         let way = call.metadata().get("way").unwrap_or_default().to_owned();
         call.metadata_mut().insert("way", format!("{way}{}>", self.name)).unwrap();
@@ -53,7 +53,7 @@ impl Middleware for Closed {
     }
 }
 
-fn expected(served: bool) -> Vec<Seen> {
+fn expected(served: bool) -> Vec<CallRecord> {
     vec![
         ("interop.Interop", "Add", CallKind::Unary, "interop.AddRequest", "interop.Sum", served),
         ("interop.Interop", "CountUp", CallKind::ServerStreaming, "interop.Range", "interop.Count", served),
@@ -83,11 +83,11 @@ async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
     let address = serve_interop_with(Server::builder().middleware(server.clone())).await;
     let channel = Channel::connect(address.to_string()).await.unwrap();
     call_every_kind(&InteropClient::new(channel.with_middleware(client.clone()))).await;
-    assert_eq!(*client.seen.lock().unwrap(), expected(false));
-    assert_eq!(*server.seen.lock().unwrap(), expected(true));
+    assert_eq!(*client.records.lock().unwrap(), expected(false));
+    assert_eq!(*server.records.lock().unwrap(), expected(true));
     // The channel that it was added to is as it was.
     call_every_kind(&InteropClient::new(channel)).await;
-    assert_eq!(client.seen.lock().unwrap().len(), 4);
+    assert_eq!(client.records.lock().unwrap().len(), 4);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
     assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "interop.Interop/Add is closed"));
     let mut counts = client.count_up(Range { from: 0, count: 5 }).await.unwrap().into_inner();
     assert_eq!(counts.message().await.unwrap_err().code(), Code::PermissionDenied);
-    assert!(inner.seen.lock().unwrap().is_empty());
+    assert!(inner.records.lock().unwrap().is_empty());
 
     let open = Channel::connect(serve_interop().await.to_string()).await.unwrap();
     let closed = InteropClient::new(open.with_middleware(Closed));
@@ -282,14 +282,14 @@ async fn extensions_reach_handlers_locally_and_are_not_sent() {
 
 #[tokio::test]
 async fn middleware_runs_around_the_methods_that_a_client_serves() {
-    let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
-    let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+    let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
     let address = serve(builder).await;
     let witness = Witness::default();
     let agent = Channel::builder().add_service(InteropServer::new(Service).with_middleware(witness.clone()));
     let _agent = agent.connect(address.to_string()).await.unwrap();
     call_every_kind(&InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()))).await;
-    assert_eq!(*witness.seen.lock().unwrap(), expected(true));
+    assert_eq!(*witness.records.lock().unwrap(), expected(true));
 }
 
 /// Waits before it continues.
@@ -320,7 +320,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
         let client = InteropClient::new(channel.with_middleware(Slow(slow)));
         let sleep = SleepRequest { millis: 60_000, tag: 0 };
         let (endless, silent) = (RequestStream::channel(1), RequestStream::channel(1));
-        let begun = Instant::now();
+        let started = Instant::now();
         let statuses = [
             client.sleep(in_time(sleep)).await.map(drop),
             client.sum_up(in_time(endless.1)).await.map(drop),
@@ -332,7 +332,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
         for status in statuses {
             assert_eq!(status.unwrap_err().code(), Code::DeadlineExceeded);
         }
-        assert_eq!(begun.elapsed().as_millis() / 10, 3 * TIMEOUT.as_millis() / 10);
+        assert_eq!(started.elapsed().as_millis() / 10, 3 * TIMEOUT.as_millis() / 10);
     }
 }
 
@@ -416,11 +416,11 @@ async fn tower_layers_end_calls_with_matching_status() {
         let client = InteropClient::connect(address.to_string()).await.unwrap();
         client.add(AddRequest::default()).await.unwrap_err().code()
     }
-    let shed = tower::layer::layer_fn(|inner| {
+    let shedding = tower::layer::layer_fn(|inner| {
         let full = tower::limit::ConcurrencyLimit::new(inner, 0);
         tower::load_shed::LoadShed::new(full)
     });
-    assert_eq!(code(shed).await, Code::ResourceExhausted);
+    assert_eq!(code(shedding).await, Code::ResourceExhausted);
     let late = tower::layer::layer_fn(|_| tower::timeout::Timeout::new(Silent, Duration::from_millis(1)));
     assert_eq!(code(late).await, Code::DeadlineExceeded);
 }

@@ -128,23 +128,23 @@ async fn a_panic_in_middleware_ends_its_own_call_alone_at_both_ends() {
 
 /// A value attached to the requests of a client.
 #[derive(Clone)]
-struct Beside(#[allow(dead_code)] Arc<()>);
+struct Canary(#[allow(dead_code)] Arc<()>);
 
 #[tokio::test]
 async fn nothing_of_a_call_is_kept_for_the_next_at_either_end() {
-    let held = Arc::new(());
-    let server = held.clone();
+    let canary = Arc::new(());
+    let server = canary.clone();
     let builder = Server::builder().middleware(move |mut call: Call, next: Next| {
-        call.extensions_mut().insert(Beside(server.clone()));
+        call.extensions_mut().insert(Canary(server.clone()));
         next.run(call)
     });
     let channel = Channel::connect(serve_interop_with(builder).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.with_middleware(async |call: Call, next: Next| next.run(call).await));
     for _ in 0..3 {
         let mut request = Request::new(AddRequest { a: 1, b: 2 });
-        request.extensions_mut().insert(Beside(held.clone()));
+        request.extensions_mut().insert(Canary(canary.clone()));
         assert_eq!(client.add(request).await.unwrap().into_inner().total, 3);
         // Here, and in the server's middleware itself.
-        assert_eq!(Arc::strong_count(&held), 2);
+        assert_eq!(Arc::strong_count(&canary), 2);
     }
 }

@@ -130,7 +130,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
             tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
             count("Wait", Code::Cancelled);
         } else if number % 100 == 50 {
-            let lost = tokio::spawn({
+            let disconnected = tokio::spawn({
                 let client = client.clone();
                 async move { client.wait(time(UNTIL_RELEASED)).await }
             });
@@ -144,7 +144,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
             })
             .await;
             server.cut();
-            count("Wait", code(lost.await.expect("it does not panic")));
+            count("Wait", code(disconnected.await.expect("it does not panic")));
             count("Get", code(again.await.expect("it does not panic")));
         } else {
             count("Get", code(client.get(time(number % 7)).await));
@@ -212,8 +212,8 @@ impl Observer for Noting {
     }
 
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
-        let begun = self.open.lock().unwrap().remove(&token.0);
-        assert_eq!(begun, Some((about.method(), about.side())), "each end has its begin");
+        let started = self.open.lock().unwrap().remove(&token.0);
+        assert_eq!(started, Some((about.method(), about.side())), "each end has its begin");
         self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
     }
 
@@ -273,13 +273,13 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
 /// Observes the end of every other call.
 #[derive(Clone, Default)]
 struct EveryOther {
-    begun: Arc<AtomicU64>,
+    started: Arc<AtomicU64>,
     ended: Arc<AtomicU64>,
 }
 
 impl Observer for EveryOther {
     fn begin(&self, _about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
         *trace = TraceContext::new([1; 16], [2; 8], false);
         if number.is_multiple_of(2) { Token::NO_END } else { Token(number) }
     }
@@ -319,8 +319,8 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         server.cut();
         again.await.expect("it does not panic").expect("it is made once more");
     }
-    let all_told = || watcher.ended.load(Ordering::Relaxed) == watcher.begun.load(Ordering::Relaxed) / 2;
-    until("the observed calls have ended", all_told).await;
+    let all_ended = || watcher.ended.load(Ordering::Relaxed) == watcher.started.load(Ordering::Relaxed) / 2;
+    until("the observed calls have ended", all_ended).await;
     let sums = sums(&counters.snapshot(), CallSide::Client);
     let expected =
         [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];
@@ -336,8 +336,8 @@ async fn client_knows_sizes_of_cancelled_request_stream() {
     let chunks = || [1, 2, 3].map(|length| Chunk { data: vec![7; length] });
     client.sink(iter(chunks())).await.expect("it is served");
     let without_end = futures_util::stream::iter(chunks()).chain(futures_util::stream::pending());
-    let given_up = tokio::time::timeout(Duration::from_millis(50), client.sink(without_end));
-    given_up.await.expect_err("its stream does not end");
+    let abandoned = tokio::time::timeout(Duration::from_millis(50), client.sink(without_end));
+    abandoned.await.expect_err("its stream does not end");
     until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
     let ended = noting.ended.lock().unwrap().clone();
     let sizes = |side, code| {

@@ -195,7 +195,7 @@ impl Interop for Busy {
 }
 
 #[test]
-fn always_ready_handler_gets_bounded_worker_turns() {
+fn always_ready_handler_gets_bounded_worker_polls() {
     for backend in backends() {
         let busy = Busy::default();
         caller().block_on(async {
@@ -219,20 +219,20 @@ impl Drop for Dropped {
 
 /// Waits for ever once it has begun.
 #[derive(Clone)]
-struct Waiting {
-    begun: mpsc::UnboundedSender<()>,
+struct WaitingService {
+    started: mpsc::UnboundedSender<()>,
     dropped: mpsc::UnboundedSender<Option<Id>>,
 }
 
-impl Waiting {
+impl WaitingService {
     async fn wait<T>(&self) -> T {
         let _dropped = Dropped(self.dropped.clone());
-        self.begun.send(()).expect("the test waits");
+        self.started.send(()).expect("the test waits");
         pending().await
     }
 }
 
-impl Interop for Waiting {
+impl Interop for WaitingService {
     async fn sum_up(&self, _request: Request<Streaming<Count>>) -> Reply<Sum> {
         self.wait().await
     }
@@ -247,18 +247,18 @@ impl Interop for Waiting {
 #[test]
 fn cancelled_handlers_drop_in_runtime_of_caller() {
     for backend in backends() {
-        let ((begun, mut begins), (dropped, mut drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let ((started, mut begins), (dropped, mut drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         let serving = caller();
         let server = Server::builder().io_backend(*backend).workers(Workers::Threads(1));
-        let service = InteropServer::new(Waiting { begun, dropped });
+        let service = InteropServer::new(WaitingService { started, dropped });
         let address = serving.block_on(serve(server.add_service(service)));
         caller().block_on(async {
             let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
             // From its reply on the client knows that the server takes cancellations.
             client.add(AddRequest::default()).await.expect("it answers");
-            let mut waiting = Box::pin(client.describe(Scalars::default()));
-            tokio::select! { _ = &mut waiting => panic!("it waits"), _ = begins.recv() => {} }
-            drop(waiting);
+            let mut call = Box::pin(client.describe(Scalars::default()));
+            tokio::select! { _ = &mut call => panic!("it waits"), _ = begins.recv() => {} }
+            drop(call);
             assert_eq!(drops.recv().await, Some(Some(serving.handle().id())));
             let (_requests, counts) = RequestStream::channel(1);
             let mut streaming = Box::pin(client.sum_up(counts));
@@ -271,18 +271,18 @@ fn cancelled_handlers_drop_in_runtime_of_caller() {
 
 /// Holds something as long as its handlers run.
 #[derive(Clone)]
-struct Held(Arc<()>, mpsc::UnboundedSender<()>);
+struct HoldingService(Arc<()>, mpsc::UnboundedSender<()>);
 
-impl Interop for Held {
+impl Interop for HoldingService {
     async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
-        let (_held, mut counts) = (self.0.clone(), request.into_inner());
+        let (_canary, mut counts) = (self.0.clone(), request.into_inner());
         self.1.send(()).expect("the test waits");
         while counts.message().await?.is_some() {}
         Ok(Response::new(Sum::default()))
     }
 
     async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
-        let _held = self.0.clone();
+        let _canary = self.0.clone();
         self.1.send(()).expect("the test waits");
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(Response::new(Text::default()))
@@ -294,9 +294,9 @@ impl Interop for Held {
 #[test]
 fn handlers_on_workers_end_with_the_runtime_of_their_server() {
     for backend in backends() {
-        let (held, (told, mut begun)) = (Arc::new(()), mpsc::unbounded_channel());
+        let (canary, (events, mut started)) = (Arc::new(()), mpsc::unbounded_channel());
         let (serving, calling) = (caller(), caller());
-        let service = Held(held.clone(), told);
+        let service = HoldingService(canary.clone(), events);
         let server = Server::builder().io_backend(*backend).workers(Workers::Threads(1));
         let server = serve(server.add_service(InteropServer::new(service)));
         let address = serving.block_on(server);
@@ -304,17 +304,17 @@ fn handlers_on_workers_end_with_the_runtime_of_their_server() {
             let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
             let (_requests, counts) = RequestStream::channel(1);
             let mut streaming = pin!(client.sum_up(counts));
-            let mut waiting = pin!(client.describe(Scalars::default()));
+            let mut call = pin!(client.describe(Scalars::default()));
             tokio::select! {
                 biased;
                 _ = &mut streaming => panic!("its requests have not ended"),
-                _ = &mut waiting => panic!("it takes an hour"),
-                () = async { for _ in 0..2 { begun.recv().await.expect("it begins"); } } => {}
+                _ = &mut call => panic!("it takes an hour"),
+                () = async { for _ in 0..2 { started.recv().await.expect("it begins"); } } => {}
             }
             // Those of its handlers, of its methods, and this one.
-            assert!(Arc::strong_count(&held) > 2);
+            assert!(Arc::strong_count(&canary) > 2);
             serving.shutdown_background();
-            until("handlers and methods have been dropped", || Arc::strong_count(&held) == 1).await;
+            until("handlers and methods have been dropped", || Arc::strong_count(&canary) == 1).await;
         });
     }
 }

@@ -26,19 +26,19 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
     let server = Server::builder().add_service(InteropServer::new(Texts));
     let client = InteropClient::connect(serve(server).await.to_string()).await.unwrap();
     let mut messages = client.chat(frpc::iter([])).await.unwrap().into_inner();
-    let (mut text, mut heard, mut moved) = (Text::default(), Vec::new(), 0);
+    let (mut text, mut received, mut moved) = (Text::default(), Vec::new(), 0);
     while messages.message_over(&mut text).await.unwrap() {
-        heard.push(text.value.clone());
+        received.push(text.value.clone());
         let roomy = String::with_capacity(text.value.len() + 64);
         let mine = (roomy.as_ptr(), roomy.capacity());
         text.value = roomy;
         // Whether the next message is where this one was is known when it has come.
         if let Some(next) = read(&mut messages, &mut text).await {
             moved += usize::from((text.value.as_ptr(), text.value.capacity()) != mine);
-            heard.push(next);
+            received.push(next);
         }
     }
-    assert_eq!(heard, texts().collect::<Vec<_>>());
+    assert_eq!(received, texts().collect::<Vec<_>>());
     // The first two, the long one, and its successor.
     assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
 }

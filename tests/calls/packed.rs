@@ -155,7 +155,7 @@ impl Greeter for Host {
 }
 
 #[tokio::test]
-async fn metadata_goes_with_packed_requests_and_replies_as_it_is() {
+async fn packed_messages_carry_metadata_unchanged() {
     let method = ["greet.Greeter/Greet"];
     let server = Server::builder().add_service(GreeterServer::new(Host)).compress(method);
     let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");

@@ -31,7 +31,7 @@ impl Protocol for Unused {
 
 /// Reports when a call begins. The first one occupies its thread, within a poll, until it is released.
 struct Blocking {
-    begun: events::UnboundedSender<()>,
+    started: events::UnboundedSender<()>,
     is_first: AtomicBool,
     go_on: parking_lot::Mutex<mpsc::Receiver<()>>,
 }
@@ -40,7 +40,7 @@ impl Interop for Blocking {
     left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
-        let _ = self.begun.send(());
+        let _ = self.started.send(());
         if self.is_first.swap(false, Ordering::SeqCst) {
             tokio::task::block_in_place(|| self.go_on.lock().recv().expect("the test lets it go"));
         }
@@ -50,10 +50,10 @@ impl Interop for Blocking {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
-    let (begun, mut begins) = events::unbounded_channel();
+    let (started, mut begins) = events::unbounded_channel();
     let (unused, mut is_unused) = events::unbounded_channel();
     let (let_go, go_on) = mpsc::channel();
-    let service = Blocking { begun, is_first: AtomicBool::new(true), go_on: go_on.into() };
+    let service = Blocking { started, is_first: AtomicBool::new(true), go_on: go_on.into() };
     let server = Server::builder()
         .policy(Policy::AtMost(1))
         .config(Config::default().ping_interval(Duration::from_millis(20)))
@@ -110,21 +110,21 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
-            let held = Holding::new();
+            let gate = Holding::new();
             let config = Config::default().calls_max(1).body_max(2048);
-            let server = Server::builder().config(config).add_service(InteropServer::new(held.clone()));
+            let server = Server::builder().config(config).add_service(InteropServer::new(gate.clone()));
             let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
             let client = InteropClient::new(channel.clone());
             let begin = || Box::pin(client.do_nothing(Empty {}));
             let mut first = begin();
-            tokio::select! { reply = &mut first => panic!("it is held: {reply:?}"), () = held.0.0.notified() => {} }
+            tokio::select! { reply = &mut first => panic!("it is held: {reply:?}"), () = gate.0.0.notified() => {} }
             let looking = Arc::new(Looking(channel.connection().expect("it is open"), AtomicUsize::new(0)));
             let waker = Waker::from(looking.clone());
             let (mut second, mut third) = (begin(), begin());
             let (mut idly, mut looks) = (Context::from_waker(Waker::noop()), Context::from_waker(&waker));
             assert!(second.as_mut().poll(&mut idly).is_pending(), "there is one place");
             assert!(third.as_mut().poll(&mut looks).is_pending(), "there is one place");
-            held.0.1.add_permits(1);
+            gate.0.1.add_permits(1);
             first.await.expect("it was released");
             assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
             let long = Payload { seq: 1, data: vec![0; 4096] };
@@ -139,17 +139,17 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
 
 #[tokio::test]
 async fn stream_refused_for_memory_reports_not_run() {
-    let held = Holding::new();
-    let server = Server::builder().memory_max(4096).add_service(InteropServer::new(held.clone()));
+    let gate = Holding::new();
+    let server = Server::builder().memory_max(4096).add_service(InteropServer::new(gate.clone()));
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
     let client = InteropClient::new(channel);
-    let mut waiting = Vec::new();
+    let mut pending = Vec::new();
     loop {
         // Each takes 768 bytes as long as it waits.
         let mut call = Box::pin(client.do_nothing(Empty {}));
         tokio::select! {
             reply = &mut call => break assert_eq!(reply.expect_err("it is held").code(), Code::ResourceExhausted),
-            () = held.0.0.notified() => waiting.push(call),
+            () = gate.0.0.notified() => pending.push(call),
         }
     }
     let refused = match client.count_up(Range { from: 0, count: 3 }).await {

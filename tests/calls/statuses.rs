@@ -71,12 +71,12 @@ async fn missing_service_is_unimplemented_ten_thousand_times() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn missing_service_is_unimplemented_on_new_connections() {
     let address = serve(Server::builder()).await.to_string();
-    for turn in 0..100 {
+    for round in 0..100 {
         for is_named in [false, true] {
             let builder = Channel::builder();
             let builder = if is_named { builder.calls::<InteropClient>() } else { builder };
             let client = InteropClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
-            assert_refused(call(&client, turn % 4, None).await, Code::Unimplemented);
+            assert_refused(call(&client, round % 4, None).await, Code::Unimplemented);
         }
     }
 }
@@ -244,13 +244,13 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
 
 #[tokio::test(start_paused = true)]
 async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
-    for is_lost in [false, true] {
+    for is_disconnected in [false, true] {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;
         let (sender, requests) = RequestStream::channel(1);
         let mut answers = client.chat(requests).await.expect("it begins").into_inner();
         answers.message().await.expect("the stream continues").expect("the stream continues");
-        if is_lost {
+        if is_disconnected {
             silence.notify_one();
         } else {
             drop(answers);
@@ -262,7 +262,7 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
                 }
             }
         };
-        let code = if is_lost { Code::Unavailable } else { Code::Cancelled };
+        let code = if is_disconnected { Code::Unavailable } else { Code::Cancelled };
         let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("it is notified");
         assert_eq!(refusal.code(), code, "the client got {refusal}");
         let refusal = tokio::time::timeout(PATIENCE, refusals.recv()).await.expect("it is notified").expect("it fails");
@@ -308,13 +308,13 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
             }
             let (asking, _handed) = channel.handing_off();
             let asking = InteropClient::new(asking);
-            let ask = || {
+            let send_call = || {
                 let mut request = Request::new(Empty {});
                 request.set_timeout(PATIENCE);
                 block_on(asking.do_nothing(request))
             };
             // The server may not have taken in yet that the last stream is over.
-            let answered = std::iter::repeat_with(ask)
+            let answered = std::iter::repeat_with(send_call)
                 .find(|answered| !answered.as_ref().is_err_and(|status| status.code() == Code::FailedPrecondition));
             answered.expect("it is answered").expect("it is served");
             let mut request = Request::new(SleepRequest { millis: 60_000, tag: 1 });

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 
 /// A call as an observer has seen it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ObservedCall {
     side: CallSide,
     method: &'static str,
-    came: Option<TraceContext>,
+    received: Option<TraceContext>,
     made: TraceContext,
     ended: Option<CallEnd>,
 }
@@ -22,38 +22,39 @@ struct Seen {
 /// Gives each call its own span, in the trace of the caller.
 #[derive(Clone, Default)]
 struct Marking {
-    seen: Arc<Mutex<Vec<Seen>>>,
+    observed: Arc<Mutex<Vec<ObservedCall>>>,
     spans: Arc<AtomicU8>,
 }
 
 impl Marking {
-    fn next(&self, came: Option<TraceContext>) -> TraceContext {
+    fn next(&self, received: Option<TraceContext>) -> TraceContext {
         let span = [self.spans.fetch_add(1, Ordering::SeqCst) + 1; 8];
-        let trace = came.map_or([7; 16], |came| came.trace_id());
-        TraceContext::new(trace, span, came.is_none_or(|came| came.is_sampled())).expect("the ids are not zero")
+        let trace = received.map_or([7; 16], |received| received.trace_id());
+        TraceContext::new(trace, span, received.is_none_or(|received| received.is_sampled()))
+            .expect("the ids are not zero")
     }
 
-    fn of(&self, side: CallSide) -> Vec<Seen> {
-        self.seen.lock().unwrap().iter().filter(|seen| seen.side == side).copied().collect()
+    fn of(&self, side: CallSide) -> Vec<ObservedCall> {
+        self.observed.lock().unwrap().iter().filter(|observed| observed.side == side).copied().collect()
     }
 }
 
 impl Observer for Marking {
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         let made = self.next(*trace);
-        let mut seen = self.seen.lock().unwrap();
-        seen.push(Seen { side: about.side(), method: about.method(), came: *trace, made, ended: None });
+        let mut observed = self.observed.lock().unwrap();
+        observed.push(ObservedCall { side: about.side(), method: about.method(), received: *trace, made, ended: None });
         *trace = Some(made);
-        Token(seen.len() as u64)
+        Token(observed.len() as u64)
     }
 
     fn end(&self, _about: &ObservedMethod, token: Token, ended: &CallEnd) {
-        self.seen.lock().unwrap()[token.0 as usize - 1].ended = Some(*ended);
+        self.observed.lock().unwrap()[token.0 as usize - 1].ended = Some(*ended);
     }
 
     fn retry(&self, about: &ObservedMethod, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
-        let seen = self.seen.lock().unwrap()[token.0 as usize - 1];
-        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "the context sent with the call");
+        let observed = self.observed.lock().unwrap()[token.0 as usize - 1];
+        assert_eq!((observed.method, Some(observed.made)), (about.method(), *trace), "the context sent with the call");
         *trace = Some(self.next(*trace));
     }
 }
@@ -83,8 +84,8 @@ async fn relayed(marking: &Marking, between: Option<&Marking>) -> ExtensionClien
     client(serve(first).await, Some(marking)).await
 }
 
-fn parents(seen: &[Seen]) -> Vec<Option<[u8; 8]>> {
-    seen.iter().map(|seen| seen.came.map(|came| came.span_id())).collect()
+fn parents(observed: &[ObservedCall]) -> Vec<Option<[u8; 8]>> {
+    observed.iter().map(|observed| observed.received.map(|received| received.span_id())).collect()
 }
 
 #[tokio::test]
@@ -93,22 +94,23 @@ async fn nested_call_span_has_handler_span_as_parent() {
         let marking = Marking::default();
         let client = relayed(&marking, Some(&marking)).await;
         client.ask(Time { millis }).await.expect("it is answered");
-        let seen = marking.seen.lock().unwrap().clone();
-        let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
+        let observed = marking.observed.lock().unwrap().clone();
+        let sides: Vec<_> = observed.iter().map(|observed| observed.side).collect();
         assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
-        assert_eq!(parents(&seen), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
-        assert!(seen.iter().all(|seen| seen.made.trace_id() == [7; 16] && seen.made.is_sampled()));
-        let remote: Vec<_> = seen.iter().map(|seen| seen.came.is_some_and(|came| came.is_remote())).collect();
+        assert_eq!(parents(&observed), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
+        assert!(observed.iter().all(|observed| observed.made.trace_id() == [7; 16] && observed.made.is_sampled()));
+        let remote: Vec<_> =
+            observed.iter().map(|observed| observed.received.is_some_and(|received| received.is_remote())).collect();
         assert_eq!(remote, [false, true, false, true], "a peer may state any context");
     }
 }
 
 #[tokio::test]
-async fn ends_without_an_observer_pass_a_context_on_as_it_came() {
+async fn unobserved_ends_forward_trace_context() {
     let marking = Marking::default();
     let client = relayed(&marking, None).await;
     client.ask(Time { millis: 1 }).await.expect("it is answered");
-    assert_eq!(parents(&marking.seen.lock().unwrap()), [None, Some([1; 8])]);
+    assert_eq!(parents(&marking.observed.lock().unwrap()), [None, Some([1; 8])]);
 }
 
 #[tokio::test]
@@ -127,8 +129,8 @@ async fn trace_context_passes_with_every_call_option() {
     let mut chunks = client.flood(Time { millis: 3 }).await.expect("it is served").into_inner();
     while chunks.message().await.expect("nothing fails").is_some() {}
     client.sink(frpc::iter([])).await.expect("it is served");
-    until("all have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
-    let made: Vec<_> = marking.of(CallSide::Client).iter().map(|seen| Some(seen.made.span_id())).collect();
+    until("all have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some())).await;
+    let made: Vec<_> = marking.of(CallSide::Client).iter().map(|observed| Some(observed.made.span_id())).collect();
     assert_eq!((made.len(), parents(&marking.of(CallSide::Server))), (4, made));
 }
 
@@ -162,7 +164,8 @@ async fn observers_of_both_ends_get_stream_sizes() {
     while let Some(chunk) = chunks.message().await.expect("nothing fails") {
         longest += chunk.data.len() as u64;
     }
-    until("both ends have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
+    until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some()))
+        .await;
     let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
     assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
     // The sender's count has the headers of packets.
@@ -211,11 +214,15 @@ async fn server_to_client_calls_are_observed_and_traced() {
     for _ in 0..2 {
         client.get(Time { millis: 1 }).await.expect("it is served");
     }
-    let seen = marking.seen.lock().unwrap().clone();
-    let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
+    let observed = marking.observed.lock().unwrap().clone();
+    let sides: Vec<_> = observed.iter().map(|observed| observed.side).collect();
     assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
-    assert_eq!(parents(&seen), [None, Some([1; 8]), None, Some([3; 8])]);
-    assert!(seen[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0), "{:?}", seen[2]);
+    assert_eq!(parents(&observed), [None, Some([1; 8]), None, Some([3; 8])]);
+    assert!(
+        observed[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0),
+        "{:?}",
+        observed[2]
+    );
 }
 
 #[tokio::test]
@@ -226,10 +233,10 @@ async fn work_outside_handlers_carries_given_context() {
     let context = TraceContext::new([1; 16], [9; 8], false).expect("the ids are not zero");
     client.get(Time::default()).await.expect("it is served");
     context.carry(client.get(Time::default())).await.expect("it is served");
-    let seen = marking.of(CallSide::Server);
-    assert_eq!(parents(&seen), [None, Some([9; 8])]);
-    assert_eq!(seen[1].made.trace_id(), [1; 16]);
-    assert!(!seen[1].made.is_sampled());
+    let observed = marking.of(CallSide::Server);
+    assert_eq!(parents(&observed), [None, Some([9; 8])]);
+    assert_eq!(observed[1].made.trace_id(), [1; 16]);
+    assert!(!observed[1].made.is_sampled());
 }
 
 #[tokio::test]
@@ -258,7 +265,7 @@ async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
     let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("the server listens");
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("it is open");
     until("it was called", || called.lock().unwrap().len() == 1).await;
-    let seen = marking.of(CallSide::Server);
-    assert_eq!(seen[0].came.map(|came| came.to_string()).as_deref(), metadata.get("traceparent"));
-    assert_eq!(seen[0].made.trace_id()[..2], [0x4B, 0xF9]);
+    let observed = marking.of(CallSide::Server);
+    assert_eq!(observed[0].received.map(|received| received.to_string()).as_deref(), metadata.get("traceparent"));
+    assert_eq!(observed[0].made.trace_id()[..2], [0x4B, 0xF9]);
 }

@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that reports its connections.
 async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
-    let (told, connections) = mpsc::unbounded_channel();
-    let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+    let (sender, connections) = mpsc::unbounded_channel();
+    let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
     (serve_interop_with(builder).await, connections)
 }
 
@@ -89,7 +89,7 @@ impl Interop for PingPong {
 }
 
 #[tokio::test]
-async fn handlers_of_both_ends_call_their_callers_in_turn() {
+async fn handlers_of_both_ends_call_their_callers() {
     let address = serve(Server::builder().add_service(InteropServer::new(PingPong))).await;
     let channel = Channel::builder().add_service(InteropServer::new(PingPong)).connect(address.to_string()).await;
     let client = InteropClient::new(channel.unwrap());
@@ -231,9 +231,9 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
 
 /// A server with little memory that reports its connections.
 async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
-    let (told, connections) = mpsc::unbounded_channel();
+    let (sender, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().memory_max(memory_max);
-    (serve_interop_with(builder.on_connect(move |connection| drop(told.send(connection.clone())))).await, connections)
+    (serve_interop_with(builder.on_connect(move |connection| drop(sender.send(connection.clone())))).await, connections)
 }
 
 #[tokio::test]
@@ -246,11 +246,11 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let calling = tokio::spawn(async move { called.sleep(long).await });
     let dialled = agent.connection().unwrap();
     until("the agent is at work", || dialled.running() == 1).await;
-    let held = connection.charge_request(100_000);
+    let charge = connection.charge_request(100_000);
     let agent = InteropClient::new(agent);
     let status = agent.sleep(SleepRequest::default()).await.expect_err("there is no memory");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
-    drop(held);
+    drop(charge);
     agent.sleep(SleepRequest::default()).await.expect("the connection lives");
     assert!(!calling.is_finished(), "the server's own call continues");
 }
@@ -273,14 +273,14 @@ async fn calls_end_with_connection_and_none_begins_later() {
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
     let called = InteropClient::new(Channel::from_connection(&connection));
-    let waiting = tokio::spawn({
+    let call = tokio::spawn({
         let called = called.clone();
         async move { called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() }).await }
     });
     called.add(AddRequest::default()).await.unwrap();
     drop(agent);
-    let lost = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap_err();
-    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
+    let error = tokio::time::timeout(PATIENCE, call).await.unwrap().unwrap().unwrap_err();
+    assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true));
     let after = called.add(AddRequest::default()).await.unwrap_err();
     assert_eq!((after.code(), after.may_have_run()), (Code::Unavailable, false));
     assert_eq!(called.count_up(Range::default()).await.unwrap_err().code(), Code::Unavailable);
@@ -373,8 +373,8 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
 #[tokio::test]
 async fn an_agent_that_stays_connected_comes_back_by_itself() {
     let bind = |address: String| async move {
-        let (told, connections) = mpsc::unbounded_channel();
-        let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+        let (sender, connections) = mpsc::unbounded_channel();
+        let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
         (builder.bind(address).await.expect("the port is free"), connections)
     };
     let (server, mut connections) = bind("127.0.0.1:0".to_owned()).await;

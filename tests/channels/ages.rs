@@ -69,10 +69,10 @@ async fn streams_outlive_the_age_of_their_connection() {
 async fn call_beyond_the_grace_ends_with_its_connection() {
     let grace = Duration::from_secs(30);
     let (server, client) = connected(|builder| builder.max_connection_age_grace(grace)).await;
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let status = client.sleep(sleep(3600)).await.expect_err("its connection is closed");
     assert_eq!(status.code(), Code::Unavailable, "{status}");
-    let took = begun.elapsed();
+    let took = started.elapsed();
     assert!(took >= AGE * 9 / 10 + grace && took <= AGE * 11 / 10 + grace + Duration::from_secs(1), "{took:?}");
     assert_eq!(server.stats().closed_by(CloseKind::MaxAge), 1);
 }

@@ -45,13 +45,13 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
         async move { client.sleep(sleep(10_000)).await }
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let waiting = tokio::spawn(async move { client.add(SUM).await });
+    let call = tokio::spawn(async move { client.add(SUM).await });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!waiting.is_finished(), "its server takes one call at a time");
-    let told = Instant::now();
+    assert!(!call.is_finished(), "its server takes one call at a time");
+    let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    waiting.await.expect("no task panics").expect("the other server answers");
-    assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
+    call.await.expect("no task panics").expect("the other server answers");
+    assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
     long.await.expect("no task panics").expect("a call that was sent is answered on its connection");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
 }
@@ -62,17 +62,17 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let (texts, requests) = RequestStream::channel(1);
     let mut long = client.chat(requests).await.expect("there is a place").into_inner();
-    let waiting = tokio::spawn({
+    let call = tokio::spawn({
         let client = client.clone();
         async move { client.count_up(Range { from: 7, count: 1 }).await?.into_inner().message().await }
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!waiting.is_finished(), "its server takes one stream at a time");
-    let told = Instant::now();
+    assert!(!call.is_finished(), "its server takes one stream at a time");
+    let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    let counted = waiting.await.expect("no task panics").expect("the other server answers");
+    let counted = call.await.expect("no task panics").expect("the other server answers");
     assert_eq!(counted.map(|count| count.value), Some(7));
-    assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
+    assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
     texts.send(Text { value: "a".into() }).await.expect("an open stream stays on its connection");
     assert_eq!(long.message().await.expect("it lives").expect("it is answered").value, "re:a");
     assert_eq!(next.stats().opened(), 1);
@@ -112,7 +112,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
         .await
         .expect("it says that it takes one call at a time");
     let client = InteropClient::new(channel.clone());
-    let [long, waiting] = [10_000, 0].map(|millis| {
+    let [long, call] = [10_000, 0].map(|millis| {
         let client = client.clone();
         tokio::spawn(async move { client.sleep(sleep(millis)).await })
     });
@@ -120,7 +120,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     let connection = channel.connection().expect("it is connected");
     let closed = Instant::now();
     channel.close();
-    let unsent = waiting.await.expect("no task panics");
+    let unsent = call.await.expect("no task panics");
     for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
         let status = status.expect("no call is made");
         assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
@@ -138,12 +138,12 @@ async fn closed_channel_finishes_calls_and_starts_none() {
 async fn channel_closed_while_connecting_leaves_no_connection() {
     let (made, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let go_on = Arc::new(tokio::sync::Notify::new());
-    let told = go_on.clone();
+    let gate = go_on.clone();
     let connector = move || {
-        let (told, made) = (told.clone(), made.clone());
+        let (gate, made) = (gate.clone(), made.clone());
         async move {
             let (here, there) = frisbee::memory();
-            told.notified().await;
+            gate.notified().await;
             drop(made.send(there));
             Ok(here)
         }

@@ -102,8 +102,8 @@ async fn trial_of_a_call_with_effects_runs_at_one_server() {
         async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
     });
     tokio::time::sleep(1000 * SOON).await;
-    let waiting = || states.iter().map(|state| state.waiting.load(Ordering::SeqCst)).collect::<Vec<_>>();
-    assert_eq!(waiting(), [1, 0], "it may run once");
+    let running = || states.iter().map(|state| state.waiting.load(Ordering::SeqCst)).collect::<Vec<_>>();
+    assert_eq!(running(), [1, 0], "it may run once");
     states[0].released.send_replace(true);
     calling.await.expect("it does not panic").expect("it is answered");
 

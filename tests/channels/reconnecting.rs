@@ -69,14 +69,14 @@ async fn retried_call_stays_within_its_timeout() {
         Ok(here)
     });
     let client = ExtensionClient::new(channel.await.expect("connecting is free"));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let late = client.get(Time { millis: 1 }).await.expect_err("no server answers");
     assert_eq!(late.code(), Code::DeadlineExceeded);
-    assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
+    assert_eq!(started.elapsed().as_secs(), TIMEOUT.as_secs());
 }
 
 /// A server that says HELLO with this content, if any, takes everything, answers nothing, and is lost after a second.
-fn soon_lost(hello: &'static [u8]) -> DuplexStream {
+fn short_lived(hello: &'static [u8]) -> DuplexStream {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
         if !hello.is_empty() {
@@ -96,7 +96,7 @@ async fn sent_call_without_retry_reports_maybe_run() {
         let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
         let channel = builder.connect_with_connector(move || {
             let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
-            async move { if first { Ok(soon_lost(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
+            async move { if first { Ok(short_lived(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
         });
         let client = ExtensionClient::new(channel.await.expect("the first is made"));
         let status = client.get(within(timeout)).await.expect_err("no server answers");
@@ -114,7 +114,7 @@ async fn unsent_streaming_call_moves_to_next_connection() {
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         async move {
             // Without credit streams are opened, and no message is sent.
-            Ok(if first { soon_lost(b"fris\x01") } else { in_memory() })
+            Ok(if first { short_lived(b"fris\x01") } else { in_memory() })
         }
     });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
@@ -126,14 +126,15 @@ async fn unsent_streaming_call_moves_to_next_connection() {
 #[tokio::test(start_paused = true)]
 async fn streaming_call_over_lost_connections_waits_once() {
     let patience = Duration::from_secs(5);
-    let channel =
-        Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(soon_lost(b"fris\x01")) });
+    let channel = Channel::builder()
+        .reconnect_patience(patience)
+        .connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
     let status = called.expect("it times out").expect_err("no server takes the request");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-    assert!(begun.elapsed() <= patience + Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(started.elapsed() <= patience + Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -312,8 +313,8 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
         Err(io::ErrorKind::ConnectionRefused.into())
     })
     .await;
-    let begun = tokio::time::Instant::now();
-    while begun.elapsed() < Duration::from_secs(20) {
+    let started = tokio::time::Instant::now();
+    while started.elapsed() < Duration::from_secs(20) {
         let status = client.wait(within(5)).await.expect_err("no server listens");
         assert!(!status.may_have_run(), "{status}");
     }
@@ -324,21 +325,21 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
 #[tokio::test(start_paused = true)]
 async fn a_channel_that_is_dropped_connects_no_longer() {
     let connecting = Arc::new(());
-    let held = connecting.clone();
+    let guard = connecting.clone();
     let (client, dialled) = reconnecting(Channel::builder(), move || {
-        let held = held.clone();
+        let guard = guard.clone();
         async move {
-            let _held = held;
+            let _guard = guard;
             std::future::pending().await
         }
     })
     .await;
     client.wait(within(100)).await.expect_err("no server answers");
     assert_eq!((dialled.load(Ordering::SeqCst), Arc::strong_count(&connecting)), (2, 3));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     drop(client);
     until("no attempt is running", || Arc::strong_count(&connecting) == 1).await;
-    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(started.elapsed() < Duration::from_secs(1));
 }
 
 /// It waited for as long as connecting may take.
@@ -347,14 +348,14 @@ async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
     let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
     for _ in 0..2 {
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         let unary = client.wait(Time::default()).await.map(drop);
         for called in [unary, client.flood(Time::default()).await.map(drop)] {
             let status = called.expect_err("no server answers");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
             assert!(status.message().contains("the connector's target"), "{status}");
         }
-        assert_eq!(begun.elapsed().as_secs(), 2 * patience.as_secs());
+        assert_eq!(started.elapsed().as_secs(), 2 * patience.as_secs());
     }
 }
 

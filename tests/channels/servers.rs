@@ -47,11 +47,11 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
         Err::<tokio::io::DuplexStream, _>(io::ErrorKind::ConnectionRefused.into())
     });
     let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let status = client.get(Time::default()).await.expect_err("no server listens");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(status.message().contains("refused"), "{status}");
-    assert!(begun.elapsed() <= PATIENCE, "{:?}", begun.elapsed());
+    assert!(started.elapsed() <= PATIENCE, "{:?}", started.elapsed());
 }
 
 /// Two servers, and a client that is connected to both.

@@ -41,14 +41,14 @@ async fn connecting_to_other_protocol_names_it() {
         ),
         (&[0x4a, 0, 0, 0, 10, 56], "does not speak Frisbee, check the port"),
     ];
-    for (first, said) in servers {
+    for (first, expected) in servers {
         let failure = failure(first).await;
-        assert!(failure.ends_with(said), "{failure}");
+        assert!(failure.ends_with(expected), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
+async fn silent_server_error_names_possible_causes() {
     let failure = failure(b"").await;
     assert!(
         failure.contains("did not answer a PING in time: it hangs, or the port belongs to another protocol"),
@@ -92,7 +92,7 @@ struct Other {
     /// Whether the connection is closed then, with later bytes of the client unread.
     closes: bool,
     /// The expected text in the failure of a call.
-    said: &'static str,
+    expected: &'static str,
 }
 
 /// What servers of these kinds send to the first bytes of a client of Frisbee.
@@ -102,7 +102,7 @@ const OTHERS: [Other; 9] = [
         greeting: b"",
         answer: b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400 Bad Request",
         closes: true,
-        said: "speaks HTTP/1, not Frisbee: check the port",
+        expected: "speaks HTTP/1, not Frisbee: check the port",
     },
     Other {
         name: "HTTP/2 that waits for its preface",
@@ -110,14 +110,14 @@ const OTHERS: [Other; 9] = [
         // SETTINGS, then GOAWAY with PROTOCOL_ERROR.
         answer: &[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         closes: true,
-        said: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
+        expected: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
     },
     Other {
         name: "gRPC",
         greeting: &[0, 0, 18, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 200, 0, 4, 0, 16, 0, 0, 0, 5, 0, 0, 64, 0],
         answer: &[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         closes: true,
-        said: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
+        expected: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
     },
     Other {
         name: "TLS",
@@ -125,42 +125,42 @@ const OTHERS: [Other; 9] = [
         // The alert `protocol_version`.
         answer: &[21, 3, 3, 0, 2, 2, 70],
         closes: true,
-        said: "speaks TLS and this end does not: set `tls` here",
+        expected: "speaks TLS and this end does not: set `tls` here",
     },
     Other {
         name: "the old header, by its answer to a PING",
         greeting: b"",
         answer: &[0, 0, 0, 1, 0, 0, 0, 0],
         closes: false,
-        said: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
+        expected: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
     },
     Other {
         name: "the old header, by its own PING",
         greeting: &[0, 0, 0, 0, 0, 0, 0, 0],
         answer: b"",
         closes: false,
-        said: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
+        expected: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
     },
     Other {
         name: "Redis",
         greeting: b"",
         answer: b"-ERR Protocol error: unbalanced quotes in request\r\n",
         closes: true,
-        said: "speaks Redis, not Frisbee: check the port",
+        expected: "speaks Redis, not Frisbee: check the port",
     },
     Other {
         name: "SSH",
         greeting: b"SSH-2.0-OpenSSH_9.6p1 Debian-3\r\n",
         answer: b"Invalid SSH identification string.\r\n",
         closes: true,
-        said: "speaks SSH, not Frisbee: check the port",
+        expected: "speaks SSH, not Frisbee: check the port",
     },
     Other {
         name: "nothing",
         greeting: b"",
         answer: b"",
         closes: false,
-        said: "did not answer a PING in time: it hangs, or the port belongs to another protocol in which the client \
+        expected: "did not answer a PING in time: it hangs, or the port belongs to another protocol in which the client \
                speaks first",
     },
 ];
@@ -190,7 +190,7 @@ impl Other {
     fn check(self, way: &str, failure: &Status) {
         let text = failure.to_string();
         assert_eq!(failure.code(), Code::Unavailable, "{way}, {}: {text}", self.name);
-        assert!(text.ends_with(self.said), "{way}, {}: {text}", self.name);
+        assert!(text.ends_with(self.expected), "{way}, {}: {text}", self.name);
         let old = self.name.starts_with("the old header");
         assert_eq!(text.contains("HeaderForm::Old"), old, "{way}, {}: {text}", self.name);
     }
@@ -231,13 +231,13 @@ async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
     };
     let channel = Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await;
     let client = InteropClient::new(channel.expect("it is in memory"));
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..3 {
         let failure = client.add(AddRequest::default()).await.expect_err("it answers no call");
         assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
         assert!(!failure.may_have_run(), "{failure}");
     }
-    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(started.elapsed(), Duration::ZERO);
     assert_eq!(dialled.load(Ordering::Relaxed), 1);
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(dialled.load(Ordering::Relaxed), 1, "no call is made");
@@ -268,7 +268,7 @@ async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
         let connection = connection.expect("it listens");
         connection.peer_known().await.expect_err("the peer does not speak Frisbee");
         let reason = connection.closed().await.to_string();
-        assert!(reason.ends_with(other.said), "{}: {reason}", other.name);
+        assert!(reason.ends_with(other.expected), "{}: {reason}", other.name);
     }
 }
 

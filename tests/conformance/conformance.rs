@@ -50,7 +50,7 @@ fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
     let mut go = go::Encoder::start(DESCRIPTORS);
     let pool = pool();
     let mut random = Random::new(seed);
-    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut with_json = 0;
     for at in 0..count {
         // Each message in turn, so that even a short run has all of them.
@@ -79,8 +79,8 @@ fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
                 around(&expected),
             );
         }
-        *seen.entry(name).or_default() += 1;
+        *counts.entry(name).or_default() += 1;
     }
     assert!(with_json * 10 >= count * 9, "only {with_json} of {count} values have JSON");
-    assert!(count < 2000 || seen.len() == MESSAGES.len());
+    assert!(count < 2000 || counts.len() == MESSAGES.len());
 }

@@ -102,8 +102,8 @@ mod server {
         let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/suite.bin"))[..])?;
         let service = pool.get_service_by_name(Conformance::NAME).ok_or("the suite has another service")?;
         let methods = service.methods().map(|method| {
-            let known = METHODS.iter().find(|(name, _)| *name == method.name());
-            Ok::<_, Box<dyn Error>>((method, known.ok_or("the suite has another method")?.1))
+            let numbered = METHODS.iter().find(|(name, _)| *name == method.name());
+            Ok::<_, Box<dyn Error>>((method, numbered.ok_or("the suite has another method")?.1))
         });
         Ok(forward.service(LAYOUT, None, methods.collect::<Result<Vec<_>, _>>()?))
     }

@@ -132,9 +132,9 @@ async fn connection_aborted_during_last_write_ends_at_once() {
 #[tokio::test]
 async fn closing_server_holds_last_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
-        let said = connection
+        let sent = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
-        said.expect("it is open").expect("it is short enough");
+        sent.expect("it is open").expect("it is short enough");
         connection.close();
     });
     let address = serve_interop_with(builder.first_header_timeout(Duration::from_millis(100))).await;
@@ -149,13 +149,13 @@ async fn closing_server_holds_last_packets_until_first_header() {
 
 #[tokio::test(start_paused = true)]
 async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
-    let (tells, mut told) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("the test waits"));
     let server = frisbee::Server::builder().build(handlers).unwrap();
     let (mut here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     here.write_all(&[packet(1, 2, b"open"), packet(1, 2, b"message")].concat()).await.expect("the server reads");
-    let mut stream = told.recv().await.expect("it comes");
+    let mut stream = receiver.recv().await.expect("it comes");
     assert_eq!(stream.recv().await.expect("it is there"), "message");
     let reads = tokio::spawn(async move { stream.recv().await });
     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -194,9 +194,9 @@ async fn first_request_in_flight_at_shutdown_is_served() {
 #[tokio::test(start_paused = true)]
 async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let (server, _silent, serving) = accepted().await;
-    let begun = Instant::now();
+    let started = Instant::now();
     server.shutdown().await;
-    assert!(begun.elapsed() < Duration::from_secs(4), "it waited for {:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "it waited for {:?}", started.elapsed());
     timeout(PATIENCE, serving).await.expect("it is over").expect("no task panics");
 }
 
@@ -215,8 +215,8 @@ impl Protocol for Farewell {
     }
 
     fn going_away(&self, connection: &mut Connection) {
-        let said = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        said.expect("it is open").expect("it is short enough");
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
+        sent.expect("it is open").expect("it is short enough");
     }
 }
 
@@ -226,15 +226,15 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
     let _connection = Client::builder().connect_io(here, Farewell).await.expect("it is in memory");
     there.write_all(&[packet(0, 3, b"fris\x01"), packet(0, 4, b"")].concat()).await.expect("the client reads");
-    let heard = packet(0, 4, b"");
-    let mut said = Vec::new();
+    let going_away = packet(0, 4, b"");
+    let mut sent = Vec::new();
     let hears = async {
-        while !said.ends_with(&heard) {
-            said.push(there.read_u8().await.expect("the client writes"));
+        while !sent.ends_with(&going_away) {
+            sent.push(there.read_u8().await.expect("the client writes"));
         }
     };
     timeout(PATIENCE, hears).await.expect("it says so");
-    assert!(said.ends_with(&[packet(1, 10, b""), heard.clone()].concat()), "{said:x?}");
+    assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
 /// Has a request in progress until it is released.
@@ -257,19 +257,21 @@ impl Protocol for Asking {
 #[tokio::test(start_paused = true)]
 async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
     for is_busy in [false, true] {
-        let asks = Arc::new(AtomicBool::new(is_busy));
-        let server =
-            frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone())).unwrap();
+        let is_asking = Arc::new(AtomicBool::new(is_busy));
+        let server = frisbee::Server::builder()
+            .shutdown_timeout(Duration::from_secs(60))
+            .build(Asking(is_asking.clone()))
+            .unwrap();
         let (connection, _) = connected(&server).await;
-        let begun = Instant::now();
+        let started = Instant::now();
         let stopping = tokio::spawn(async move { server.shutdown().await });
         tokio::time::sleep(Duration::from_secs(10)).await;
         assert_eq!(connection.is_closed(), !is_busy);
-        asks.store(false, Ordering::SeqCst);
+        is_asking.store(false, Ordering::SeqCst);
         // The outcome of a request comes from the peer.
         let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
         stopping.await.expect("no task panics");
-        assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
     }
 }
 
@@ -341,10 +343,10 @@ impl Protocol for Hasty {
         Routed::Continue
     }
 
-    fn batch_ended(&self, has_said: &mut bool, batch: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
-        if !std::mem::replace(has_said, true) {
-            let said = batch.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
-            said.expect("it is short enough");
+    fn batch_ended(&self, has_requested: &mut bool, batch: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
+        if !std::mem::replace(has_requested, true) {
+            let sent = batch.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
+            sent.expect("it is short enough");
             self.0.add_permits(1);
         }
         batch.again_when_written();
@@ -354,14 +356,14 @@ impl Protocol for Hasty {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn self_waking_router_does_not_starve_others() {
-    let said = Arc::new(Semaphore::new(0));
-    let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(said.clone())).await;
+    let sent = Arc::new(Semaphore::new(0));
+    let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(sent.clone())).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let _first = TcpStream::connect(address).await.expect("the server listens");
     let mut second = Raw::connect(address).await;
-    let _both = said.acquire_many(2).await.expect("it is open");
+    let _both = sent.acquire_many(2).await.expect("it is open");
     second.write(&packet(1, 10, b"echo")).await;
     let answers = [second.next().await, second.next().await].map(|answer| answer.expect("it answers").body);
     assert_eq!(answers, ["welcome", "echo"]);
@@ -369,29 +371,29 @@ async fn self_waking_router_does_not_starve_others() {
 
 #[tokio::test]
 async fn packets_before_first_header_take_form_of_peer() {
-    let said = Arc::new(Semaphore::new(0));
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(said.clone())).await;
+    let sent = Arc::new(Semaphore::new(0));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(sent.clone())).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
-    let _said = said.acquire().await.expect("it is open");
+    let _permit = sent.acquire().await.expect("it is open");
     // A packet with an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");
     socket.write_all(&packet.take_bytes()).await.expect("the server reads");
     let (mut decoder, mut received) = (Decoder::new(HeaderForm::Old, 1024), BytesMut::new());
     for body in ["welcome", "echo"] {
-        let came = loop {
+        let decoded = loop {
             let mut rest = received.split().freeze();
-            let came = decoder.next(&mut rest).expect("it keeps to the protocol");
+            let decoded = decoder.next(&mut rest).expect("it keeps to the protocol");
             received.extend_from_slice(&rest);
-            match came {
-                Some(came) => break came,
+            match decoded {
+                Some(decoded) => break decoded,
                 None => assert_ne!(socket.read_buf(&mut received).await.expect("it answers"), 0),
             }
         };
-        assert_eq!(came.body, body);
+        assert_eq!(decoded.body, body);
     }
 }
 
@@ -409,10 +411,10 @@ impl Protocol for Hesitant {
         Routed::Continue
     }
 
-    fn hand_off(&self, connection: &mut Connection, asked: HandOffRequest) -> Routed {
+    fn hand_off(&self, connection: &mut Connection, request: HandOffRequest) -> Routed {
         connection.runtime_handle().spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            asked.accept("yours", HandOffTarget::new(async |raw| drop(raw)));
+            request.accept("yours", HandOffTarget::new(async |raw| drop(raw)));
         });
         Routed::Continue
     }
@@ -441,9 +443,9 @@ async fn router_panicking_in_is_busy_ends_connection_with_error() {
 }
 
 /// Gives its connections out.
-struct Tells(mpsc::UnboundedSender<Connection>);
+struct ConnectionSender(mpsc::UnboundedSender<Connection>);
 
-impl Router for Tells {
+impl Router for ConnectionSender {
     type Session = ();
 
     fn connected(&self, connection: &Connection) {
@@ -462,11 +464,11 @@ fn quiet() -> Config {
 
 /// The server's end of a connection without received bytes, and the transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
-    let (tells, mut told) = mpsc::unbounded_channel();
-    let server = frisbee::Server::builder().config(config).build(Tells(tells)).unwrap();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let server = frisbee::Server::builder().config(config).build(ConnectionSender(sender)).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    (told.recv().await.expect("it is served"), here)
+    (receiver.recv().await.expect("it is served"), here)
 }
 
 #[tokio::test(start_paused = true)]
@@ -486,15 +488,15 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
 
 #[tokio::test(start_paused = true)]
 async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
-    let (tells, mut told) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("the test waits"));
     let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection =
         Client::builder().config(quiet()).connect_io(here, Handlers::new()).await.expect("it is in memory");
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let _kept = told.recv().await.expect("it comes");
+    let _connection = receiver.recv().await.expect("it comes");
     connection.close_when_idle();
     timeout(100 * PATIENCE, connection.closed()).await.expect_err("a stream is open");
     stream.forget();

@@ -50,7 +50,7 @@ impl Protocol for Eager {
 }
 
 #[tokio::test]
-async fn server_hello_comes_first_wherever_client_hello_is_cut() {
+async fn server_hello_comes_first_for_any_split_client_hello() {
     let hello = packet(0, 3, b"fris\x01");
     for cut in 1..hello.len() {
         let server = Server::builder().build(Eager).unwrap();
@@ -76,17 +76,17 @@ async fn server_hello_comes_first_wherever_client_hello_is_cut() {
 /// Answers each packet with its own name, streams as well, and reports all other events.
 struct Named {
     name: &'static str,
-    told: mpsc::UnboundedSender<(&'static str, &'static str)>,
+    sender: mpsc::UnboundedSender<(&'static str, &'static str)>,
 }
 
 impl Named {
     fn new(name: &'static str) -> (Self, mpsc::UnboundedReceiver<(&'static str, &'static str)>) {
-        let (told, heard) = mpsc::unbounded_channel();
-        (Self { name, told }, heard)
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { name, sender }, receiver)
     }
 
-    fn tell(&self, what: &'static str) {
-        self.told.send((self.name, what)).ok();
+    fn notify(&self, what: &'static str) {
+        self.sender.send((self.name, what)).ok();
     }
 }
 
@@ -98,7 +98,7 @@ impl Protocol for Named {
     }
 
     fn connected(&self, connection: &Connection) -> Self::Session {
-        self.tell("connected");
+        self.notify("connected");
         (connection.clone(), false)
     }
 
@@ -117,51 +117,51 @@ impl Protocol for Named {
     }
 
     fn discarded(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let told = outbox.push(packet.id, packet.operation, Bytes::from(format!("{} has no room", self.name)));
-        told.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
+        let refused = outbox.push(packet.id, packet.operation, Bytes::from(format!("{} has no room", self.name)));
+        refused.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
-    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
+    fn hand_off(&self, _session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let name = self.name;
         let greet = HandOffTarget::new(async move |mut raw| {
             AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
         });
-        asked.accept(name, greet);
+        request.accept(name, greet);
         Routed::Continue
     }
 
     fn peer_known(&self, _session: &mut Self::Session, peer: &PeerKind) {
-        self.tell(if peer.hello().is_some() { "ours" } else { "go" });
+        self.notify(if peer.hello().is_some() { "ours" } else { "go" });
     }
 
     fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) {
-        self.tell(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
+        self.notify(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
     }
 
     fn going_away(&self, _session: &mut Self::Session) {
-        self.tell("going away");
+        self.notify("going away");
     }
 
     fn batch_ended(&self, session: &mut Self::Session, _batch: &mut BatchEnd<'_>) -> Option<Instant> {
         if !std::mem::replace(&mut session.1, true) {
-            self.tell("turn");
+            self.notify("turn");
         }
         None
     }
 
     fn disconnected(&self, _session: Self::Session, _reason: &CloseReason) {
-        self.tell("disconnected");
+        self.notify("disconnected");
     }
 }
 
-async fn heard(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
+async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
     tokio::time::timeout(PATIENCE, from.recv()).await.expect("the event arrives in time").expect("the router lives").1
 }
 
 #[tokio::test]
 async fn routers_and_services_share_port_and_see_all_events() {
-    let (one, mut heard_one) = Named::new("one");
-    let (other, mut heard_other) = Named::new("other");
+    let (one, mut one_events) = Named::new("one");
+    let (other, mut other_events) = Named::new("other");
     let (rest, _) = Named::new("rest");
     let builder = frpc::Server::builder().add_service(InteropServer::new(Service));
     let address = serve(builder.mount(1000..1100, one).mount(2000..=2000, other).fallback(rest)).await;
@@ -204,15 +204,15 @@ async fn routers_and_services_share_port_and_see_all_events() {
         .unwrap()
         .unwrap();
     connection.close();
-    for heard_by in [&mut heard_one, &mut heard_other] {
-        let mut told = Vec::new();
-        while told.last() != Some(&"disconnected") {
-            told.push(heard(heard_by).await);
+    for events in [&mut one_events, &mut other_events] {
+        let mut calls = Vec::new();
+        while calls.last() != Some(&"disconnected") {
+            calls.push(next_event(events).await);
         }
         // The task of a connection may take its first turn before anything has come.
-        let turn = told.iter().position(|what| *what == "turn").expect("there was a turn");
-        told.remove(turn);
-        assert_eq!(told, ["connected", "ours", "cancelled", "disconnected"]);
+        let batch = calls.iter().position(|what| *what == "turn").expect("there was a turn");
+        calls.remove(batch);
+        assert_eq!(calls, ["connected", "ours", "cancelled", "disconnected"]);
     }
 }
 
@@ -247,10 +247,10 @@ async fn hand_off_goes_to_router_of_requested_operation() {
 async fn router_refuses_bodies_of_its_operation_without_memory() {
     for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
         let mut raw = Raw::connect(address).await;
-        for (number, told) in [(1042, "one has no room"), (2000, "other has no room")] {
+        for (number, expected) in [(1042, "one has no room"), (2000, "other has no room")] {
             raw.write(&packet(5, number, &[0; 4 << 20])).await;
             let refused = raw.next().await.expect("the connection lives");
-            assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, told.as_bytes()));
+            assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, expected.as_bytes()));
         }
         // An unknown operation is dropped without services, or when its body is short, and answered with one.
         raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
@@ -289,7 +289,7 @@ impl Router for Closing {
 }
 
 #[tokio::test]
-async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
+async fn closing_packet_stops_routing() {
     let packet = packet(1, 10, b"whatever");
     // All in one read, and one for each read.
     for at_once in [usize::MAX, packet.len()] {
@@ -303,10 +303,10 @@ async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
 
 #[tokio::test]
 async fn reset_stream_is_not_reopened_by_late_messages() {
-    let (told, mut opened) = mpsc::unbounded_channel();
+    let (sender, mut opened) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |first, stream| {
         stream.reset(8, "no more");
-        drop(told.send(first));
+        drop(sender.send(first));
     });
     let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
     let address = server.local_addr();
@@ -329,7 +329,7 @@ async fn reset_stream_is_not_reopened_by_late_messages() {
 
 #[tokio::test]
 async fn services_answer_and_routers_drop_unknown_operations() {
-    let (named, _heard) = Named::new("named");
+    let (named, _events) = Named::new("named");
     let address = serve(frpc::Server::builder().mount(100..=100, named)).await;
     let mut raw = Raw::connect(address).await;
     raw.write(&[packet(1, 101, b""), packet(2, 100, b"")].concat()).await;
@@ -337,7 +337,7 @@ async fn services_answer_and_routers_drop_unknown_operations() {
     assert_eq!((refused.id.0, refused.operation.number()), (1, 101));
     assert_eq!(raw.next().await.unwrap().body, "named");
 
-    let (named, _heard) = Named::new("named");
+    let (named, _events) = Named::new("named");
     let mounts = Mounts::new().mount(100..=100, named);
     let server = Server::builder().bind("127.0.0.1:0", mounts).await.unwrap();
     let mut raw = Raw::connect(server.local_addr()).await;
@@ -367,22 +367,22 @@ async fn overlaps_are_errors_that_name_both() {
 }
 
 #[derive(Default)]
-struct Seen(AtomicU64);
+struct EventCount(AtomicU64);
 
 #[tokio::test]
 async fn handlers_and_routers_share_connection_values() {
     let (ended, mut ends) = mpsc::unbounded_channel();
     let counted = |connection: Connection, packet: Packet| async move {
-        let seen = connection.attachments().get_or_insert::<Seen>().0.load(Ordering::SeqCst);
-        Some(Packet::new(packet.id, packet.operation, seen.to_string()))
+        let count = connection.attachments().get_or_insert::<EventCount>().0.load(Ordering::SeqCst);
+        Some(Packet::new(packet.id, packet.operation, count.to_string()))
     };
     let mounted = Handlers::new().on(operation(1000), counted);
     let builder = frpc::Server::builder().mount(1000..=1000, mounted).on_connect(move |connection| {
-        connection.attachments().get_or_insert::<Seen>().0.store(42, Ordering::SeqCst);
+        connection.attachments().get_or_insert::<EventCount>().0.store(42, Ordering::SeqCst);
         let (ended, at_end) = (ended.clone(), connection.clone());
         connection.on_close(move |reason| {
-            let seen = at_end.attachments().get::<Seen>().map(|seen| seen.0.load(Ordering::SeqCst));
-            ended.send((seen, reason.to_string(), at_end.clone())).ok();
+            let count = at_end.attachments().get::<EventCount>().map(|count| count.0.load(Ordering::SeqCst));
+            ended.send((count, reason.to_string(), at_end.clone())).ok();
         });
     });
     let address = serve(builder).await;
@@ -390,13 +390,13 @@ async fn handlers_and_routers_share_connection_values() {
     raw.write(&packet(1, 1000, b"")).await;
     assert_eq!(raw.next().await.unwrap().body, "42");
     drop(raw);
-    let (seen, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
-    assert_eq!(seen, Some(42), "values live until every router is notified");
+    let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
+    assert_eq!(count, Some(42), "values live until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
     // A late hook runs at once.
-    let (late, came) = std::sync::mpsc::channel();
+    let (late, attachment_count) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
-    came.try_recv().expect("the connection has ended");
+    attachment_count.try_recv().expect("the connection has ended");
 }
 
 #[tokio::test]
@@ -412,7 +412,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     let server = Server::builder().bind("127.0.0.1:0", handlers).await.unwrap();
     let mut raw = Raw::connect(server.local_addr()).await;
     tokio::spawn(server.serve());
-    let mut asked = async |number: u16| {
+    let mut hand_off = async |number: u16| {
         // The permanent one reports that nothing arrived from the other.
         raw.write(&[packet(1, number, b""), packet(2, 99, b"")].concat()).await;
         let answer = raw.next().await.unwrap();
@@ -423,17 +423,17 @@ async fn the_table_of_handlers_changes_while_it_serves() {
         Some(answer.body)
     };
     table.insert(operation(99), text("always"));
-    assert_eq!(asked(10).await.unwrap(), "first");
+    assert_eq!(hand_off(10).await.unwrap(), "first");
     table.insert(operation(10), text("second"));
-    assert_eq!(asked(10).await.unwrap(), "second");
+    assert_eq!(hand_off(10).await.unwrap(), "second");
     let moved = table.remove(operation(10)).unwrap();
     table.insert(operation(11), moved);
-    assert_eq!(asked(10).await, None);
-    assert_eq!(asked(11).await.unwrap(), "second");
+    assert_eq!(hand_off(10).await, None);
+    assert_eq!(hand_off(11).await.unwrap(), "second");
     let other = Handlers::new().table();
     other.insert(operation(99), text("always"));
     table.replace(&other);
-    assert_eq!(asked(11).await, None);
+    assert_eq!(hand_off(11).await, None);
     assert_eq!(table.operations(), [operation(99)]);
 }
 

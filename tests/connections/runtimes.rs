@@ -53,8 +53,9 @@ fn connections_end_with_the_runtime_of_their_caller() {
 fn calls_to_a_client_without_its_runtime_fail_at_once() {
     for workers in KINDS {
         let server = Runtime::new().expect("there are threads");
-        let (told, mut connections) = mpsc::unbounded_channel();
-        let builder = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+        let (sender, mut connections) = mpsc::unbounded_channel();
+        let builder =
+            Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
         let address = server.block_on(serve_interop_with(builder)).to_string();
         let caller = caller();
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
@@ -107,17 +108,17 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
 
 /// Spawns a task in each of its callbacks, and records its thread.
 struct Spawning {
-    seen: Arc<Mutex<BTreeMap<&'static str, String>>>,
+    threads: Arc<Mutex<BTreeMap<&'static str, String>>>,
     /// Sends packets back.
     echoes: bool,
 }
 
 impl Spawning {
     fn spawn(&self, what: &'static str) {
-        let seen = self.seen.clone();
+        let threads = self.threads.clone();
         tokio::spawn(async move {
             let name = thread::current().name().unwrap_or_default().to_owned();
-            seen.lock().expect("no task panics").insert(what, name);
+            threads.lock().expect("no task panics").insert(what, name);
         });
     }
 }
@@ -155,10 +156,10 @@ impl Protocol for Spawning {
 async fn live(workers: Workers, server: Spawning, client: Spawning) {
     // Silent for that long, it is idle.
     let config = Config::default().ping_interval(Duration::from_millis(20)).idle_timeout(Duration::from_secs(3600));
-    let seen = [server.seen.clone(), client.seen.clone()];
+    let threads = [server.threads.clone(), client.threads.clone()];
     let has_done = |what: &[&str]| {
-        let done = |seen: &BTreeMap<_, _>| what.iter().all(|what| seen.contains_key(what));
-        seen.iter().all(|seen| done(&seen.lock().expect("no task panics")))
+        let done = |threads: &BTreeMap<_, _>| what.iter().all(|what| threads.contains_key(what));
+        threads.iter().all(|threads| done(&threads.lock().expect("no task panics")))
     };
     let builder = frisbee::Server::builder().config(config.clone()).workers(workers);
     let listening = builder.bind("127.0.0.1:0", server).await.expect("loopback has free ports");
@@ -178,11 +179,11 @@ fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let [server, client] = [(); 2].map(|()| Arc::new(Mutex::new(BTreeMap::new())));
-        let spawning = |seen: &Arc<_>, echoes| Spawning { seen: Arc::clone(seen), echoes };
+        let spawning = |threads: &Arc<_>, echoes| Spawning { threads: Arc::clone(threads), echoes };
         let living = live(workers, spawning(&server, true), spawning(&client, false));
         caller.expect("there are threads").block_on(living);
-        for seen in [server, client] {
-            for (callback, thread) in seen.lock().expect("no task panics").iter() {
+        for threads in [server, client] {
+            for (callback, thread) in threads.lock().expect("no task panics").iter() {
                 assert_eq!(thread, "caller", "{callback} with {workers:?}");
             }
         }
@@ -192,9 +193,9 @@ fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
 #[test]
 fn handlers_begin_in_runtime_of_acceptor() {
     let (made, brought) = (caller(), caller());
-    let (told, mut began) = mpsc::unbounded_channel();
+    let (sender, mut began) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(Operation::FIRST_USER, move |_, _| {
-        told.send(Handle::current().id()).expect("the test waits");
+        sender.send(Handle::current().id()).expect("the test waits");
         async { None }
     });
     let acceptor = made.block_on(async { frisbee::Server::builder().build(handlers).unwrap() });
@@ -214,12 +215,12 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let server = authority.asking_configuration();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
-        let (said, has_said) = oneshot::channel();
+        let (sender, received) = oneshot::channel();
         // Completes the handshake, requests a certificate, and sends nothing of itself.
         let silent = tokio::spawn(async move {
             let (socket, _) = listener.accept().await.expect("the client comes");
             let mut socket = tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("it shakes hands");
-            let _ = said.send(socket.read_u8().await.expect("it identifies itself"));
+            let _ = sender.send(socket.read_u8().await.expect("it identifies itself"));
             let mut more = Vec::new();
             let _ = socket.read_to_end(&mut more).await;
         });
@@ -227,14 +228,14 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let config = Config::default().idle_timeout(hour);
         let builder = Client::builder().config(config).peer_kind_timeout(hour).tls(authority.client()).workers(workers);
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
-        has_said.await.expect("the server continues");
+        received.await.expect("the server continues");
         connecting.abort();
         tokio::time::timeout(PATIENCE, silent).await.expect("it is closed").expect("nothing is wrong with it");
     }
 }
 
 #[tokio::test]
-async fn a_connection_that_is_over_leaves_nothing_behind() {
+async fn closed_connection_leaves_no_state() {
     let authority = Authority::default();
     let server = frisbee::Server::builder().tls(authority.server()).bind("127.0.0.1:0", Handlers::new()).await;
     let server = server.expect("loopback has free ports");
@@ -305,7 +306,7 @@ async fn a_channel_can_be_made_from_a_new_connection_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
+async fn client_without_hello_treats_peer_as_go_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
         let builder = builder.config(Config::default().hello(false));
@@ -327,9 +328,9 @@ fn close_hooks_spawn_into_runtime_of_caller() {
             let address = serve_interop_with(Server::builder()).await;
             let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
             let connection = connection.expect("the server listens");
-            let (told, name) = oneshot::channel();
+            let (sender, name) = oneshot::channel();
             connection.on_close(move |_| {
-                tokio::spawn(async move { told.send(thread::current().name().map(str::to_owned)) });
+                tokio::spawn(async move { sender.send(thread::current().name().map(str::to_owned)) });
             });
             connection.close();
             name.await.expect("it runs")

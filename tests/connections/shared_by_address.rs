@@ -18,9 +18,9 @@ use tokio::sync::Notify;
 /// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Place(TempDir);
+struct TempSocket(TempDir);
 
-impl Place {
+impl TempSocket {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("there is room for a folder"))
     }
@@ -43,20 +43,20 @@ fn sharing() -> ServerBuilder {
 }
 
 /// Serves on a place until the test is over.
-async fn serve(builder: ServerBuilder, place: &Place) {
-    tokio::spawn(builder.bind_unix(place.path()).await.expect("the address is free").serve());
+async fn serve(builder: ServerBuilder, socket: &TempSocket) {
+    tokio::spawn(builder.bind_unix(socket.path()).await.expect("the address is free").serve());
 }
 
 /// Whether a channel to this address shares memory with a server that shares it with all.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the address is free");
+    let socket = TempSocket::new();
+    let listener = Listener::bind(socket.path()).expect("the address is free");
     let accepting = async {
         let mut stream = listener.accept().await.expect("a client connects");
         assert!(stream.read(&mut [0; 100]).await.expect("it says something") > 0);
         stream.is_shared()
     };
-    let connecting = builder.connect(place.address(scheme));
+    let connecting = builder.connect(socket.address(scheme));
     let both = async { tokio::join!(accepting, connecting) };
     let (is_shared, channel) = tokio::time::timeout(PATIENCE, both).await.expect("they agree");
     channel.expect("it listens");
@@ -74,9 +74,9 @@ async fn channel_offers_memory_by_address_or_builder() {
 #[tokio::test]
 async fn server_builder_enables_shared_memory_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
-        let place = Place::new();
-        serve(sharing().workers(workers), &place).await;
-        let stream = frisbee_shm::connect(place.path()).await.expect("it listens");
+        let socket = TempSocket::new();
+        serve(sharing().workers(workers), &socket).await;
+        let stream = frisbee_shm::connect(socket.path()).await.expect("it listens");
         assert!(stream.is_shared());
         let channel = Channel::connect_io(stream).await.expect("there is no handshake");
         tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
@@ -85,21 +85,21 @@ async fn server_builder_enables_shared_memory_on_every_driver() {
 
 #[tokio::test]
 async fn a_server_on_a_socket_that_was_passed_shares_memory() {
-    let place = Place::new();
-    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("the address is free");
+    let socket = TempSocket::new();
+    let listener = std::os::unix::net::UnixListener::bind(socket.path()).expect("the address is free");
     tokio::spawn(sharing().listen_on_unix(listener).expect("it listens").serve());
-    assert!(frisbee_shm::connect(place.path()).await.expect("it listens").is_shared());
+    assert!(frisbee_shm::connect(socket.path()).await.expect("it listens").is_shared());
 }
 
 #[tokio::test]
 async fn every_client_kind_is_served_with_or_without_shared_memory() {
     for builder in [sharing(), interop()] {
-        let place = Place::new();
-        serve(builder, &place).await;
+        let socket = TempSocket::new();
+        serve(builder, &socket).await;
         for (scheme, workers) in
             [("unix", Workers::Caller), ("unix+shm", Workers::Caller), ("unix+shm", Workers::PerCore)]
         {
-            let channel = Channel::builder().workers(workers).connect(place.address(scheme)).await;
+            let channel = Channel::builder().workers(workers).connect(socket.address(scheme)).await;
             let channel = channel.expect("it listens");
             tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
             let credentials =
@@ -111,32 +111,32 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
 
 #[tokio::test]
 async fn tls_goes_through_shared_memory() {
-    let (authority, place) = (Authority::default(), Place::new());
-    serve(sharing().tls(authority.server()), &place).await;
+    let (authority, socket) = (Authority::default(), TempSocket::new());
+    serve(sharing().tls(authority.server()), &socket).await;
     let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
-    let channel = builder.workers(Workers::PerCore).connect(place.address("unix+shm")).await.expect("it is trusted");
+    let channel = builder.workers(Workers::PerCore).connect(socket.address("unix+shm")).await.expect("it is trusted");
     tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
 }
 
 #[tokio::test]
 async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
-    let places = [Place::new(), Place::new()];
-    for place in &places {
-        serve(sharing(), place).await;
+    let sockets = [TempSocket::new(), TempSocket::new()];
+    for socket in &sockets {
+        serve(sharing(), socket).await;
     }
-    let addresses = places.each_ref().map(|place| place.address("unix+shm"));
+    let addresses = sockets.each_ref().map(|socket| socket.address("unix+shm"));
     let channel = Channel::builder().balance().connect_all(addresses).await.expect("they listen");
     tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
 }
 
 /// Calls of `Sleep` say that they have come, and wait for the test.
 #[derive(Clone, Default)]
-struct Held {
+struct HoldingService {
     come: Arc<Notify>,
     go: Arc<Notify>,
 }
 
-impl Interop for Held {
+impl Interop for HoldingService {
     async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
         self.come.notify_one();
         self.go.notified().await;
@@ -149,22 +149,22 @@ impl Interop for Held {
 
 #[tokio::test]
 async fn memory_connections_are_counted_and_drained_at_shutdown() {
-    let (place, held) = (Place::new(), Held::default());
-    let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(held.clone()));
-    let server = builder.bind_unix(place.path()).await.expect("the address is free");
+    let (socket, service) = (TempSocket::new(), HoldingService::default());
+    let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(service.clone()));
+    let server = builder.bind_unix(socket.path()).await.expect("the address is free");
     let stats = server.stats();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-    let channel = Channel::connect(place.address("unix+shm")).await.expect("it listens");
+    let channel = Channel::connect(socket.address("unix+shm")).await.expect("it listens");
     let client = InteropClient::new(channel);
     let call = tokio::spawn(async move { client.sleep(SleepRequest { millis: 7, tag: 1 }).await });
-    tokio::time::timeout(PATIENCE, held.come.notified()).await.expect("the call comes");
+    tokio::time::timeout(PATIENCE, service.come.notified()).await.expect("the call comes");
     assert_eq!(stats.open(), 1);
     stop.send(()).expect("it is served");
-    while std::os::unix::net::UnixStream::connect(place.path()).is_ok() {
+    while std::os::unix::net::UnixStream::connect(socket.path()).is_ok() {
         tokio::task::yield_now().await;
     }
-    held.go.notify_one();
+    service.go.notify_one();
     let answer = tokio::time::timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic");
     assert_eq!(answer.expect("the server waits for it").get_ref().millis, 7);
     tokio::time::timeout(PATIENCE, serving).await.expect("it ends").expect("it does not panic").expect("in order");
@@ -173,12 +173,12 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
 
 #[tokio::test]
 async fn silent_memory_client_times_out_like_any_other() {
-    let place = Place::new();
+    let socket = TempSocket::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
-    let server = builder.bind_unix(place.path()).await.expect("the address is free");
+    let server = builder.bind_unix(socket.path()).await.expect("the address is free");
     let stats = server.stats();
     tokio::spawn(server.serve());
-    let path = place.path();
+    let path = socket.path();
     let peer = tokio::task::spawn_blocking(move || Peer::connect(path)).await.expect("it does not panic");
     let peer = peer.expect("the server shares memory with this user");
     let closed = async {
@@ -192,9 +192,9 @@ async fn silent_memory_client_times_out_like_any_other() {
 
 #[tokio::test]
 async fn impossible_ring_size_fails_binding() {
-    let place = Place::new();
+    let socket = TempSocket::new();
     let builder = interop().shared_memory(Listener::builder().ring_max(5000));
-    let error = builder.bind_unix(place.path()).await.expect_err("there is no such ring");
+    let error = builder.bind_unix(socket.path()).await.expect_err("there is no such ring");
     assert!(error.to_string().contains("a ring of 5000 bytes"), "{error}");
-    assert!(!place.path().exists());
+    assert!(!socket.path().exists());
 }

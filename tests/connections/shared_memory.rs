@@ -74,8 +74,8 @@ async fn expect_streams(channel: &Channel) {
     let sum = client.sum_up(frpc::iter(numbers)).await.expect("it is served").into_inner();
     assert_eq!((sum.total, sum.count), (2_001_000, 2000));
     let texts = || (0..8).map(|number| "letter".repeat(100_000 * number));
-    let asked = texts().map(|value| Text { value });
-    let mut chat = client.chat(frpc::iter(asked)).await.expect("it is served").into_inner();
+    let texts_sent = texts().map(|value| Text { value });
+    let mut chat = client.chat(frpc::iter(texts_sent)).await.expect("it is served").into_inner();
     for text in texts() {
         let answer = chat.message().await.expect("the stream continues").expect("there are more");
         assert!(answer.value.strip_prefix("re:") == Some(&text[..]), "{} letters", answer.value.len());
@@ -171,7 +171,7 @@ async fn topics_are_published_through_shared_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_go_on_beside_hostile_peers_of_the_same_server() {
+async fn calls_continue_despite_hostile_peers() {
     let served = Served::start(Listener::builder());
     let channel = served.connect(Connector::new()).await;
     let client = InteropClient::new(channel);

@@ -83,7 +83,7 @@ async fn faults_of_a_server_certificate_are_distinguished_by_type() {
 }
 
 #[tokio::test]
-async fn a_client_without_the_certificate_that_is_demanded_is_told_so() {
+async fn client_without_required_certificate_gets_alert() {
     let authority = Authority::default();
     let address = serve(&authority.mutual_server()).await;
     assert_eq!(tls_error(connect(address, &authority.client()).await), TlsError::CertificateRequired);
@@ -174,7 +174,7 @@ async fn refused_tls_client_is_counted_by_kind() {
 async fn clients_resume_sessions_when_they_connect_again() {
     let authority = Authority::default();
     let mut config = ServerConfig::clone(&authority.configurations().1);
-    let sessions = Arc::new(Sessions { kept: ServerSessionMemoryCache::new(16), resumed: AtomicUsize::new(0) });
+    let sessions = Arc::new(Sessions { cache: ServerSessionMemoryCache::new(16), resumed: AtomicUsize::new(0) });
     config.session_storage = sessions.clone();
     let address = serve(&ServerTls::from_config(Arc::new(config))).await;
     let tls = authority.client();
@@ -188,23 +188,23 @@ async fn clients_resume_sessions_when_they_connect_again() {
 /// The sessions of a server, and the number of lookups.
 #[derive(Debug)]
 struct Sessions {
-    kept: Arc<ServerSessionMemoryCache>,
+    cache: Arc<ServerSessionMemoryCache>,
     resumed: AtomicUsize,
 }
 
 impl StoresServerSessions for Sessions {
     fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
-        self.kept.put(key, value)
+        self.cache.put(key, value)
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        self.kept.get(key)
+        self.cache.get(key)
     }
 
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let taken = self.kept.take(key)?;
+        let session = self.cache.take(key)?;
         self.resumed.fetch_add(1, Ordering::Relaxed);
-        Some(taken)
+        Some(session)
     }
 
     fn can_cache(&self) -> bool {
@@ -269,8 +269,8 @@ async fn renewed_server_certificate_admits_same_clients() {
     assert_eq!(tls_error(connect(address, &after.client()).await), TlsError::CertificateRequired);
     let stranger = after.client().with_identity(after.issue("stranger")).unwrap();
     assert!(matches!(tls_error(connect(address, &stranger).await), TlsError::Refused(_)));
-    let known = after.client().with_identity(before.issue("client.test")).unwrap();
-    connect(address, &known).await.expect("the authority of before vouches for it");
+    let identified = after.client().with_identity(before.issue("client.test")).unwrap();
+    connect(address, &identified).await.expect("the authority of before vouches for it");
 }
 
 #[tokio::test]
@@ -356,12 +356,12 @@ async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
     let greeting = authority.client_hello();
     for (max, tls) in [(512, authority.server()), (3, authority.server().handshakes_max(3))] {
         let acceptor = Server::builder().tls(tls).build().unwrap();
-        let mut begun = Vec::new();
+        let mut started = Vec::new();
         for _ in 0..max {
             let (mut here, there) = frpc::memory();
             here.write_all(&greeting).await.unwrap();
             let acceptor = acceptor.clone();
-            begun.push((here, tokio::spawn(async move { acceptor.serve_connection(there).await })));
+            started.push((here, tokio::spawn(async move { acceptor.serve_connection(there).await })));
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
         let (here, there) = frpc::memory();
@@ -373,7 +373,7 @@ async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
         let mut connecting = std::pin::pin!(connecting);
         let early = tokio::time::timeout(Duration::from_millis(400), connecting.as_mut()).await;
         assert!(early.is_err(), "it waits its turn, of {max}");
-        drop(begun.pop());
+        drop(started.pop());
         let soon = tokio::time::timeout(Duration::from_millis(50), connecting).await;
         soon.expect("there is room now").unwrap();
     }

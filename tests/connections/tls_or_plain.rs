@@ -43,7 +43,7 @@ async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
     (address, stats)
 }
 
-async fn ask(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
+async fn exchange(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     io.write_all(br#"{"a": 20, "b": 22}"#).await.expect("the server reads");
     let mut answer = String::new();
     let reading = io.read_to_string(&mut answer);
@@ -73,7 +73,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
         }
         let plain = TcpStream::connect(address).await.unwrap();
         assert_eq!(
-            [ask(plain).await, ask(secured(&authority, address).await).await],
+            [exchange(plain).await, exchange(secured(&authority, address).await).await],
             [r#"{"total":"42","count":"2"}"#; 2]
         );
         let closed = async {
@@ -121,12 +121,12 @@ async fn middleware_sees_certificates_of_native_and_adapter_calls() {
         client.add(AddRequest { a: 20, b: 22 }).await.map(|sum| sum.get_ref().total)
     };
     let identity = authority.issue("client.test");
-    let known = authority.client().with_identity(identity.clone()).unwrap();
-    assert_eq!(add(Channel::builder().tls(known)).await.unwrap(), 42);
+    let with_identity = authority.client().with_identity(identity.clone()).unwrap();
+    assert_eq!(add(Channel::builder().tls(with_identity)).await.unwrap(), 42);
     let refused = add(Channel::builder()).await.expect_err("it has no certificate");
     assert_eq!(refused.message(), "nameless");
 
-    assert_eq!(ask(TcpStream::connect(address).await.unwrap()).await, "nameless");
+    assert_eq!(exchange(TcpStream::connect(address).await.unwrap()).await, "nameless");
     let config = frisbee::tls::rustls::ClientConfig::builder_with_provider(
         frisbee::tls::rustls::crypto::ring::default_provider().into(),
     );
@@ -139,7 +139,7 @@ async fn middleware_sees_certificates_of_native_and_adapter_calls() {
     let connector = TlsConnector::from(std::sync::Arc::new(config));
     let socket = TcpStream::connect(address).await.unwrap();
     let stream = connector.connect("127.0.0.1".try_into().unwrap(), socket).await.unwrap();
-    assert_eq!(ask(stream).await, r#"{"total":"42","count":"2"}"#);
+    assert_eq!(exchange(stream).await, r#"{"total":"42","count":"2"}"#);
 }
 
 #[tokio::test]

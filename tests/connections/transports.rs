@@ -16,13 +16,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, DuplexStream, ReadBuf}
 use tokio::net::{UnixListener, UnixStream};
 
 /// A path for a socket, in a directory of its own that goes with it.
-struct Place(PathBuf);
+struct SocketPath(PathBuf);
 
-impl Place {
+impl SocketPath {
     fn new(name: &str) -> Self {
-        let place = std::env::temp_dir().join(format!("frisbee-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&place).expect("there is room for a directory");
-        Self(place)
+        let path = std::env::temp_dir().join(format!("frisbee-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("there is room for a directory");
+        Self(path)
     }
 
     fn socket(&self) -> PathBuf {
@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SocketPath {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -40,8 +40,8 @@ fn acceptor() -> Acceptor {
     Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
 }
 
-async fn bound(place: &Place) -> Result<UnixServer, frpc::Error> {
-    Server::builder().add_service(InteropServer::new(Service)).bind_unix(place.socket()).await
+async fn bound(path: &SocketPath) -> Result<UnixServer, frpc::Error> {
+    Server::builder().add_service(InteropServer::new(Service)).bind_unix(path.socket()).await
 }
 
 /// Calls of every size, many at one time.
@@ -82,7 +82,7 @@ async fn transport_that_takes_single_bytes_is_served() {
 }
 
 #[tokio::test]
-async fn a_transport_that_buffers_until_it_is_flushed_is_served() {
+async fn transport_that_buffers_until_flush_is_served() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
@@ -168,7 +168,7 @@ async fn channel_on_given_transport_reports_it_cannot_reconnect() {
 }
 
 #[tokio::test]
-async fn a_channel_with_a_connector_is_made_anew() {
+async fn channel_with_connector_reconnects() {
     let acceptor = acceptor();
     let made = Arc::new(AtomicU32::new(0));
     let counted = made.clone();
@@ -267,11 +267,11 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
 
 #[tokio::test]
 async fn unix_socket_service_sees_caller_credentials() {
-    let place = Place::new("called");
-    let server = bound(&place).await.unwrap();
-    assert_eq!(server.local_path(), place.socket());
+    let path = SocketPath::new("called");
+    let server = bound(&path).await.unwrap();
+    assert_eq!(server.local_path(), path.socket());
     tokio::spawn(server.serve());
-    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    let channel = Channel::connect(format!("unix:{}", path.socket().display())).await.unwrap();
     expect_service(&channel).await;
     let credentials = channel.connection().unwrap().peer_credentials().unwrap();
     assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()), "it is served by this process");
@@ -279,46 +279,46 @@ async fn unix_socket_service_sees_caller_credentials() {
 
 #[tokio::test]
 async fn the_socket_file_goes_with_its_server() {
-    let place = Place::new("goes");
-    let server = bound(&place).await.unwrap();
-    assert!(place.socket().exists());
+    let path = SocketPath::new("goes");
+    let server = bound(&path).await.unwrap();
+    assert!(path.socket().exists());
     server.serve_with_shutdown(async {}).await.unwrap();
-    assert!(!place.socket().exists());
+    assert!(!path.socket().exists());
 }
 
 #[tokio::test]
 async fn only_stale_socket_file_is_replaced() {
-    let place = Place::new("stale");
+    let path = SocketPath::new("stale");
     // The listener is closed, the file stays: the state after a server was killed.
-    drop(UnixListener::bind(place.socket()).unwrap());
-    assert!(UnixStream::connect(place.socket()).await.is_err());
-    let server = bound(&place).await.unwrap();
+    drop(UnixListener::bind(path.socket()).unwrap());
+    assert!(UnixStream::connect(path.socket()).await.is_err());
+    let server = bound(&path).await.unwrap();
     let serving = tokio::spawn(server.serve());
 
-    let error = bound(&place).await.unwrap_err();
+    let error = bound(&path).await.unwrap_err();
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
         "{error}"
     );
-    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    let channel = Channel::connect(format!("unix:{}", path.socket().display())).await.unwrap();
     expect_service(&channel).await;
     serving.abort();
     let _ = serving.await;
 
-    std::fs::write(place.socket(), "an unrelated file").unwrap();
-    let error = bound(&place).await.unwrap_err();
+    std::fs::write(path.socket(), "an unrelated file").unwrap();
+    let error = bound(&path).await.unwrap_err();
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
         "{error}"
     );
-    assert!(error.to_string().starts_with(&format!("listening on {} failed: ", place.socket().display())), "{error}");
-    assert_eq!(std::fs::read(place.socket()).unwrap(), b"an unrelated file");
+    assert!(error.to_string().starts_with(&format!("listening on {} failed: ", path.socket().display())), "{error}");
+    assert_eq!(std::fs::read(path.socket()).unwrap(), b"an unrelated file");
 }
 
 #[tokio::test]
 async fn a_unix_socket_that_nobody_listens_on_is_an_error_at_once() {
-    let place = Place::new("nobody");
-    let connecting = Channel::connect(format!("unix:{}", place.socket().display()));
+    let path = SocketPath::new("nobody");
+    let connecting = Channel::connect(format!("unix:{}", path.socket().display()));
     let error = tokio::time::timeout(Duration::from_secs(5), connecting).await.unwrap().unwrap_err();
     assert!(error.to_string().contains("unix:"), "{error}");
 }

@@ -37,8 +37,8 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn stream_message_without_receiver_room_is_not_sent() {
-    let (given, mut streams) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_first, stream| given.send(stream).expect("the test waits"));
+    let (accepted, mut streams) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_first, stream| accepted.send(stream).expect("the test waits"));
     let server = Server::builder().config(Config::default().stream_credit(1000)).build(handlers).expect("no overlap");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });

@@ -239,8 +239,8 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
-    let (told, mut streams) = mpsc::unbounded_channel();
-    let connection = connect(Handlers::new().on_stream(move |_, stream| drop(told.send(stream)))).await;
+    let (channel_sender, mut streams) = mpsc::unbounded_channel();
+    let connection = connect(Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream)))).await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let mut other = streams.recv().await.expect("it comes");
     for _ in 0..4 {
@@ -278,10 +278,10 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let (ready, mut waits) = mpsc::unbounded_channel();
-    let mut waiting = JoinSet::new();
+    let mut senders = JoinSet::new();
     for _ in 0..2 {
         let (sender, ready) = (stream.sender(), ready.clone());
-        waiting.spawn(poll_fn(move |context| {
+        senders.spawn(poll_fn(move |context| {
             let polled = sender.poll_closed(context);
             let _ = ready.send(());
             polled
@@ -291,7 +291,7 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
         waits.recv().await.expect("both wait");
     }
     stream.close();
-    tokio::time::timeout(PATIENCE, waiting.join_all()).await.expect("the stream is over");
+    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("the stream is over");
 }
 
 #[tokio::test]
@@ -376,9 +376,9 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
     sent.expect("it is open").expect("it is short enough");
     let packet = Packet::new(PacketId(2), user(10), "more");
     let waits = tokio::spawn(async move {
-        let mut given_up = Some(Box::pin(connection.send(&packet)));
+        let mut abandoned = Some(Box::pin(connection.send(&packet)));
         poll_fn(|context| {
-            if let Some(mut sending) = given_up.take() {
+            if let Some(mut sending) = abandoned.take() {
                 assert!(sending.as_mut().poll(context).is_pending(), "much waits");
                 let sent = connection.poll_send(context, |_| ());
                 drop(sending);
@@ -429,9 +429,9 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
 
 #[tokio::test]
 async fn a_panicking_hook_ends_its_connection_for_all_handles() {
-    let (told, mut connections) = mpsc::unbounded_channel();
+    let (channel_sender, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection| {
-        told.send(connection.clone()).expect("it is heard");
+        channel_sender.send(connection.clone()).expect("it is heard");
         panic!("on purpose");
     });
     let server = server.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
@@ -463,14 +463,15 @@ async fn handler_panic_before_future_keeps_connection() {
 }
 
 #[tokio::test]
-async fn a_reader_of_many_messages_lets_others_have_their_turn() {
+async fn reader_of_many_messages_yields() {
     const MESSAGES: usize = 3000;
-    let (told, mut streams) = mpsc::unbounded_channel();
-    let (tell, mut has_come) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream))).on(user(10), move |_, _| {
-        let _ = tell.send(());
-        async { None }
-    });
+    let (channel_sender, mut streams) = mpsc::unbounded_channel();
+    let (sender, mut has_come) = mpsc::unbounded_channel();
+    let handlers =
+        Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream))).on(user(10), move |_, _| {
+            let _ = sender.send(());
+            async { None }
+        });
     let connection = connect(handlers).await;
     let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
     let mut received = streams.recv().await.expect("it is opened");

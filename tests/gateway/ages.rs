@@ -60,14 +60,14 @@ fn open_later(gated: &Gated) {
 async fn aged_http1_connections_close_after_their_responses() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
-    let begun = Instant::now();
+    let started = Instant::now();
     // An idle one on the fast path, and one whose client waits for a response; with `expect` both are served by hyper.
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut idle = dial(&server);
         idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes()).await.expect("it is read");
         assert!(rest(&mut idle).await.contains("\"total\""), "it is answered before it is closed");
     }
-    assert!(DRAINED.end * 2 > begun.elapsed() && begun.elapsed() >= DRAINED.start * 2, "{:?}", begun.elapsed());
+    assert!(DRAINED.end * 2 > started.elapsed() && started.elapsed() >= DRAINED.start * 2, "{:?}", started.elapsed());
     let mut busy = ["", "expect: 100-continue\r\n"].map(|fields| {
         let request = post("/interop.Interop/Sleep", fields, "{\"millis\":1}");
         (dial(&server), request)
@@ -94,11 +94,11 @@ async fn aged_connection_does_not_make_its_server_unready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_http2_connection_says_goaway_and_answers_its_call() {
+async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
-    let heard = Arc::default();
-    let io = Overheard { io: dial(&server), heard: Arc::clone(&heard) };
+    let overheard = Arc::default();
+    let io = Overheard { io: dial(&server), overheard: Arc::clone(&overheard) };
     let (mut client, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("HTTP/2");
     let ended = tokio::spawn(connection);
     let request = http::Request::post("http://localhost/interop.Interop/Sleep")
@@ -111,7 +111,7 @@ async fn aged_http2_connection_says_goaway_and_answers_its_call() {
     let body = response.await.expect("it is answered").into_body().collect().await.expect("it is whole").to_bytes();
     assert!(body.starts_with(b"{\"millis\":1"), "{body:?}");
     ended.await.expect("no panic").expect("the server ends it in good order");
-    assert!(goodbyes(&heard.lock()) > 0, "GOAWAY was sent");
+    assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,14 +131,14 @@ async fn aged_json_rpc_connection_answers_its_call_and_closes() {
 async fn aged_web_sockets_close_with_1001_after_their_calls() {
     let gated = Gated::shut();
     let server = server(&gated, Duration::from_secs(1));
-    let (mut texts, _) = Client::ask_over(dial(&server), JSON_RPC).await;
-    let (mut frames, _) = Client::ask_over(dial(&server), FRAMES).await;
+    let (mut texts, _) = Client::connect_over(dial(&server), JSON_RPC).await;
+    let (mut frames, _) = Client::connect_over(dial(&server), FRAMES).await;
     texts.send(&frame(true, TEXT, call(1, "Sleep", "[1]").as_bytes())).await;
     let body = encoded(&AddRequest { a: 1, b: 2 });
     frames.send(&frame(true, BINARY, &packet(1, ADD, &body))).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     assert_eq!(frames.closed().await, 1001, "nothing is in progress");
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     gated.open();
     let (_, opcode, reply) = texts.frame().await;
     assert!(opcode == TEXT && reply.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":1,"), "{reply:?}");

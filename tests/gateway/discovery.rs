@@ -151,17 +151,17 @@ print(" ".join(said))
 "##;
 
 /// What Python says of messages and the schemas of a document, `None` without the package.
-fn judged(given: &Value) -> Option<String> {
+fn judged(document: &Value) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("given.json");
-    fs::write(&file, given.to_string()).expect("it can be written");
+    fs::write(&file, document.to_string()).expect("it can be written");
     let python = env::var_os("FRISBEE_PYTHON").unwrap_or_else(|| "python3".into());
     let output = Command::new(python).args(["-c", JUDGE]).arg(file).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("No module named 'jsonschema'") || said.contains("No module named 'referencing'") {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("No module named 'jsonschema'") || stderr.contains("No module named 'referencing'") {
         return None;
     }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{stderr}");
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -191,11 +191,11 @@ async fn requests_and_replies_satisfy_the_schemas_and_others_do_not() {
         ["json.All", {"duration": "1 s"}],
         ["google.protobuf.Empty", {"a": 1}],
     ]);
-    let Some(said) = judged(&json!({"document": document, "right": right, "wrong": wrong})) else {
+    let Some(stderr) = judged(&json!({"document": document, "right": right, "wrong": wrong})) else {
         assert!(env::var_os("FRISBEE_REQUIRE_JSONSCHEMA").is_none(), "jsonschema is required here and not installed");
         eprintln!("skipped: there is no Python with the package jsonschema");
         return;
     };
     let openrpc = if env::var_os("OPENRPC_SCHEMA").is_some() { " openrpc" } else { "" };
-    assert_eq!(said, format!("schemas messages{openrpc}"));
+    assert_eq!(stderr, format!("schemas messages{openrpc}"));
 }

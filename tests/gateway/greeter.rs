@@ -88,13 +88,13 @@ pub(crate) fn all() -> Http {
 
 /// A builder of a server, and the channel for events of its handlers.
 pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
-    let (host, told) = host();
-    (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, told)
+    let (host, events) = host();
+    (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, events)
 }
 
 fn host() -> (Host, [mpsc::UnboundedReceiver<()>; 2]) {
-    let ((began, begun), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-    (Host { began, dropped, gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)) }, [begun, drops])
+    let ((began, started), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+    (Host { began, dropped, gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)) }, [started, drops])
 }
 
 impl Open {

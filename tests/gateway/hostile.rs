@@ -97,10 +97,10 @@ async fn unread_http2_responses_are_charged_to_client() {
     expect_service(&server).await;
     drop((client, responses));
     connection.abort();
-    let given_back = async {
+    let released = async {
         while server.stats.memory_held() >= 100_000 {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, given_back).await.expect("the memory is released");
+    tokio::time::timeout(PATIENCE, released).await.expect("the memory is released");
 }

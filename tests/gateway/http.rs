@@ -132,7 +132,7 @@ async fn ambiguous_heads_are_refused_on_both_paths() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
-    let (builder, host, _told) = builder(all());
+    let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
     let (mut here, there) = frpc::memory();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
@@ -226,8 +226,8 @@ async fn refusals_name_a_remedy() {
 async fn added_origins_may_read_responses_with_cors() {
     let origin = "https://app.example.com";
     let server = Open::new(all().origin(origin).cors().host("api.example.com")).await;
-    let asked = format!("origin: {origin}\r\n");
-    let response = server.exchange(greet(&asked, "Ada").replace("localhost", "api.example.com")).await;
+    let origin_field = format!("origin: {origin}\r\n");
+    let response = server.exchange(greet(&origin_field, "Ada").replace("localhost", "api.example.com")).await;
     assert!(response.contains(&format!("access-control-allow-origin: {origin}\r\n")), "{response}");
     let preflight = |origin: &str| {
         let fields = "access-control-request-method: POST\r\naccess-control-request-headers: content-type\r\n";
@@ -308,16 +308,16 @@ async fn stopping_server_answers_calls_then_closes_connections() {
 
 /// The answer to these bytes of a client, in virtual time.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
-    let (builder, host, _told) = builder(all());
+    let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
     let (mut client, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     client.write_all(request).await.expect("it is in memory");
     let mut response = String::new();
     let read = tokio::time::timeout(10 * PATIENCE, client.read_to_string(&mut response)).await.expect("it ends");
     read.expect("it is in memory");
-    (response, begun.elapsed())
+    (response, started.elapsed())
 }
 
 #[tokio::test(start_paused = true)]
@@ -387,15 +387,15 @@ async fn idle_connection_of_hyper_is_closed_by_the_idle_timeout() {
     let (response, elapsed) = silent_behind(first.as_bytes()).await;
     assert!(response.contains("Hello, Ada!"), "{response}");
     assert!((300..302).contains(&elapsed.as_secs()), "{elapsed:?}");
-    let begun = first + "POST / HTTP/1.1\r\n";
-    let (response, elapsed) = silent_behind(begun.as_bytes()).await;
+    let request = first + "POST / HTTP/1.1\r\n";
+    let (response, elapsed) = silent_behind(request.as_bytes()).await;
     assert!(response.contains("HTTP/1.1 408 "), "{response}");
     assert!((10..12).contains(&elapsed.as_secs()), "{elapsed:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
-    let (builder, host, _told) = builder(all());
+    let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
     let (here, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
@@ -403,10 +403,10 @@ async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
     let executor = hyper_util::rt::TokioExecutor::new();
     let handshake = hyper::client::conn::http2::handshake::<_, _, http_body_util::Empty<bytes::Bytes>>(executor, io);
     let (client, connection) = handshake.await.expect("it speaks HTTP/2");
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let ended = tokio::time::timeout(10 * PATIENCE, connection).await.expect("it is closed");
     drop((ended, client));
-    assert!((300..303).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!((300..303).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -443,11 +443,11 @@ async fn byte_order_mark_before_json_is_skipped() {
 #[tokio::test]
 async fn responses_are_readable_with_credentials_only_if_set() {
     let origin = "https://app.example.com";
-    let asked = format!("origin: {origin}\r\n");
+    let origin_field = format!("origin: {origin}\r\n");
     for (http, allowed) in [(all().origin(origin).cors(), false), (all().origin(origin).cors_with_credentials(), true)]
     {
         let server = Open::new(http).await;
-        for fields in [asked.clone(), format!("{asked}expect: 100-continue\r\ntenant: blue\r\n")] {
+        for fields in [origin_field.clone(), format!("{origin_field}expect: 100-continue\r\ntenant: blue\r\n")] {
             let response = server.exchange(greet(&fields, "Ada")).await;
             let response = response.trim_start_matches("HTTP/1.1 100 Continue\r\n\r\n");
             assert!(response.contains(&format!("access-control-allow-origin: {origin}\r\n")), "{response}");
@@ -498,7 +498,7 @@ async fn times_beyond_the_clock_end_no_connection() {
     socket.write_all(&call.as_bytes()[9..]).await.expect("it is read");
     socket.shutdown().await.expect("it is open");
     assert!(rest(&mut socket).await.contains("Hello, Ada!"));
-    let (mut web_socket, _) = web_socket::Client::ask_over(server.connect().await, web_socket::JSON_RPC).await;
+    let (mut web_socket, _) = web_socket::Client::connect_over(server.connect().await, web_socket::JSON_RPC).await;
     web_socket.send(&web_socket::frame(true, web_socket::TEXT, call.as_bytes())).await;
     assert!(String::from_utf8(web_socket.frame().await.2).expect("it is text").contains("Hello, Ada!"));
     let mut grpc = tonic::client::Grpc::new(

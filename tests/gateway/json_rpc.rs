@@ -438,14 +438,14 @@ async fn stop_reaches_connections_after_and_during_a_call() {
     let sleep = json!({"jsonrpc": "2.0", "id": 2, "method": "interop.Interop/Sleep", "params": [1]});
     busy.say(sleep.to_string() + &add(1, 1, 1).to_string()).await;
     assert_eq!(busy.json().await, sum(1, 2), "the one before waits");
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let stopping = tokio::spawn(async move { server.shutdown().await });
     assert_eq!(idle.rest().await, Vec::<String>::new());
     gated.open();
     assert_eq!(busy.rest().await.len(), 1, "a reply");
     drop((idle, busy));
     stopping.await.expect("no panic");
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

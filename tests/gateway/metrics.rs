@@ -98,8 +98,8 @@ async fn page_has_server_traffic_and_channel_servers() {
     let text = "x".repeat(50_000);
     client.greet(Name { name: format!("long {text}") }).await.expect("it is served");
     let verses = client.recite(Name { name: "Ada".to_owned() }).await.expect("it is served").into_inner();
-    let waiting = client.clone();
-    let waiting = tokio::spawn(async move { waiting.greet(Name { name: "wait".to_owned() }).await });
+    let pending = client.clone();
+    let pending = tokio::spawn(async move { pending.greet(Name { name: "wait".to_owned() }).await });
     for _ in 0..2 {
         soon(&mut server.began).await;
     }
@@ -120,7 +120,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     drop(verses);
     until("the stream has ended", || server.stats.streams() == 0).await;
     server.gate.add_permits(1);
-    waiting.await.expect("it does not panic").expect("it is served");
+    pending.await.expect("it does not panic").expect("it is served");
     drop(client);
     assert!(counters.snapshot().servers.is_empty(), "the channel is gone");
     // From here on one connection of HTTP is all that moves bytes.
@@ -181,9 +181,9 @@ async fn prometheus_reads_the_page() {
     };
     child.stdin.take().expect("it is a pipe").write_all(page.as_bytes()).expect("it is read");
     let checked = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&checked.stderr);
-    assert!(checked.status.success(), "{said}\n{page}");
-    assert_eq!(said.trim(), "");
+    let stderr = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{stderr}\n{page}");
+    assert_eq!(stderr.trim(), "");
 }
 
 #[tokio::test]

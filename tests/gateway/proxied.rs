@@ -70,7 +70,7 @@ async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpSt
 }
 
 /// The caller's address in a handler, by JSON-RPC on this transport.
-async fn seen_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
+async fn address_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     io.write_all(call.as_bytes()).await.expect("it is read");
     let mut line = String::new();
@@ -80,7 +80,7 @@ async fn seen_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String
     line
 }
 
-async fn seen_natively(address: SocketAddr, header: &'static [u8]) -> String {
+async fn address_by_frpc(address: SocketAddr, header: &'static [u8]) -> String {
     let channel = Channel::builder().connect_with_connector(move || connect(address, header)).await;
     let client = GreeterClient::new(channel.expect("the server answers"));
     client.greet(Name::default()).await.expect("it answers").into_inner().text
@@ -91,17 +91,17 @@ async fn proxy_address_reaches_calls_on_every_protocol_and_tls() {
     let authority = Authority::default();
     let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
     for header in [LINE, BINARY] {
-        assert_eq!(seen_natively(address, header).await, STATED);
-        assert!(seen_by_json_rpc(connect(address, header).await.expect("it listens")).await.contains(STATED));
+        assert_eq!(address_by_frpc(address, header).await, STATED);
+        assert!(address_by_json_rpc(connect(address, header).await.expect("it listens")).await.contains(STATED));
         let mut socket = connect(address, header).await.expect("it listens");
         socket.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
         assert!(rest(&mut socket).await.contains(STATED));
         let socket = connect(address, header).await.expect("it listens");
         let secured = secure(authority.configurations().0, socket).await;
-        assert!(seen_by_json_rpc(secured).await.contains(STATED));
+        assert!(address_by_json_rpc(secured).await.contains(STATED));
     }
-    assert!(seen_natively(address, LOCAL).await.starts_with("127.0.0.1:"));
-    assert!(seen_natively(address, b"PROXY UNKNOWN\r\n").await.starts_with("127.0.0.1:"));
+    assert!(address_by_frpc(address, LOCAL).await.starts_with("127.0.0.1:"));
+    assert!(address_by_frpc(address, b"PROXY UNKNOWN\r\n").await.starts_with("127.0.0.1:"));
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
         tokio::task::yield_now().await;
     }
     assert_eq!(stats.closed_by(CloseKind::Transport), 3);
-    assert_eq!(seen_natively(address, LINE).await, STATED);
+    assert_eq!(address_by_frpc(address, LINE).await, STATED);
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,15 +131,15 @@ async fn incomplete_proxy_header_times_out() {
     for beginning in [&b""[..], b"PROXY TCP4 192.", &BINARY[..20]] {
         let mut client = Client::new(&server);
         client.say(beginning).await;
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         assert_eq!(client.closed().await.kind(), CloseKind::NoFirstHeader);
-        assert!(begun.elapsed() >= timeout && begun.elapsed() < 2 * timeout, "{:?}", begun.elapsed());
+        assert!(started.elapsed() >= timeout && started.elapsed() < 2 * timeout, "{:?}", started.elapsed());
     }
     let mut late = Client::new(&server);
     late.say("PROXY ").await;
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     server.shutdown().await;
-    assert!(begun.elapsed() < timeout, "a stop waits for no header: {:?}", begun.elapsed());
+    assert!(started.elapsed() < timeout, "a stop waits for no header: {:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
         let mut secured = secure(Arc::new(config), socket).await;
         assert_eq!(secured.get_ref().1.alpn_protocol(), Some(protocols[0].as_bytes()));
         if protocols[0] == "h2" {
-            assert!(seen_over_http2(secured).await.starts_with("{\"text\":\"127.0.0.1:"));
+            assert!(address_by_http2(secured).await.starts_with("{\"text\":\"127.0.0.1:"));
         } else {
             secured.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
             let mut response = String::new();
@@ -166,7 +166,7 @@ async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
     }
 }
 
-async fn seen_over_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> String {
+async fn address_by_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> String {
     let (mut client, connection) =
         http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
     tokio::spawn(connection);

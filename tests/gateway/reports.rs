@@ -100,7 +100,7 @@ async fn grpc_web_error_states_its_status_once() {
 
 /// A path with a slash at its end, a doubled one, or an encoded one is another.
 #[tokio::test]
-async fn path_is_matched_as_it_is() {
+async fn path_is_matched_literally() {
     let server = Open::new(all()).await;
     for path in ["/greet.Greeter/Greet/", "//greet.Greeter/Greet", "/greet.Greeter%2FGreet", "/greet.Greeter/greet"] {
         let response = server.exchange(post(path, "connection: close\r\n", CALL)).await;

@@ -111,7 +111,7 @@ async fn native(address: SocketAddr) -> usize {
 
 /// Native frames over WebSocket.
 async fn native_in_messages(address: SocketAddr) -> usize {
-    let (mut client, _) = Client::ask(address, FRAMES).await;
+    let (mut client, _) = Client::connect_with(address, FRAMES).await;
     client.send(&frame(true, BINARY, &frames())).await;
     let mut bytes = Vec::new();
     loop {
@@ -152,7 +152,7 @@ async fn lines(address: SocketAddr) -> usize {
 
 /// JSON-RPC over WebSocket.
 async fn texts(address: SocketAddr) -> usize {
-    let (mut client, _) = Client::ask(address, JSON_RPC).await;
+    let (mut client, _) = Client::connect_with(address, JSON_RPC).await;
     for number in 1..=MANY {
         client.send(&frame(true, TEXT, line(number).as_bytes())).await;
     }
@@ -179,8 +179,9 @@ async fn single(address: SocketAddr, request: String) -> usize {
 
 /// Calls as streams of one connection of HTTP/2.
 async fn streams(address: SocketAddr, content_type: &'static str, body: &'static [u8]) -> usize {
-    let heard = Arc::default();
-    let io = Overheard { io: TcpStream::connect(address).await.expect("it listens"), heard: Arc::clone(&heard) };
+    let overheard = Arc::default();
+    let io =
+        Overheard { io: TcpStream::connect(address).await.expect("it listens"), overheard: Arc::clone(&overheard) };
     let (mut client, connection) =
         http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
     let ended = tokio::spawn(connection);
@@ -205,7 +206,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
     }
     // The server has no more work, and ends the connection although the client would send more.
     ended.await.expect("no panic").expect("it ends in good order");
-    assert!(goodbyes(&heard.lock()) > 0, "GOAWAY was sent");
+    assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
     drop(client);
     answered
 }
@@ -225,7 +226,7 @@ pub(crate) fn goodbyes(mut frames: &[u8]) -> usize {
 /// A transport that keeps all bytes read from it.
 pub(crate) struct Overheard<T> {
     pub(crate) io: T,
-    pub(crate) heard: Arc<Mutex<Vec<u8>>>,
+    pub(crate) overheard: Arc<Mutex<Vec<u8>>>,
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Overheard<T> {
@@ -236,7 +237,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Overheard<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.io).poll_read(context, buffer);
-        self.heard.lock().extend_from_slice(&buffer.filled()[before..]);
+        self.overheard.lock().extend_from_slice(&buffer.filled()[before..]);
         polled
     }
 }

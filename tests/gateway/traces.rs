@@ -161,7 +161,7 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
 #[tokio::test]
 async fn json_rpc_web_socket_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
-    let (mut client, _) = Client::ask(server.address.parse().expect("an address"), JSON_RPC).await;
+    let (mut client, _) = Client::connect_with(server.address.parse().expect("an address"), JSON_RPC).await;
     for method in ["Greet", "Recite"] {
         client.send(&frame(true, TEXT, json_rpc(method).as_bytes())).await;
         loop {

@@ -71,19 +71,19 @@ pub(crate) struct Client<T = TcpStream>(pub(crate) T);
 
 impl Client {
     async fn connect(address: SocketAddr) -> Self {
-        let (client, answer) = Self::ask(address, FRAMES).await;
+        let (client, answer) = Self::connect_with(address, FRAMES).await;
         assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
         client
     }
 
     /// Requests an upgrade with further fields, and returns the head of the answer.
-    pub(crate) async fn ask(address: SocketAddr, fields: &str) -> (Self, String) {
-        Self::ask_over(TcpStream::connect(address).await.expect("the server listens"), fields).await
+    pub(crate) async fn connect_with(address: SocketAddr, fields: &str) -> (Self, String) {
+        Self::connect_over(TcpStream::connect(address).await.expect("the server listens"), fields).await
     }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
-    pub(crate) async fn ask_over(mut io: T, fields: &str) -> (Self, String) {
+    pub(crate) async fn connect_over(mut io: T, fields: &str) -> (Self, String) {
         let request = format!(
             "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
              dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{fields}\r\n"
@@ -134,13 +134,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
 
     /// Expects bytes in binary messages.
     async fn expect(&mut self, bytes: &[u8]) {
-        let mut came = Vec::new();
-        while came.len() < bytes.len() {
+        let mut received = Vec::new();
+        while received.len() < bytes.len() {
             let (is_last, opcode, payload) = self.frame().await;
             assert_eq!((is_last, opcode), (true, BINARY));
-            came.extend_from_slice(&payload);
+            received.extend_from_slice(&payload);
         }
-        assert_eq!(came, bytes);
+        assert_eq!(received, bytes);
     }
 }
 
@@ -214,19 +214,19 @@ async fn native_calls_go_over_web_socket_over_tls() {
 async fn native_frames_are_read_with_any_boundaries_of_messages() {
     let (address, _) = serve(patient()).await;
     let mut client = Client::connect(address).await;
-    let (asks, answers) = call();
-    client.send(&frame(true, BINARY, &asks)).await;
+    let (request, answers) = call();
+    client.send(&frame(true, BINARY, &request)).await;
     client.expect(&answers).await;
-    client.send(&frame(true, BINARY, &asks.repeat(3))).await;
+    client.send(&frame(true, BINARY, &request.repeat(3))).await;
     client.expect(&answers.repeat(3)).await;
-    for byte in &asks {
+    for byte in &request {
         client.send(&frame(true, BINARY, &[*byte])).await;
     }
     client.expect(&answers).await;
-    client.send(&frame(false, BINARY, &asks[..3])).await;
+    client.send(&frame(false, BINARY, &request[..3])).await;
     client.send(&frame(true, PING, b"in between")).await;
     client.send(&frame(false, CONTINUATION, b"")).await;
-    client.send(&frame(true, CONTINUATION, &asks[3..])).await;
+    client.send(&frame(true, CONTINUATION, &request[3..])).await;
     assert_eq!(client.frame().await, (true, PONG, b"in between".to_vec()));
     client.expect(&answers).await;
 }
@@ -256,15 +256,15 @@ async fn close_code_names_web_socket_and_frame_violations() {
     unmasked[1] &= 0x7f;
     let long = packet(1, 10, b"");
     let long = [&long[..6], &(1_u32 << 30).to_be_bytes()].concat();
-    let begun = frame(true, BINARY, &call().0);
+    let call_frame = frame(true, BINARY, &call().0);
     let cases = [
         (frame(true, TEXT, b"text"), 1003),
         (unmasked, 1002),
         (vec![0xc2, 0x80, 0, 0, 0, 0], 1002),
         (frame(true, CONTINUATION, b"x"), 1002),
         (frame(true, BINARY, b"not a frame"), 1002),
-        ([begun.clone(), frame(true, BINARY, b"not a frame")].concat(), 1002),
-        ([begun, frame(true, BINARY, &long)].concat(), 1009),
+        ([call_frame.clone(), frame(true, BINARY, b"not a frame")].concat(), 1002),
+        ([call_frame, frame(true, BINARY, &long)].concat(), 1009),
         (frame(true, PING, b"").repeat(2000), 1008),
         (frame(true, CLOSE, &[3, 237]), 1002),
     ];
@@ -283,14 +283,14 @@ async fn close_code_names_web_socket_and_frame_violations() {
 #[tokio::test]
 async fn an_upgrade_names_the_subprotocol_or_is_refused() {
     let (address, _) = serve(patient()).await;
-    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: chat, frisbee.1, jsonrpc\r\n").await;
+    let (_, answer) = Client::connect_with(address, "Sec-WebSocket-Protocol: chat, frisbee.1, jsonrpc\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     let answer = answer.to_ascii_lowercase();
     assert!(answer.contains("\r\nsec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n"), "{answer}");
     assert!(answer.contains("\r\nsec-websocket-protocol: frisbee.1\r\n"), "{answer}");
-    let (_, answer) = Client::ask(address, "").await;
+    let (_, answer) = Client::connect_with(address, "").await;
     assert!(answer.starts_with("HTTP/1.1 101 ") && !answer.to_ascii_lowercase().contains("protocol:"), "{answer}");
-    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: chat\r\n").await;
+    let (_, answer) = Client::connect_with(address, "Sec-WebSocket-Protocol: chat\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
 }
 
@@ -337,11 +337,11 @@ async fn texts_are_messages_of_json_rpc() {
     let (address, _) = serve(patient()).await;
     let sum = json!({"jsonrpc": "2.0", "id": 1, "result": {"total": "42", "count": "2"}});
     for fields in [JSON_RPC, ""] {
-        let (mut client, _) = Client::ask(address, fields).await;
+        let (mut client, _) = Client::connect_with(address, fields).await;
         client.send(&frame(true, TEXT, ADDITION.as_bytes())).await;
         assert_eq!(json(&mut client).await, sum);
-        for (place, byte) in ADDITION.bytes().enumerate() {
-            client.send(&frame(false, if place == 0 { TEXT } else { CONTINUATION }, &[byte])).await;
+        for (index, byte) in ADDITION.bytes().enumerate() {
+            client.send(&frame(false, if index == 0 { TEXT } else { CONTINUATION }, &[byte])).await;
         }
         client.send(&frame(true, CONTINUATION, b"")).await;
         assert_eq!(json(&mut client).await, sum);
@@ -361,13 +361,13 @@ async fn long_texts_are_read_in_any_number_of_frames() {
     };
     let (address, _) = serve(patient()).await;
     for width in [1009, 16 * 1024, 70_001, usize::MAX] {
-        let (client, _) = Client::ask(address, JSON_RPC).await;
+        let (client, _) = Client::connect_with(address, JSON_RPC).await;
         let texts = [call(1), call(2), ADDITION.to_owned(), call(3)];
         let fragment = |text: &str| {
             let parts: Vec<_> = text.as_bytes().chunks(99_999).collect();
-            let frames = parts.iter().enumerate().map(|(place, part)| {
-                let opcode = if place == 0 { TEXT } else { CONTINUATION };
-                [frame(place + 1 == parts.len(), opcode, part), frame(true, PING, b"")].concat()
+            let frames = parts.iter().enumerate().map(|(index, part)| {
+                let opcode = if index == 0 { TEXT } else { CONTINUATION };
+                [frame(index + 1 == parts.len(), opcode, part), frame(true, PING, b"")].concat()
             });
             frames.collect::<Vec<_>>().concat()
         };
@@ -389,8 +389,8 @@ async fn long_texts_are_read_in_any_number_of_frames() {
                 }
             };
             let reply: Value = serde_json::from_slice(&payload).expect("it is JSON");
-            let asked: Value = serde_json::from_str(&text).expect("it is JSON");
-            assert!(reply["id"] == asked["id"] && reply["result"]["total"] == "42", "pieces of {width}");
+            let request_json: Value = serde_json::from_str(&text).expect("it is JSON");
+            assert!(reply["id"] == request_json["id"] && reply["result"]["total"] == "42", "pieces of {width}");
         }
         drop(tokio::time::timeout(PATIENCE, writing).await.expect("all was read").expect("no panic"));
     }
@@ -409,7 +409,7 @@ async fn binary_or_overlong_messages_close_json_rpc_with_code() {
         (frame(true, PING, &[0; 126]), 1002),
     ];
     for (bytes, code) in cases {
-        let (mut client, _) = Client::ask(address, JSON_RPC).await;
+        let (mut client, _) = Client::connect_with(address, JSON_RPC).await;
         // The server may close before it has read all.
         let _ = client.0.write_all(&bytes).await;
         assert_eq!(client.closed().await, code);
@@ -425,7 +425,7 @@ async fn in_memory(builder: ServerBuilder) -> (Client<tokio::io::DuplexStream>, 
     let acceptor = builder.add_service(InteropServer::new(Service)).gateway(gateway).build().unwrap();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-    (Client::ask_over(here, JSON_RPC).await.0, serving)
+    (Client::connect_over(here, JSON_RPC).await.0, serving)
 }
 
 #[tokio::test(start_paused = true)]
@@ -442,8 +442,8 @@ async fn silent_json_rpc_client_stays_while_it_answers_pings() {
 async fn a_text_that_trickles_in_ends_its_connection() {
     let (mut client, _serving) = in_memory(Server::builder()).await;
     let text = frame(true, TEXT, &[b' '; 100]);
-    let (begun, rest) = text.split_at(50);
-    client.send(begun).await;
+    let (first_half, rest) = text.split_at(50);
+    client.send(first_half).await;
     let trickling = async {
         for byte in rest {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -462,7 +462,7 @@ async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
-    let (mut client, _) = Client::ask(address, JSON_RPC).await;
+    let (mut client, _) = Client::connect_with(address, JSON_RPC).await;
     let sleep = r#"{"jsonrpc":"2.0","id":"s","method":"interop.Interop/Sleep","params":{"millis":300}}"#;
     client.send(&frame(true, TEXT, sleep.as_bytes())).await;
     client.send(&frame(true, TEXT, ADDITION.as_bytes())).await;

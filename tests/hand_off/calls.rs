@@ -83,14 +83,14 @@ async fn successive_hand_offs_reconnect_without_pause() {
     };
     let channel = Channel::builder().connect_with_connector(connect).await.unwrap();
     let (asking, handed) = channel.handing_off();
-    let (known, asking) = (InteropClient::new(channel), InteropClient::new(asking));
-    let begun = tokio::time::Instant::now();
+    let (idle_client, asking) = (InteropClient::new(channel), InteropClient::new(asking));
+    let started = tokio::time::Instant::now();
     for _ in 0..30 {
-        known.add(AddRequest { a: 1, b: 1 }).await.unwrap();
+        idle_client.add(AddRequest { a: 1, b: 1 }).await.unwrap();
         asking.do_nothing(Empty {}).await.unwrap();
         handed.take().expect("it is handed off");
     }
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?} were waited for", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?} were waited for", started.elapsed());
 }
 
 #[tokio::test]
@@ -112,9 +112,9 @@ async fn failed_hand_off_handler_keeps_connection_and_error_code() {
 #[tokio::test]
 async fn pending_call_of_acceptor_prevents_hand_off() {
     let service = Service { users: [("ada".to_owned(), "secret".to_owned())].into(), targets: [].into() };
-    let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Login");
-    let server = server.on_connect(move |connection| drop(told.send(connection.clone())));
+    let server = server.on_connect(move |connection| drop(sender.send(connection.clone())));
     let address = frisbee_tests::serve(server).await.to_string();
     let gated = Gated::shut();
     let agent = Channel::builder().add_service(InteropServer::new(gated.clone()));
@@ -162,19 +162,19 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     }
 
     // The service hands nothing off. Calls made during the request wait, and are answered after it.
-    let mut asked = std::pin::pin!(asking.sleep(sleep(1)));
-    begin(asked.as_mut()).await;
+    let mut sleeping = std::pin::pin!(asking.sleep(sleep(1)));
+    begin(sleeping.as_mut()).await;
     let mut waits = std::pin::pin!(client.sleep(sleep(0)));
     begin(waits.as_mut()).await;
     gated.open();
-    let (asked, waits) = tokio::join!(asked, waits);
-    asked.unwrap();
+    let (sleeping, waits) = tokio::join!(sleeping, waits);
+    sleeping.unwrap();
     waits.unwrap();
     assert!(handed.take().is_none());
 }
 
 #[tokio::test]
-async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
+async fn hand_off_to_go_server_fails_at_once() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -198,8 +198,8 @@ impl Interop for Giving {
         if let Some(timeout) = request.timeout() {
             return Err(Status::aborted(format!("{} s", timeout.as_secs_f64().ceil())));
         }
-        if let Some(asked) = request.hand_off() {
-            asked.accept(|raw| async move { drop(raw) });
+        if let Some(hand_off) = request.hand_off() {
+            hand_off.accept(|raw| async move { drop(raw) });
         }
         Ok(Response::new(Empty {}))
     }
@@ -224,7 +224,7 @@ async fn call_on<F: Future<Output = Result<(), Status>>>(stop: &AtomicBool, call
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_beside_hand_offs_go_to_new_connections_and_none_fails() {
+async fn calls_during_hand_offs_use_new_connections() {
     let channel = giving().await;
     let stop = Arc::new(AtomicBool::new(false));
     let mut callers = JoinSet::new();
@@ -234,20 +234,20 @@ async fn calls_beside_hand_offs_go_to_new_connections_and_none_fails() {
             call_on(&stop, || async { client.add(AddRequest { a: 1, b: 1 }).await.map(drop) }).await
         });
     }
-    let (client, told) = (InteropClient::new(channel.clone()), stop.clone());
+    let (client, sender) = (InteropClient::new(channel.clone()), stop.clone());
     callers.spawn(async move {
         let streamed = || async {
             let mut counts = client.count_up(Range { from: 0, count: 2 }).await?.into_inner();
             while counts.message().await?.is_some() {}
             Ok(())
         };
-        call_on(&told, streamed).await
+        call_on(&sender, streamed).await
     });
     let mut handed_off = 0;
     while handed_off < 50 {
         let (asking, handed) = channel.handing_off();
-        let asked = tokio::spawn(async move { InteropClient::new(asking).do_nothing(Empty {}).await });
-        match asked.await.unwrap() {
+        let calling = tokio::spawn(async move { InteropClient::new(asking).do_nothing(Empty {}).await });
+        match calling.await.unwrap() {
             Ok(_) => handed_off += usize::from(handed.take().is_some()),
             Err(status) => assert_eq!(status.code(), Code::FailedPrecondition, "busy, or nothing: {status}"),
         }

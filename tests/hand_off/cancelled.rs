@@ -32,15 +32,16 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
     let (connection, mut received) = client(served(&acceptor)).await;
     for _ in 0..3 {
         let mut asking = Box::pin(connection.hand_off(TUNNEL, "hold"));
-        let asked = tokio::select! { _ = &mut asking => panic!("no answer was sent"), asked = held.recv() => asked };
-        let asked = asked.unwrap();
-        begin(Box::pin(asked.cancelled()).as_mut()).await;
+        let request =
+            tokio::select! { _ = &mut asking => panic!("no answer was sent"), request = held.recv() => request };
+        let request = request.unwrap();
+        begin(Box::pin(request.cancelled()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, asked.cancelled()).await.expect("it is notified");
+        tokio::time::timeout(PATIENCE, request.cancelled()).await.expect("it is notified");
         connection.send(&packet("behind")).await.unwrap();
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
-        asked.accept("", HandOffTarget::new(async |_| panic!("the connection is not handed over")));
+        request.accept("", HandOffTarget::new(async |_| panic!("the connection is not handed over")));
         assert_eq!(received.recv().await.unwrap().body, "behind");
     }
 }
@@ -67,16 +68,16 @@ fn cancel() -> Vec<u8> {
 
 #[tokio::test]
 async fn connection_granted_after_cancelled_request_is_closed() {
-    for (hello, told) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
+    for (hello, expected) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
         let (mut server, io) = frisbee::memory();
         let connection = Client::builder().connect_io(io, Handlers::new()).await.unwrap();
         server.write_all(&raw::packet(0, 3, hello)).await.unwrap();
         let mut asking = Box::pin(connection.hand_off(TUNNEL, ""));
         tokio::select! { _ = &mut asking => panic!("no answer was sent"), _ = read_until(&mut server, 8) => {} }
         drop(asking);
-        let mut read = vec![0; told.len()];
+        let mut read = vec![0; expected.len()];
         tokio::time::timeout(PATIENCE, server.read_exact(&mut read)).await.expect("it is notified").unwrap();
-        assert_eq!(read, told);
+        assert_eq!(read, expected);
         server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
         let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it was released");
         assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
@@ -109,12 +110,12 @@ where
 
 #[tokio::test]
 async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
-    let (ask, mut is_asked) = mpsc::unbounded_channel();
+    let (requests, mut requested) = mpsc::unbounded_channel();
     let (grant, granted) = tokio::sync::oneshot::channel::<()>();
     let channel = scripted(|mut io| async move {
         io.write_all(&hello()).await.unwrap();
         read_until(&mut io, 8).await;
-        ask.send(()).unwrap();
+        requests.send(()).unwrap();
         granted.await.unwrap();
         io.write_all(&raw::packet(0, 8, b"\x01\x08\0")).await.unwrap();
         let mut behind = Vec::new();
@@ -125,9 +126,9 @@ async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     let client = InteropClient::new(channel.clone());
     let (asking, _handed) = channel.handing_off();
     let asking = InteropClient::new(asking);
-    let mut asked = Box::pin(asking.do_nothing(Empty {}));
-    tokio::select! { _ = &mut asked => panic!("no answer was sent"), _ = is_asked.recv() => {} }
-    drop(asked);
+    let mut request = Box::pin(asking.do_nothing(Empty {}));
+    tokio::select! { _ = &mut request => panic!("no answer was sent"), _ = requested.recv() => {} }
+    drop(request);
     let mut behind = Box::pin(client.add(AddRequest { a: 1, b: 2 }));
     let mut counts = Box::pin(client.count_up(Range { from: 0, count: 1 }));
     begin(behind.as_mut()).await;
@@ -177,10 +178,10 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     for _ in 0..20 {
         // Waits until the earlier request has been answered. After that the connection is idle.
         client.do_nothing(Empty {}).await.unwrap();
-        let mut asked = Box::pin(asking.do_nothing(Empty {}));
+        let mut request = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
-        tokio::select! { answer = &mut asked => panic!("no answer was sent: {answer:?}"), () = entered => {} }
-        drop(asked);
+        tokio::select! { answer = &mut request => panic!("no answer was sent: {answer:?}"), () = entered => {} }
+        drop(request);
         until("it is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
     }
     client.do_nothing(Empty {}).await.unwrap();

@@ -75,16 +75,16 @@ impl Protocol for Gateway {
         Routed::Continue
     }
 
-    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
-        assert_eq!(asked.operation(), TUNNEL);
-        match &asked.request()[..] {
+    fn hand_off(&self, _session: &mut Self::Session, request: HandOffRequest) -> Routed {
+        assert_eq!(request.operation(), TUNNEL);
+        match &request.request()[..] {
             b"accept" => {
                 let echo = HandOffTarget::new(async |raw| drop(greet_and_echo(raw).await));
-                asked.accept("yours", echo);
+                request.accept("yours", echo);
             }
-            b"refuse" => asked.refuse("mine"),
-            b"hold" => self.held.as_ref().unwrap().send(asked).unwrap(),
-            _ => drop(asked),
+            b"refuse" => request.refuse("mine"),
+            b"hold" => self.held.as_ref().unwrap().send(request).unwrap(),
+            _ => drop(request),
         }
         Routed::Continue
     }
@@ -104,9 +104,9 @@ fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
 
 /// A client that echoes nothing, and its received packets.
 async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet>) {
-    let (heard, received) = mpsc::unbounded_channel();
+    let (packets, received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
-        heard.send(packet).unwrap();
+        packets.send(packet).unwrap();
         async { None }
     });
     (Client::builder().connect_io(io, handlers).await.unwrap(), received)
@@ -125,10 +125,10 @@ async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
         write.flush().await.unwrap();
         write.shutdown().await.unwrap();
     };
-    let mut came = Vec::new();
-    let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
+    let mut received = Vec::new();
+    let (_, read) = tokio::join!(writing, read.read_to_end(&mut received));
     read.unwrap();
-    assert!(came == sent, "other bytes came back");
+    assert!(received == sent, "other bytes came back");
 }
 
 async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
@@ -168,7 +168,7 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
 }
 
 #[tokio::test]
-async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
+async fn packets_after_hand_off_request_wait_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -177,15 +177,15 @@ async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
         let connection = connection.clone();
         async move { connection.hand_off(TUNNEL, "hold").await }
     });
-    let asked = held.recv().await.unwrap();
+    let request = held.recv().await.unwrap();
     connection.send(&packet("behind")).await.unwrap();
     // Packets that the server sends during this are received.
-    asked.connection().send(&packet("crossing")).await.unwrap();
+    request.connection().send(&packet("crossing")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "crossing");
     let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
     assert!(matches!(again, HandOffError::Busy), "{again}");
     assert!(received.try_recv().is_err());
-    asked.refuse("");
+    request.refuse("");
     assert!(matches!(asking.await.unwrap(), Err(HandOffError::Refused(_))));
     assert_eq!(received.recv().await.unwrap().body, "behind");
 }
@@ -214,9 +214,9 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
     // The server opens a stream while it decides.
     let asking = connection.hand_off(TUNNEL, "hold");
     let deciding = async {
-        let asked = held.recv().await.unwrap();
-        let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
-        asked.accept(Bytes::new(), HandOffTarget::new(async |_| panic!("the connection is not handed over")));
+        let request = held.recv().await.unwrap();
+        let stream = request.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
+        request.accept(Bytes::new(), HandOffTarget::new(async |_| panic!("the connection is not handed over")));
         stream
     };
     let (refused, stream) = tokio::join!(asking, deciding);
@@ -280,22 +280,22 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
 
 #[tokio::test]
 async fn hand_off_of_ended_connection_releases_new_owner() {
-    let (held, mut asked) = mpsc::unbounded_channel();
+    let (held, mut requests) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
     let asking = tokio::spawn({
         let connection = connection.clone();
         async move { connection.hand_off(TUNNEL, "hold").await }
     });
-    let asked = asked.recv().await.unwrap();
-    let asked_for = asked.connection().clone();
+    let requests = requests.recv().await.unwrap();
+    let requested_connection = requests.connection().clone();
     connection.abort();
     asking.await.unwrap().unwrap_err();
-    asked_for.closed().await;
+    requested_connection.closed().await;
     // Who takes it has a handle to it, as is usual.
-    let (takes, taken) = oneshot::channel();
-    asked.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(asked_for)) }));
-    tokio::time::timeout(PATIENCE, taken).await.expect("no handle is left").unwrap_err();
+    let (takes, transport) = oneshot::channel();
+    requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
+    tokio::time::timeout(PATIENCE, transport).await.expect("no handle is left").unwrap_err();
 }
 
 #[tokio::test(start_paused = true)]
@@ -350,11 +350,11 @@ impl Router for Lends {
 #[tokio::test]
 async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
     for behind in ["", "more"] {
-        let (lends, mut lent) = mpsc::unbounded_channel();
+        let (lends, mut lent_connections) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Lends(lends)).unwrap();
         let (mut here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let connection = lent.recv().await.unwrap();
+        let connection = lent_connections.recv().await.unwrap();
         let leaving = tokio::spawn(connection.into_transport());
         for _ in 0..10 {
             tokio::task::yield_now().await; // The driver has heard of it.

@@ -38,11 +38,11 @@ async fn race(address: SocketAddr, seed: u64) -> bool {
             Ok(accepted) => {
                 assert_eq!(request, "accept");
                 let mut raw = accepted.transport;
-                let mut came = vec![0; GREETING.len() + 3];
+                let mut received = vec![0; GREETING.len() + 3];
                 raw.write_all(b"raw").await.unwrap();
                 raw.flush().await.unwrap();
-                raw.read_exact(&mut came).await.unwrap();
-                assert_eq!(came, [GREETING, b"raw"].concat(), "seed {seed}");
+                raw.read_exact(&mut received).await.unwrap();
+                assert_eq!(received, [GREETING, b"raw"].concat(), "seed {seed}");
                 return true;
             }
             Err(HandOffError::Closed(_)) => break,

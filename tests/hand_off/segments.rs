@@ -57,9 +57,9 @@ pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -
 
 /// A native client gets the connection from a peer that writes packets, the reply and a mebibyte at once.
 async fn client_gets_all(here: impl Io, mut there: impl Io) {
-    let (heard, mut received) = mpsc::unbounded_channel();
+    let (bodies, mut received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
-        heard.send(packet.body).unwrap();
+        bodies.send(packet.body).unwrap();
         async { None }
     });
     let peer = tokio::spawn(async move {

@@ -86,9 +86,9 @@ async fn the_error_kind_of_a_tunnel_names_the_act_of_the_other_end() {
     assert_eq!(tunnel.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
 
     let mut tunnel = open(&connection, "close").await;
-    let mut came = Vec::new();
-    let error = tunnel.read_to_end(&mut came).await.unwrap_err();
-    assert_eq!(came, b"the last words");
+    let mut received = Vec::new();
+    let error = tunnel.read_to_end(&mut received).await.unwrap_err();
+    assert_eq!(received, b"the last words");
     assert!(matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted), "{error}");
 
     let mut tunnel = open(&connection, "silence").await;
@@ -122,9 +122,9 @@ async fn a_writer_waits_for_a_reader() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
     let call = Operation::user(20).unwrap();
-    let (heard, mut answers) = mpsc::unbounded_channel();
+    let (ids, mut answers) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(call, move |_, packet| {
-        heard.send(packet.id).unwrap();
+        ids.send(packet.id).unwrap();
         async { None }
     });
     let connection = connected(handlers).await;
@@ -159,9 +159,9 @@ async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
             for round in 0..50 {
                 let sent = [number, round];
                 tunnel.write_all(&sent).await.unwrap();
-                let mut came = [0; 2];
-                tunnel.read_exact(&mut came).await.unwrap();
-                assert_eq!(came, sent);
+                let mut received = [0; 2];
+                tunnel.read_exact(&mut received).await.unwrap();
+                assert_eq!(received, sent);
             }
         });
     }

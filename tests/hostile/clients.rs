@@ -69,7 +69,7 @@ fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn truncated_body_gets_error_reply_and_keeps_connection() {
     let address = serve_interop().await;
-    let healthy = Healthy::beside(address).await;
+    let healthy = Healthy::connect(address).await;
     let mut peer = Raw::connect(address).await;
     let bodies = valid_bodies();
     let mut truncations = 0_u32;
@@ -162,7 +162,7 @@ async fn more_streams_than_allowed_are_closed_at_once() {
 }
 
 #[tokio::test]
-async fn a_finished_stream_is_closed_at_once_and_its_place_free() {
+async fn finished_stream_frees_its_slot_at_once() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let range = [8, 0, 0x0d, 0, 0x0d, 2]; // One number from 0.
     for id in 1..=600 {
@@ -254,26 +254,26 @@ async fn silent_and_slow_clients_are_closed_in_time() {
         (Raw::over(here), tokio::spawn(async move { acceptor.serve_connection(there).await }), Instant::now())
     };
 
-    for said in [&[][..], &[0, 0x0F, 0]] {
-        let (mut silent, serving, begun) = connect();
-        silent.write(said).await;
+    for prefix in [&[][..], &[0, 0x0F, 0]] {
+        let (mut silent, serving, started) = connect();
+        silent.write(prefix).await;
         serving.await.expect("it does not panic");
-        assert!(begun.elapsed() < IDLE / 2, "{:?} after {said:?}", begun.elapsed());
+        assert!(started.elapsed() < IDLE / 2, "{:?} after {prefix:?}", started.elapsed());
     }
 
-    let (mut no_more, serving, begun) = connect();
+    let (mut no_more, serving, started) = connect();
     no_more.write(&add(1)).await;
     let reply = no_more.next().await.expect("the connection lives");
     assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
     serving.await.expect("it does not panic");
-    assert!((IDLE..2 * IDLE).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    assert!((IDLE..2 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
 
-    let (mut trickle, serving, begun) = connect();
+    let (mut trickle, serving, started) = connect();
     trickle.write(&header(1, ADD, 1_000_000)).await;
     while !serving.is_finished() && trickle.socket.write_all(&[0]).await.is_ok() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?} for a packet that trickles", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?} for a packet that trickles", started.elapsed());
 }
 
 #[tokio::test]
@@ -309,14 +309,14 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let (here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let (mut reading, mut writing) = tokio::io::split(here);
-    let begun = Instant::now();
+    let started = Instant::now();
     let last = tokio::spawn(async move {
         let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
         while !answers.ends_with(&answered) {
             let count = reading.read_buf(&mut answers).await.expect("the connection lives");
             assert!(count > 0, "the connection lives");
         }
-        begun.elapsed()
+        started.elapsed()
     });
     writing.write_all(&[bytes, add(12_345)].concat()).await.expect("the connection lives");
     let elapsed = last.await.expect("the answer comes");
@@ -390,13 +390,13 @@ async fn endless_stream_openings_do_not_starve_others() {
     let (mut reading, mut writing) = tokio::io::split(here);
     let opens: Vec<_> = (0..OPENS).flat_map(|id| packet(id as u16 % 60_000 + 1, 2, &[9, 10])).collect();
     writing.write_all(&opens).await.expect("there is room for all of it");
-    let turns = Arc::new(AtomicUsize::new(0));
+    let batches = Arc::new(AtomicUsize::new(0));
     let other = tokio::spawn({
-        let turns = turns.clone();
+        let batches = batches.clone();
         async move {
             loop {
                 tokio::task::yield_now().await;
-                turns.fetch_add(1, Ordering::Relaxed);
+                batches.fetch_add(1, Ordering::Relaxed);
             }
         }
     });
@@ -405,5 +405,5 @@ async fn endless_stream_openings_do_not_starve_others() {
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
     answered.expect("all are refused").expect("the connection lives");
     other.abort();
-    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns during twenty of the connection");
+    assert!(batches.load(Ordering::Relaxed) >= 10, "{batches:?} turns during twenty of the connection");
 }

@@ -177,8 +177,8 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     let client = InteropClient::new(channel.expect("the proxy listens"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it is not silent yet");
     manner.silent.store(true, Ordering::Relaxed);
-    let lost = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
-    assert_eq!(lost.code(), Code::Unavailable, "{lost}");
+    let error = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
+    assert_eq!(error.code(), Code::Unavailable, "{error}");
     soon("the server notices", async {
         while stats.open() > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -294,7 +294,7 @@ fn is_there(command: &str) -> bool {
 }
 
 async fn add_is_served(address: SocketAddr, within: Duration) {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let channel = Channel::builder().connect_timeout(SECOND).timeout(SECOND).connect(address.to_string()).await;
         if let Ok(channel) = channel
@@ -302,7 +302,7 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
         {
             return assert_eq!(sum.get_ref().total, 42);
         }
-        assert!(begun.elapsed() < within, "no client is served");
+        assert!(started.elapsed() < within, "no client is served");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -317,24 +317,24 @@ async fn server_without_descriptors_serves_and_recovers() {
     early.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
     let hoard = hoard(server.address, &packet(1, 18, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     soon("descriptors run out", async { while server.not_accepted().await == 0 {} }).await;
-    let (begun, before) = (Instant::now(), server.not_accepted().await);
+    let (started, before) = (Instant::now(), server.not_accepted().await);
     for a in 0..100 {
         early.add(AddRequest { a, b: 1 }).await.expect("a connected client is served");
     }
     // Pauses become a second long within the first ten failures.
-    let (failures, most) = (server.not_accepted().await - before, 10 + begun.elapsed().as_secs());
-    assert!(failures <= most, "accepting has failed {failures} times during {:?}", begun.elapsed());
+    let (failures, most) = (server.not_accepted().await - before, 10 + started.elapsed().as_secs());
+    assert!(failures <= most, "accepting has failed {failures} times during {:?}", started.elapsed());
     drop(hoard);
     add_is_served(server.address, PATIENCE).await;
     early.add(AddRequest { a: 1, b: 1 }).await.expect("it is still served");
 }
 
 /// Takes all the descriptors of a server that has 64, and lets others wait for one. Each says so much.
-async fn hoard(address: SocketAddr, said: &[u8]) -> Vec<TcpStream> {
+async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
     let mut hoard = Vec::new();
     for _ in 0..150 {
         if let Ok(Ok(mut socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
-            socket.write_all(said).await.expect("there is room for it");
+            socket.write_all(prefix).await.expect("there is room for it");
             hoard.push(socket);
         }
     }

@@ -45,7 +45,7 @@ async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_packed_request_that_nobody_asked_for_is_refused() {
+async fn unnegotiated_packed_request_is_refused() {
     let closed = Server::builder().add_service(InteropServer::new(Service));
     for (server, greeting) in [(closed, hello(true)), (server(), Vec::new())] {
         let mut peer = Raw::connect(serve(server).await).await;
@@ -150,9 +150,9 @@ async fn unauthorized_caller_is_refused_before_unpacking() {
 }
 
 /// Counts the turns of a connection.
-struct Turns(Arc<AtomicU64>);
+struct BatchCounter(Arc<AtomicU64>);
 
-impl Protocol for Turns {
+impl Protocol for BatchCounter {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -168,22 +168,22 @@ impl Protocol for Turns {
 }
 
 #[tokio::test]
-async fn long_turn_ends_after_packed_message() {
+async fn long_batch_ends_after_packed_message() {
     let (message, frame) = message(1200);
     let packed = body(message.len() as u64, &frame);
     let packing = server().compress(["interop.Interop/EchoPayload"]);
     for (server, body, ends) in [(server(), message.clone(), false), (server(), packed, true), (packing, message, true)]
     {
-        let turns = Arc::new(AtomicU64::new(0));
+        let batches = Arc::new(AtomicU64::new(0));
         let config = Config::default().turn_max(Duration::ZERO);
-        let server = server.config(config).mount(2000..=2000, Turns(turns.clone()));
+        let server = server.config(config).mount(2000..=2000, BatchCounter(batches.clone()));
         let mut peer = Raw::connect(serve(server).await).await;
         let requests = (0..20).flat_map(|id| packet(id, ECHO, &body));
         peer.write(&[hello(true), requests.collect()].concat()).await;
         for _ in 0..20 {
             peer.next().await.expect("it is answered");
         }
-        assert_eq!(turns.load(Ordering::SeqCst) >= 20, ends, "{turns:?}");
+        assert_eq!(batches.load(Ordering::SeqCst) >= 20, ends, "{batches:?}");
     }
 }
 

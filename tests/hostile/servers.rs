@@ -266,7 +266,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
 }
 
 #[tokio::test]
-async fn stream_resetting_server_gets_few_streams_beside_another() {
+async fn stream_resetting_server_gets_few_streams() {
     let (address, accepted) = Raw::listen().await;
     let addresses = [serve_interop().await.to_string(), address];
     let channel =

@@ -10,7 +10,7 @@ use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
+async fn healthy_client_sees_no_error_during_attacks() {
     let authority = Authority::default();
     let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
     let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
@@ -19,7 +19,7 @@ async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
         // The benchmark's operation is 10. This schema has another message there, so the benchmark's valid bytes are
         // invalid here.
         let address = if attack.target == Target::Tls { tls } else { plain };
-        let healthy = Healthy::beside(plain).await;
+        let healthy = Healthy::connect(plain).await;
         let attacking = attack.run(address, Appetite::Little);
         let _ = tokio::time::timeout(Duration::from_millis(100), attacking).await;
         healthy.was_well().await;

@@ -101,10 +101,10 @@ async fn travel(provider: &SdkTracerProvider) {
     let message = greeted.recv().await.expect("it has been published");
     let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
     let tracer = provider.tracer("subscriber");
-    let taken = context.expect("it is a context").carry(async {
+    let carried = context.expect("it is a context").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
-    taken.await;
+    carried.await;
     // The server ends a call when its reply is on the way.
     frisbee_tests::until("all calls have ended", || telemetry.in_progress() == 0).await;
 }
@@ -134,7 +134,7 @@ impl Shown {
     /// The collector's output for a span, line by line.
     fn note(&mut self, line: &str) {
         let Some((key, value)) = line.split_once(':') else { return };
-        let place = match key.trim() {
+        let target = match key.trim() {
             "Trace ID" => &mut self.trace,
             "Parent ID" => &mut self.parent,
             "ID" => &mut self.id,
@@ -142,7 +142,7 @@ impl Shown {
             "Kind" => &mut self.kind,
             _ => return,
         };
-        value.trim().clone_into(place);
+        value.trim().clone_into(target);
     }
 }
 
@@ -209,23 +209,23 @@ impl Collector {
             .spawn()
             .expect("a program that was just built starts");
         let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-        let mut said = Vec::new();
+        let mut log_lines = Vec::new();
         let ready = async {
             while let Some(line) = lines.next_line().await.expect("it can be read") {
-                said.push(line);
-                if said.last().is_some_and(|line| line.contains("Everything is ready")) {
+                log_lines.push(line);
+                if log_lines.last().is_some_and(|line| line.contains("Everything is ready")) {
                     return true;
                 }
             }
             false
         };
         let is_ready = tokio::time::timeout(Duration::from_secs(60), ready).await;
-        assert!(matches!(is_ready, Ok(true)), "the collector does not come up: {said:#?}");
+        assert!(matches!(is_ready, Ok(true)), "the collector does not come up: {log_lines:#?}");
         let spans = Arc::new(Mutex::new(Vec::new()));
-        let seen = spans.clone();
+        let collected = spans.clone();
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                let mut spans = seen.lock().unwrap();
+                let mut spans = collected.lock().unwrap();
                 if line.starts_with("Span #") {
                     spans.push(Shown::default());
                 } else if let Some(span) = spans.last_mut() {

@@ -66,11 +66,11 @@ async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stati
         assert_eq!(row.get::<_, &str>(1).len() as i64, at % 50 * 5);
     }
     // Many queries at one time, pipelined on the wire.
-    let asked = (0_i64..100).map(|number| {
+    let queries = (0_i64..100).map(|number| {
         let client = &client;
         async move { client.query_one("SELECT $1::INT8 * 2", &[&number]).await.unwrap().get::<_, i64>(0) }
     });
-    assert_eq!(futures_util::future::join_all(asked).await, (0..100).map(|number| number * 2).collect::<Vec<_>>());
+    assert_eq!(futures_util::future::join_all(queries).await, (0..100).map(|number| number * 2).collect::<Vec<_>>());
     drop(client);
     driving.await.unwrap().unwrap();
 }
@@ -78,12 +78,12 @@ async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stati
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_runs_on_connection_handed_off_by_gateway() {
     let Some(server) = servers::postgres().await else { return };
-    let asked = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
-    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    let request = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
+    tokio::time::timeout(PATIENCE, request).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postgres_is_spoken_through_streams_beside_each_other() {
+async fn postgres_sessions_share_a_connection() {
     let Some(server) = servers::postgres().await else { return };
     let to = server.address.clone();
     let tunnels = Handlers::new().on_stream(move |_first, stream| {
@@ -97,11 +97,11 @@ async fn postgres_is_spoken_through_streams_beside_each_other() {
     let address = tunnels.local_addr();
     tokio::spawn(tunnels.serve());
     let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
-    let asked = (0..4).map(|_| async {
+    let request = (0..4).map(|_| async {
         let stream = connection.open_stream(&Bytes::from_static(b"postgres")).await.unwrap();
         expect_postgres(stream.into_io()).await;
     });
-    tokio::time::timeout(PATIENCE, futures_util::future::join_all(asked)).await.unwrap();
+    tokio::time::timeout(PATIENCE, futures_util::future::join_all(request)).await.unwrap();
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -135,7 +135,7 @@ struct KeyValue {
     value: Vec<u8>,
 }
 
-async fn ask<A, B>(grpc: &mut Grpc<tonic::transport::Channel>, path: &'static str, request: A) -> B
+async fn unary<A, B>(grpc: &mut Grpc<tonic::transport::Channel>, path: &'static str, request: A) -> B
 where
     A: prost::Message + Send + Sync + 'static,
     B: prost::Message + Default + Send + Sync + 'static,
@@ -148,18 +148,18 @@ where
 
 /// Requests to etcd by tonic's client, on any transport.
 async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
-    let given = Arc::new(Mutex::new(Some(TokioIo::new(io))));
+    let io_slot = Arc::new(Mutex::new(Some(TokioIo::new(io))));
     let connector = tower::service_fn(move |_| {
-        let given = given.lock().unwrap().take();
-        async move { given.ok_or_else(|| io::Error::other("there is one connection")) }
+        let io_slot = io_slot.lock().unwrap().take();
+        async move { io_slot.ok_or_else(|| io::Error::other("there is one connection")) }
     });
     let channel = Endpoint::from_static("http://etcd.test").connect_with_connector(connector).await.unwrap();
     let mut grpc = Grpc::new(channel);
     for number in 0..50_usize {
         let (key, value) = (format!("key/{number}").into_bytes(), vec![number as u8; number * 1_000]);
         let put = PutRequest { key: key.clone(), value: value.clone() };
-        let PutResponse {} = ask(&mut grpc, "/etcdserverpb.KV/Put", put).await;
-        let found: RangeResponse = ask(&mut grpc, "/etcdserverpb.KV/Range", RangeRequest { key: key.clone() }).await;
+        let PutResponse {} = unary(&mut grpc, "/etcdserverpb.KV/Put", put).await;
+        let found: RangeResponse = unary(&mut grpc, "/etcdserverpb.KV/Range", RangeRequest { key: key.clone() }).await;
         assert_eq!(found.kvs, [KeyValue { key, value }]);
     }
 }
@@ -167,6 +167,6 @@ async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
 #[tokio::test(flavor = "multi_thread")]
 async fn etcd_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
     let Some(servers::Etcd { address, .. }) = &servers::etcd().await else { return };
-    let asked = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
-    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    let request = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
+    tokio::time::timeout(PATIENCE, request).await.unwrap();
 }

@@ -51,24 +51,24 @@ impl Shop {
 }
 
 /// The addresses that the channel knows, sorted.
-fn known(channel: &Channel) -> Vec<String> {
+fn addresses(channel: &Channel) -> Vec<String> {
     let fleet = FleetView::of(channel).expect("it follows a resolver");
-    let mut known: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
-    known.sort();
-    known
+    let mut addresses: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
+    addresses.sort();
+    addresses
 }
 
 /// Waits until the channel knows these servers and no other.
-async fn until_known(channel: &Channel, shops: &[&str]) {
+async fn until_addresses(channel: &Channel, shops: &[&str]) {
     let mut expected: Vec<_> = shops.iter().map(|address| (*address).to_owned()).collect();
     expected.sort();
-    let waiting = async {
-        while known(channel) != expected {
+    let reached = async {
+        while addresses(channel) != expected {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let waited = tokio::time::timeout(PATIENCE, waiting).await;
-    waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", known(channel)));
+    let waited = tokio::time::timeout(PATIENCE, reached).await;
+    waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", addresses(channel)));
 }
 
 /// Callers that fail the test when a call fails. Returns the number of their calls.
@@ -107,13 +107,13 @@ async fn registered_servers_join_and_leave_without_lost_calls() {
     for _ in 0..3 {
         shops.push(Shop::open(&etcd).await);
         let addresses: Vec<_> = shops.iter().map(|shop| shop.address.as_str()).collect();
-        until_known(&channel, &addresses).await;
+        until_addresses(&channel, &addresses).await;
         if shops.len() > 2 {
             shops.remove(0).close().await;
         }
     }
     let addresses: Vec<_> = shops.iter().map(|shop| shop.address.as_str()).collect();
-    until_known(&channel, &addresses).await;
+    until_addresses(&channel, &addresses).await;
     end(&over, callers).await;
 }
 
@@ -124,7 +124,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
     let channel =
         Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("both are there");
-    until_known(&channel, &[&one.address, &other.address]).await;
+    until_addresses(&channel, &[&one.address, &other.address]).await;
     let over = Arc::new(AtomicBool::new(false));
     let (calls, callers) = callers(&channel, &over);
 
@@ -136,7 +136,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     assert!(fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")), "and it says why");
     server.restart().await;
     let third = Shop::open(&etcd).await;
-    until_known(&channel, &[&one.address, &other.address, &third.address]).await;
+    until_addresses(&channel, &[&one.address, &other.address, &third.address]).await;
     end(&over, callers).await;
     println!("{} calls, none lost", calls.load(Ordering::SeqCst));
 }
@@ -161,13 +161,13 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let registered = registering.await.expect("etcd is there");
     let channel =
         Channel::builder().balance().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
-    until_known(&channel, &[&stays.address, "127.0.0.1:9"]).await;
+    until_addresses(&channel, &[&stays.address, "127.0.0.1:9"]).await;
     // For longer than the lease: it is renewed.
     tokio::time::sleep(2 * TTL).await;
-    assert_eq!(known(&channel).len(), 2);
+    assert_eq!(addresses(&channel).len(), 2);
     dies.shutdown_background();
     drop(registered);
     let died = Instant::now();
-    until_known(&channel, &[&stays.address]).await;
+    until_addresses(&channel, &[&stays.address]).await;
     println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
 }

@@ -34,7 +34,7 @@ const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
 struct ApiServer {
     address: String,
     program: PathBuf,
-    place: TempDir,
+    folder: TempDir,
     tls: ClientTls,
     etcd: servers::Etcd,
     child: Child,
@@ -51,10 +51,10 @@ impl ApiServer {
         }
         let etcd = servers::etcd().await.expect("etcd is required where an API server is");
         let program = go::build("apiserver", ".").expect("Go is required where an API server is");
-        let place = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("there is room");
         let authority = Authority::default();
         let (certificate, key) = authority.issue_pem("127.0.0.1");
-        let write = |name: &str, text: &str| fs::write(place.path().join(name), text).expect("there is room");
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("there is room");
         write("ca", &authority.pem());
         write("certificate", &certificate);
         write("key", &key);
@@ -62,20 +62,20 @@ impl ApiServer {
         write("tokens", "boss,administrator,1,system:masters\n");
         let address = format!("127.0.0.1:{}", servers::port().await);
         let tls = ClientTls::new(authority.trusted()).expect("they are authorities");
-        let child = serve(&program, &place, &address, &etcd.address);
-        let server = Self { address, program, place, tls, etcd, child };
+        let child = serve(&program, &folder, &address, &etcd.address);
+        let server = Self { address, program, folder, tls, etcd, child };
         server.until_ready().await;
         Some(server)
     }
 
     async fn until_ready(&self) {
         let ready = async {
-            while self.ask("GET", "/readyz", "").await.is_none_or(|(status, _)| status != 200) {
+            while self.http_request("GET", "/readyz", "").await.is_none_or(|(status, _)| status != 200) {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
         if tokio::time::timeout(PATIENCE, ready).await.is_err() {
-            let log = fs::read_to_string(self.place.path().join("log")).unwrap_or_default();
+            let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
             panic!("the API server does not come up: {}", &log[log.len().saturating_sub(4000)..]);
         }
     }
@@ -86,12 +86,12 @@ impl ApiServer {
     }
 
     async fn restart(&mut self) {
-        self.child = serve(&self.program, &self.place, &self.address, &self.etcd.address);
+        self.child = serve(&self.program, &self.folder, &self.address, &self.etcd.address);
         self.until_ready().await;
     }
 
     /// Requests as the administrator, with YAML or JSON, if the server can be reached.
-    async fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
+    async fn http_request(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
         let socket = TcpStream::connect(&self.address).await.ok()?;
         let io = self.tls.connect_io(socket, "127.0.0.1").await.ok()?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io)).await.ok()?;
@@ -106,7 +106,7 @@ impl ApiServer {
 
     /// A request that has to succeed.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
-        let (status, answer) = self.ask(method, path, body).await.expect("it is there");
+        let (status, answer) = self.http_request(method, path, body).await.expect("it is there");
         let text = String::from_utf8_lossy(&answer);
         assert!((200..300).contains(&status), "{method} {path}: {status} {text}");
         serde_json::from_slice(&answer).expect("it is JSON")
@@ -123,11 +123,12 @@ impl ApiServer {
 
     /// A file of `kubectl` for a service account, whose token the server issues.
     async fn kubeconfig(&self, account: &str) -> PathBuf {
-        let ask = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
+        let token_request =
+            json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
         let path = format!("/api/v1/namespaces/prod/serviceaccounts/{account}/token");
-        let token = self.does("POST", &path, &ask).await;
+        let token = self.does("POST", &path, &token_request).await;
         let token = token["status"]["token"].as_str().expect("the account has one");
-        fs::write(self.place.path().join("token"), token).expect("there is room");
+        fs::write(self.folder.path().join("token"), token).expect("there is room");
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": account, "namespace": "prod"}}],
@@ -135,17 +136,17 @@ impl ApiServer {
                 {"server": format!("https://{}", self.address), "certificate-authority": "ca"}}],
             "users": [{"name": account, "user": {"tokenFile": "token"}}],
         });
-        let path = self.place.path().join("config");
+        let path = self.folder.path().join("config");
         fs::write(&path, config.to_string()).expect("there is room");
         path
     }
 }
 
-fn serve(program: &PathBuf, place: &TempDir, address: &str, etcd: &str) -> Child {
+fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Child {
     let (host, port) = address.split_once(':').expect("it has a port");
-    let log = File::options().create(true).append(true).open(place.path().join("log")).expect("there is room");
+    let log = File::options().create(true).append(true).open(folder.path().join("log")).expect("there is room");
     Command::new(program)
-        .current_dir(place.path())
+        .current_dir(folder.path())
         .args(["--bind-address", host, "--secure-port", port, "--etcd-servers", &format!("http://{etcd}")])
         .args(["--tls-cert-file", "certificate", "--tls-private-key-file", "key", "--token-auth-file", "tokens"])
         .args(["--service-account-issuer", "https://test", "--service-account-key-file", "certificate"])

@@ -67,23 +67,23 @@ async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
 
 /// Waits until something is true.
 async fn until(what: &str, is: impl Fn() -> bool) {
-    let waiting = async {
+    let reached = async {
         while !is() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
+    timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
 }
 
-/// Publishes from 1 on to the topic of a broker, no faster than all receive. `heard` is the count of each subscription
+/// Publishes from 1 on to the topic of a broker, no faster than all receive. `received` is the count of each subscription
 /// for all brokers.
-async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, heard: Vec<Arc<AtomicU64>>) {
+async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("it is a topic");
     for number in 1..=messages() {
         publisher.publish(number.to_string()).await.expect("the broker is there");
         let all = published.fetch_add(1, Ordering::Relaxed) + 1;
         if number % 100 == 0 {
-            let unheard = || heard.iter().map(|heard| all.saturating_sub(heard.load(Ordering::Relaxed))).max();
+            let unheard = || received.iter().map(|received| all.saturating_sub(received.load(Ordering::Relaxed))).max();
             until("messages are heard", || unheard() < Some(UNHEARD_MAX)).await;
         }
     }
@@ -94,12 +94,12 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
-    let (mut listeners, mut heard) = (JoinSet::new(), Vec::new());
+    let (mut listeners, mut received) = (JoinSet::new(), Vec::new());
     for client in &clients {
         for pattern in PATTERNS {
             let mut subscription = client.subscribe(pattern).await.expect("the broker takes it");
             let count = Arc::<AtomicU64>::default();
-            heard.push(count.clone());
+            received.push(count.clone());
             listeners.spawn(async move {
                 let mut last = BTreeMap::<String, u64>::new();
                 while count.load(Ordering::Relaxed) < all {
@@ -117,7 +117,7 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     let published = Arc::<AtomicU64>::default();
     let mut writers = JoinSet::new();
     for (at, client) in clients.iter().enumerate() {
-        writers.spawn(publish(client.clone(), at, published.clone(), heard.clone()));
+        writers.spawn(publish(client.clone(), at, published.clone(), received.clone()));
     }
     writers.join_all().await;
     // Nothing comes twice: the next message of each broker is the next that each subscription hears.
@@ -128,26 +128,26 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
             assert_eq!(next(subscription).await.expect("nothing is lost"), "end ");
         }
     }
-    println!("{all} messages, heard by {} subscriptions", heard.len());
+    println!("{all} messages, heard by {} subscriptions", received.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn members_of_groups_have_equal_shares_wherever_they_are() {
+async fn group_members_get_equal_shares_on_every_broker() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
-    let (heard, mut shares) = (Arc::<AtomicU64>::default(), Vec::new());
+    let (received, mut shares) = (Arc::<AtomicU64>::default(), Vec::new());
     // A group may have any name. At the three brokers it has one, two and three members.
     for (at, client) in clients.iter().enumerate() {
         for _ in 0..=at {
             let subscribed = client.queue_subscribe("numbers.>", "two words.*").await;
-            let (mut jobs, heard, share) =
-                (subscribed.expect("it is taken"), heard.clone(), Arc::<AtomicU64>::default());
+            let (mut jobs, received, share) =
+                (subscribed.expect("it is taken"), received.clone(), Arc::<AtomicU64>::default());
             shares.push(share.clone());
             tokio::spawn(async move {
                 while jobs.recv().await.is_ok() {
                     share.fetch_add(1, Ordering::Relaxed);
-                    heard.fetch_add(1, Ordering::Relaxed);
+                    received.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
@@ -155,10 +155,10 @@ async fn members_of_groups_have_equal_shares_wherever_they_are() {
     let published = Arc::<AtomicU64>::default();
     let mut writers = JoinSet::new();
     for (at, client) in clients.iter().enumerate() {
-        writers.spawn(publish(client.clone(), at, published.clone(), vec![heard.clone()]));
+        writers.spawn(publish(client.clone(), at, published.clone(), vec![received.clone()]));
     }
     writers.join_all().await;
-    until("all are heard", || heard.load(Ordering::Relaxed) >= all).await;
+    until("all are heard", || received.load(Ordering::Relaxed) >= all).await;
     let shares: Vec<_> = shares.iter().map(|share| share.load(Ordering::Relaxed)).collect();
     assert_eq!(shares.iter().sum::<u64>(), all, "each goes to one of them");
     let fair = all as f64 / shares.len() as f64;
@@ -182,13 +182,13 @@ async fn sole_group_member_gets_messages_of_its_broker() {
 /// The messages and reported losses of a subscription.
 #[derive(Default)]
 struct Account {
-    heard: AtomicU64,
+    received: AtomicU64,
     missed: AtomicU64,
 }
 
 impl Account {
     fn sum(&self) -> u64 {
-        self.heard.load(Ordering::SeqCst) + self.missed.load(Ordering::SeqCst)
+        self.received.load(Ordering::SeqCst) + self.missed.load(Ordering::SeqCst)
     }
 }
 
@@ -200,7 +200,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
                 let number = String::from_utf8_lossy(message.payload()).parse().expect("it is a number");
                 let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
                 assert!(number > before, "{number} follows {before}");
-                account.heard.fetch_add(1, Ordering::SeqCst);
+                account.received.fetch_add(1, Ordering::SeqCst);
             }
             Err(RecvError::Lagged(count)) => {
                 account.missed.fetch_add(count, Ordering::SeqCst);
@@ -286,7 +286,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let accounts = listen_everywhere(&clients).await;
     // The third sends no more once the server has gone, and its last messages must be reported, too.
     let mut load = Load::start(&clients, Some(3_000));
-    let all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
+    let all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || all(3_000)).await;
     server.kill().await;
     let missing = load.published();

@@ -56,11 +56,11 @@ print(count)
 fn python(program: &str, folder: &Path) -> Option<String> {
     let python = env::var_os("FRISBEE_PYTHON").unwrap_or_else(|| "python3".into());
     let output = Command::new(python).args(["-c", program]).arg(folder).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("No module named 'numpy'") {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("No module named 'numpy'") {
         return None;
     }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{stderr}");
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

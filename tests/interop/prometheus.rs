@@ -1,6 +1,6 @@
 //! The dashboard and the alerts of the example `operated`, before a real Prometheus that reads the metrics of a server.
 //!
-//! Where Prometheus is not installed the test says so and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! Without an installed Prometheus the test prints a note and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 use crate::databases::servers;
 use frpc::pubsub::Broker;
@@ -34,12 +34,12 @@ async fn server() -> String {
     let calling = address.clone();
     tokio::spawn(async move {
         loop {
-            // Which shows the server among those of channels.
+            // The metrics of channels include this one.
             let builder = Channel::builder().batch_observer(counters.clone());
             let Ok(channel) = builder.connect(calling.as_str()).await else { return };
             let client = GreeterClient::new(channel);
             let _ = client.greet(Name { name: "Ada".to_owned() }).await;
-            // Its caller has no time, so it fails at the server.
+            // The deadline has passed when the call arrives, so it fails at the server.
             let mut late = frpc::Request::new(Name { name: "Eve".to_owned() });
             late.set_timeout(Duration::from_nanos(1));
             let _ = client.greet(late).await;
@@ -49,10 +49,10 @@ async fn server() -> String {
     address
 }
 
-/// What Prometheus has at a path.
+/// The `data` of Prometheus's answer at a path.
 async fn get(prometheus: &str, path: &str) -> Option<Value> {
     let mut socket = TcpStream::connect(prometheus).await.ok()?;
-    // By HTTP/1.0, which knows no chunks.
+    // HTTP/1.0 has no chunked encoding.
     let request = format!("GET {path} HTTP/1.0\r\nhost: localhost\r\n\r\n");
     socket.write_all(request.as_bytes()).await.ok()?;
     let mut answer = String::new();

@@ -15,12 +15,12 @@ const TURN: Operation = Operation::FIRST_USER;
 const GREETING: &[u8] = b"raw from here on\n";
 
 /// Takes the connection with the first packet of [`TURN`], which it echoes if it is the server.
-struct Turns {
+struct RawRouter {
     echoes: bool,
-    taken: Mutex<Option<oneshot::Sender<RawTransport>>>,
+    sender: Mutex<Option<oneshot::Sender<RawTransport>>>,
 }
 
-impl Router for Turns {
+impl Router for RawRouter {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -29,8 +29,8 @@ impl Router for Turns {
         if self.echoes {
             outbox.forward(&packet).unwrap();
         }
-        let taken = self.taken.lock().take().expect("one connection is taken");
-        Routed::HandOff(HandOffTarget::new(async move |raw| drop(taken.send(raw))))
+        let sender = self.sender.lock().take().expect("one connection is taken");
+        Routed::HandOff(HandOffTarget::new(async move |raw| drop(sender.send(raw))))
     }
 }
 
@@ -51,12 +51,12 @@ async fn expect_greeting(raw: &mut RawTransport) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_turns_raw_and_echoes_the_following_bytes() {
+async fn go_server_hands_off_and_echoes_following_bytes() {
     let Some(peer) = Peer::raw() else { return };
     let server = peer.serve().await;
-    let (taken, raw) = oneshot::channel();
-    let turns = Turns { echoes: false, taken: Mutex::new(Some(taken)) };
-    let connection = Client::builder().connect(&server.address, turns).await.unwrap();
+    let (sender, raw) = oneshot::channel();
+    let router = RawRouter { echoes: false, sender: Mutex::new(Some(sender)) };
+    let connection = Client::builder().connect(&server.address, router).await.unwrap();
     // Until the verdict, a PONG is on its way.
     connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
@@ -73,11 +73,11 @@ async fn a_go_server_turns_raw_and_echoes_the_following_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_client_turns_raw_and_its_bytes_come_back() {
+async fn go_client_hands_off_and_its_bytes_return() {
     let Some(peer) = Peer::raw() else { return };
-    let (taken, raw) = oneshot::channel();
-    let turns = Turns { echoes: true, taken: Mutex::new(Some(taken)) };
-    let server = Server::builder().bind("127.0.0.1:0", turns).await.unwrap();
+    let (sender, raw) = oneshot::channel();
+    let router = RawRouter { echoes: true, sender: Mutex::new(Some(sender)) };
+    let server = Server::builder().bind("127.0.0.1:0", router).await.unwrap();
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let echoing = tokio::spawn(async move {

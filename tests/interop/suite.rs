@@ -111,8 +111,8 @@ pub(crate) const ALL: &[Case] = cases! {
     "stream/chat-10000-in-one-go" chats_in_one_go,
     "stream/chat-half-closed-at-once" chat_half_closed,
     "stream/chat-of-1MiB" large_chat,
-    "streams/200-at-once-beside-calls" streams_beside_calls,
-    "streams/many-one-after-the-other" streams_in_turn,
+    "streams/200-at-once-beside-calls" streams_with_calls,
+    "streams/many-one-after-the-other" successive_streams,
     "silence/6s" silence,
 };
 
@@ -135,7 +135,7 @@ pub(crate) const OLD: &[Case] = cases! {
     "stream/count-up-fails" count_up_fails,
     "stream/sum-up-10000" |c| sums_up(c, 10_000),
     "stream/chat-1000" |c| chats(c, 1000),
-    "streams/200-at-once-beside-calls" streams_beside_calls,
+    "streams/200-at-once-beside-calls" streams_with_calls,
     "silence/6s" silence,
 };
 
@@ -547,7 +547,7 @@ async fn large_chat(client: InteropClient) -> Outcome {
     equal(&count, &10)
 }
 
-async fn streams_beside_calls(client: InteropClient) -> Outcome {
+async fn streams_with_calls(client: InteropClient) -> Outcome {
     let streams = all(200, {
         let client = client.clone();
         move |n| {
@@ -566,7 +566,7 @@ async fn streams_beside_calls(client: InteropClient) -> Outcome {
     streams.and(calls)
 }
 
-async fn streams_in_turn(client: InteropClient) -> Outcome {
+async fn successive_streams(client: InteropClient) -> Outcome {
     // In the long run there are more than ids, or than slots in a Go peer that were never freed.
     let many = std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok());
     for n in 0..many.map_or(1000, |many: i64| (many / 3).min(25_000)) {

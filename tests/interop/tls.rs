@@ -23,7 +23,7 @@ impl Files {
         files
     }
 
-    fn given_to(&self, peer: Peer) -> Peer {
+    fn apply_to(&self, peer: Peer) -> Peer {
         peer.with("PEER_TLS_CA", self.0.join("ca"))
             .with("PEER_TLS_CERT", self.0.join("cert"))
             .with("PEER_TLS_KEY", self.0.join("key"))
@@ -42,7 +42,7 @@ async fn go_clients_get_every_answer_they_expect_over_mutual_tls() {
     let authority = Authority::default();
     let files = Files::of(&authority, "client");
     let address = serve_interop_with(generous().tls(authority.mutual_server())).await;
-    files.given_to(peer).call(&address.to_string(), &[], 150).await;
+    files.apply_to(peer).call(&address.to_string(), &[], 150).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +50,7 @@ async fn a_go_server_answers_every_call_over_mutual_tls() {
     let Some(peer) = Peer::current() else { return };
     let authority = Authority::default();
     let files = Files::of(&authority, "server");
-    let server = files.given_to(peer).serve().await;
+    let server = files.apply_to(peer).serve().await;
     let tls = authority.client().with_identity(authority.issue("us.test")).unwrap();
     let channel = Channel::builder()
         .tls(tls)

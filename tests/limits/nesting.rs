@@ -180,7 +180,7 @@ async fn replies_to_a_server_keep_to_its_setting() {
 }
 
 #[tokio::test]
-async fn subscriptions_take_messages_as_deep_as_their_topic_says() {
+async fn subscriptions_use_nesting_limit_of_their_topic() {
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());

@@ -111,8 +111,8 @@ async fn zero_limits_still_accept_protocol_packets() {
 
 #[tokio::test]
 async fn overlong_reset_text_arrives_truncated() {
-    let (told, mut streams) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
+    let (sender, mut streams) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| drop(sender.send(stream)));
     let server = frisbee::Server::builder().config(Config::default().body_max(2048));
     let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
     let address = server.local_addr();

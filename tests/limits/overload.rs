@@ -81,11 +81,11 @@ async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     });
     let operation = Operation::user(10).expect("users have 10");
     let packet = Packet::new(PacketId(1), operation, vec![0; 2 * MIB]);
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     for _ in 0..5 {
         connection.send(&packet).await.expect("the connection lives");
     }
-    assert!(begun.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", started.elapsed());
     reader.abort();
 }
 
@@ -105,9 +105,9 @@ async fn the_limit_of_waiting_output_is_configurable() {
 }
 
 /// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
-struct Turns(Arc<AtomicU64>, UnboundedSender<u64>);
+struct BatchCounter(Arc<AtomicU64>, UnboundedSender<u64>);
 
-impl Protocol for Turns {
+impl Protocol for BatchCounter {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -127,10 +127,10 @@ impl Protocol for Turns {
 
 /// They took 61 turns before the runtime polled the sockets of others.
 #[tokio::test]
-async fn endless_senders_delay_others_by_one_turn_each() {
-    let turns = Arc::new(AtomicU64::new(0));
-    let (came, mut coming) = unbounded_channel();
-    let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came)).unwrap();
+async fn endless_senders_delay_others_by_one_batch_each() {
+    let batches = Arc::new(AtomicU64::new(0));
+    let (sender, mut coming) = unbounded_channel();
+    let acceptor = frisbee::Server::builder().build(BatchCounter(batches.clone(), sender)).unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
     let (served, _) = listener.accept().expect("a client comes");
@@ -150,7 +150,7 @@ async fn endless_senders_delay_others_by_one_turn_each() {
     }
     for id in 0..100 {
         tokio::task::yield_now().await;
-        let before = turns.load(Ordering::Relaxed);
+        let before = batches.load(Ordering::Relaxed);
         // The system has it in the server's socket before this returns, and the runtime has not looked.
         std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("the server takes it");
         let at = coming.recv().await.expect("the router lives");
@@ -224,11 +224,11 @@ fn hello() -> Bytes {
 
 #[tokio::test]
 async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
-    let (told, mut bodies) = unbounded_channel();
+    let (sender, mut bodies) = unbounded_channel();
     let waits = move |_: Connection, packet: Packet| {
-        let told = told.clone();
+        let sender = sender.clone();
         async move {
-            told.send(packet.body.is_unique()).expect("the test listens");
+            sender.send(packet.body.is_unique()).expect("the test listens");
             std::future::pending().await
         }
     };
@@ -271,11 +271,11 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
 #[tokio::test]
 async fn client_at_memory_limit_begins_no_requests() {
     let (address, server) = Raw::listen().await;
-    let begun = Arc::new(AtomicU64::new(0));
+    let started = Arc::new(AtomicU64::new(0));
     let waits = {
-        let begun = begun.clone();
+        let started = started.clone();
         move |_: Connection, _: Packet| {
-            begun.fetch_add(1, Ordering::SeqCst);
+            started.fetch_add(1, Ordering::SeqCst);
             std::future::pending()
         }
     };
@@ -288,13 +288,13 @@ async fn client_at_memory_limit_begins_no_requests() {
     server.write(&(0..1000).flat_map(|id| packet(id, 10, b"")).collect::<Vec<_>>()).await;
     // Handlers have no other way to say so.
     server.closed().await;
-    assert!(begun.load(Ordering::SeqCst) < 200, "{begun:?}");
+    assert!(started.load(Ordering::SeqCst) < 200, "{started:?}");
 }
 
 /// Says that each packet has taken long, or not.
 struct Echoing {
     is_slow: bool,
-    turns: Arc<AtomicU64>,
+    batches: Arc<AtomicU64>,
 }
 
 impl Protocol for Echoing {
@@ -308,17 +308,17 @@ impl Protocol for Echoing {
     }
 
     fn batch_ended(&self, (): &mut (), _batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        self.turns.fetch_add(1, Ordering::SeqCst);
+        self.batches.fetch_add(1, Ordering::SeqCst);
         None
     }
 }
 
 #[tokio::test]
-async fn long_turn_ends_after_slow_packet() {
+async fn long_batch_ends_after_slow_packet() {
     for is_slow in [false, true] {
-        let turns = Arc::new(AtomicU64::new(0));
+        let batches = Arc::new(AtomicU64::new(0));
         let config = Config::default().turn_max(Duration::ZERO);
-        let router = Echoing { is_slow, turns: turns.clone() };
+        let router = Echoing { is_slow, batches: batches.clone() };
         let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", router).await;
         let server = server.expect("loopback has free ports");
         let address = server.local_addr();
@@ -328,7 +328,7 @@ async fn long_turn_ends_after_slow_packet() {
         for _ in 0..20 {
             peer.next().await.expect("it is answered");
         }
-        assert_eq!(turns.load(Ordering::SeqCst) >= 20, is_slow, "{turns:?}");
+        assert_eq!(batches.load(Ordering::SeqCst) >= 20, is_slow, "{batches:?}");
     }
 }
 
@@ -352,8 +352,8 @@ async fn server_over_memory_refuses_hand_off_call() {
 #[tokio::test]
 async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;
-    let lost = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
-    assert_eq!(lost.code(), Code::Unavailable, "{lost}");
+    let error = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
+    assert_eq!(error.code(), Code::Unavailable, "{error}");
     assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
     client.echo_payload(Payload::default()).await.expect("the next connection is served");
 }

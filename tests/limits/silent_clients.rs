@@ -35,12 +35,12 @@ fn add() -> Vec<u8> {
 
 /// Makes a connection with TLS and a call on it; how long that takes.
 async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (here, _serving) = connect(acceptor);
     let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
     let client = InteropClient::new(channel.await.expect("an honest client is let in"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
-    begun.elapsed()
+    started.elapsed()
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,19 +91,19 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
         (builder().tls(authority.server()), greeting[..100].to_vec(), 0),
         (builder().tls(authority.server()), greeting, 501),
     ];
-    for (number, (builder, said, later)) in cases.into_iter().enumerate() {
+    for (number, (builder, prefix, later)) in cases.into_iter().enumerate() {
         let acceptor = acceptor(builder);
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut silent = Vec::new();
         for _ in 0..10 {
             let (mut here, serving) = connect(&acceptor);
-            here.write_all(&said).await.expect("there is room");
+            here.write_all(&prefix).await.expect("there is room");
             silent.push((here, serving));
         }
         tokio::time::sleep(Duration::from_millis(later + 5)).await;
         let over: Vec<_> = silent.iter().map(|(_, serving)| serving.is_finished()).collect();
         assert_eq!(over, [[true; 7].as_slice(), &[false; 3]].concat(), "case {number}");
-        assert!(begun.elapsed() < Duration::from_secs(1), "no client had to wait for them");
+        assert!(started.elapsed() < Duration::from_secs(1), "no client had to wait for them");
     }
 }
 
@@ -138,14 +138,14 @@ async fn clients_with_unread_bytes_are_served() {
     let secured = || builder().tls(authority.server());
     // More than once, since the runtime looks at its sockets after every 61 tasks as well.
     for round in 0..10 {
-        let (builder, said) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
+        let (builder, prefix) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
         let acceptor = acceptor(builder);
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
         let address = listener.local_addr().expect("it is bound");
         let mut clients = Vec::new();
         for _ in 0..8 {
             let mut client = TcpStream::connect(address).expect("the server listens");
-            client.write_all(&said).expect("there is room");
+            client.write_all(&prefix).expect("there is room");
             clients.push(client);
             let (socket, _) = listener.accept().expect("a client waits");
             socket.set_nonblocking(true).expect("it is a socket");

@@ -27,7 +27,7 @@ const BUFFER: usize = 8 * 1024;
 #[derive(Clone, Default)]
 pub(crate) struct Service {
     /// Calls of `Sleep` that have begun, and those that have not ended.
-    begun: Arc<AtomicUsize>,
+    started: Arc<AtomicUsize>,
     asleep: Arc<AtomicUsize>,
     /// Messages that `SumUp` has read.
     summed: Arc<AtomicUsize>,
@@ -60,7 +60,7 @@ impl Interop for Service {
     }
 
     async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         self.asleep.fetch_add(1, Ordering::SeqCst);
         let _asleep = Asleep(self.asleep.clone());
         tokio::time::sleep(Duration::from_millis(request.get_ref().millis.into())).await;
@@ -103,8 +103,8 @@ impl Linked {
     async fn with(rates: [u32; 2], builder: ServerBuilder) -> Self {
         let (here, there) = link(rates);
         let service = Service::default();
-        let (told, mut accepted) = mpsc::unbounded_channel();
-        let builder = builder.on_connect(move |connection| drop(told.send(connection.clone())));
+        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let builder = builder.on_connect(move |connection| drop(sender.send(connection.clone())));
         let acceptor = builder.add_service(InteropServer::new(service.clone())).build().expect("it is one service");
         let stats = acceptor.stats();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -145,7 +145,7 @@ fn patient<T>(message: T) -> Request<T> {
 #[tokio::test(start_paused = true)]
 async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
     let linked = Arc::new(Linked::by([50_000, 50_000]).await);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut tasks = JoinSet::new();
     for (up, down) in [(0, 5 * MB), (5 * MB, 0)] {
         let linked = linked.clone();
@@ -160,7 +160,7 @@ async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     tasks.join_all().await;
-    assert!((100..110).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!((100..110).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     linked.expect_open();
 }
 
@@ -174,13 +174,13 @@ async fn large_reply_arrives_at_20_kb_per_second_or_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_of_megabytes_goes_beside_a_reply_of_megabytes() {
+async fn large_request_and_large_reply_overlap() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
-    let begun = Instant::now();
+    let started = Instant::now();
     let reply = linked.begin_reply(5 * MB).await;
     linked.transfer(4 * MB, 1).await;
     reply.await.expect("it arrives");
-    assert!(begun.elapsed() < Duration::from_secs(11), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(11), "{:?}", started.elapsed());
     linked.expect_open();
 }
 
@@ -242,13 +242,13 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     for call in calls {
         call.await.expect("it is not aborted").expect("it is answered");
     }
-    assert_eq!(linked.service.begun.load(Ordering::SeqCst), 5);
+    assert_eq!(linked.service.started.load(Ordering::SeqCst), 5);
     assert_eq!(linked.stats.memory_held(), 0);
     linked.expect_open();
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_wait_behind_a_slow_reply_run_in_their_order() {
+async fn requests_queued_after_slow_reply_run_in_order() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let mut order = Vec::new();
@@ -325,15 +325,15 @@ async fn reply_to_acceptor_passes_queued_requests() {
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let calling = tokio::spawn(async move { called.sleep(patient(SleepRequest { millis: 1_500, tag: 1 })).await });
     let reply = linked.begin_reply(5 * MB).await;
-    let waiting = tokio::spawn({
+    let call = tokio::spawn({
         let client = linked.client.clone();
         async move { client.add(patient(AddRequest { a: 1, b: 2 })).await }
     });
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(calling.is_finished(), "the reply waits");
-    assert!(!waiting.is_finished() && !reply.is_finished());
+    assert!(!call.is_finished() && !reply.is_finished());
     calling.await.expect("no task panics").expect("it is answered");
-    waiting.await.expect("no task panics").expect("it is answered");
+    call.await.expect("no task panics").expect("it is answered");
 }
 
 /// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.

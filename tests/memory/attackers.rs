@@ -17,18 +17,18 @@ pub(crate) const MIB: usize = 1024 * 1024;
 
 /// Waits with every payload until it is released, and answers with so many bytes then.
 #[derive(Clone)]
-pub(crate) struct Waiting {
-    pub(crate) begun: Arc<AtomicUsize>,
+pub(crate) struct WaitingService {
+    pub(crate) started: Arc<AtomicUsize>,
     pub(crate) ended: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
     reply: usize,
 }
 
-impl Waiting {
+impl WaitingService {
     /// The service, and what releases its handlers.
     pub(crate) fn new(reply: usize) -> (Self, watch::Sender<bool>) {
         let (release, released) = watch::channel(false);
-        (Self { begun: Arc::default(), ended: Arc::default(), released, reply }, release)
+        (Self { started: Arc::default(), ended: Arc::default(), released, reply }, release)
     }
 }
 
@@ -41,9 +41,9 @@ impl Drop for Ending {
     }
 }
 
-impl Interop for Waiting {
+impl Interop for WaitingService {
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         let _ending = Ending(self.ended.clone());
         let mut released = self.released.clone();
         let _ = released.wait_for(|released| *released).await;
@@ -83,9 +83,9 @@ pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
 }
 
 /// Writes as long as the server reads; stops once `stats` shows that so many requests were refused.
-pub(crate) async fn write_until_shed(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, shed: u64) {
+pub(crate) async fn write_until_rejected(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, rejected: u64) {
     let watching = async {
-        while stats.rejected() < shed {
+        while stats.rejected() < rejected {
             tokio::task::yield_now().await;
         }
     };

@@ -64,7 +64,7 @@ async fn json_rpc_replies_beyond_memory_are_refused() {
     for id in 0..CALLS {
         hog.write_all(call(&id.to_string(), "EchoPayload", r#"{"seq":500000}"#, "").as_bytes()).await.expect("open");
     }
-    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("handlers wait");
     until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
@@ -90,7 +90,7 @@ async fn http_replies_beyond_memory_are_refused() {
         hog.write_all(request.as_bytes()).await.expect("open");
         hogs.push(hog);
     }
-    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("handlers wait");
     until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
@@ -122,12 +122,12 @@ async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
     let is_refused = || stats.rejected() > 0 || refused.load(Ordering::SeqCst) > 0;
     let mut sent = 0;
     while !is_refused() {
-        assert!(sent < most, "{} calls wait", service.begun.load(Ordering::SeqCst));
-        let (next, shed) = (next(sent), until("one is refused", is_refused));
+        assert!(sent < most, "{} calls wait", service.started.load(Ordering::SeqCst));
+        let (next, rejected) = (next(sent), until("one is refused", is_refused));
         tokio::select! {
             written = writer.write_all(next.as_bytes()) => written.expect("it is read"),
             // The server reads no more.
-            () = shed => {}
+            () = rejected => {}
         }
         sent += 1;
     }
@@ -167,7 +167,7 @@ async fn unread_streams_wait_for_memory() {
     }
     // The server stops reading when a client takes nothing.
     let writing = tokio::spawn(async move { writer.write_all(calls.as_bytes()).await });
-    until("some have begun", || service.begun.load(Ordering::SeqCst) > 2).await;
+    until("some have begun", || service.started.load(Ordering::SeqCst) > 2).await;
     until("items wait", || stats.memory_held() > MIB).await;
     for _ in 0..1000 {
         tokio::task::yield_now().await;
@@ -193,7 +193,7 @@ async fn unread_web_socket_stream_is_bounded() {
         assert!(text.len() < 126);
         hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("it is open");
     }
-    until("it has begun", || service.begun.load(Ordering::SeqCst) == 1).await;
+    until("it has begun", || service.started.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
         // A slow reader: its unread output must not pile up.

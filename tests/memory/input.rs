@@ -1,6 +1,6 @@
 //! Held requests, and concurrent requests of others.
 
-use super::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
+use super::attackers::{MIB, WaitingService, Witness, peer, request, server, write_until_rejected};
 use super::output::replies;
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
@@ -25,15 +25,15 @@ fn hello() -> Vec<u8> {
 async fn burst_of_queued_requests_leaves_other_clients_served() {
     const REQUESTS: u16 = 300;
     const LENGTH: usize = 16_400;
-    let (service, _release) = Waiting::new(0);
+    let (service, _release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 16 * MIB);
     let mut hog = peer(&acceptor);
     let witness = Witness::of(&acceptor).await;
     let stats = acceptor.stats();
     let requests: Vec<_> = (0..REQUESTS).flat_map(|id| request(id, LENGTH)).collect();
-    write_until_shed(&mut hog, &requests, &stats, 1).await;
+    write_until_rejected(&mut hog, &requests, &stats, 1).await;
     witness.is_served(100).await;
-    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
+    until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
     let held = stats.memory_held();
     assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
     assert_eq!(stats.rejected(), 0);
@@ -42,7 +42,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
 /// It was refused because of its own charge during arrival.
 #[tokio::test]
 async fn request_of_quarter_of_memory_in_pieces_is_served() {
-    let (service, release) = Waiting::new(0);
+    let (service, release) = WaitingService::new(0);
     release.send(true).expect("the service listens");
     let acceptor = server(service, 8 * MIB);
     let mut client = peer(&acceptor);
@@ -53,7 +53,7 @@ async fn request_of_quarter_of_memory_in_pieces_is_served() {
 
 #[tokio::test]
 async fn connection_at_its_share_is_refused_and_others_served() {
-    let (service, release) = Waiting::new(0);
+    let (service, release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
@@ -61,8 +61,8 @@ async fn connection_at_its_share_is_refused_and_others_served() {
     for _ in 0..50 {
         let mut hog = peer(&acceptor);
         let requests: Vec<_> = (0..200).flat_map(|id| request(id, 100)).collect();
-        let shed = stats.rejected() + 1;
-        write_until_shed(&mut hog, &requests, &stats, shed).await;
+        let rejected = stats.rejected() + 1;
+        write_until_rejected(&mut hog, &requests, &stats, rejected).await;
         witness.is_served(20).await;
         hogs.push(hog);
     }
@@ -74,7 +74,7 @@ async fn connection_at_its_share_is_refused_and_others_served() {
 
 #[tokio::test]
 async fn requests_with_large_metadata_leave_other_client_served() {
-    let (service, _release) = Waiting::new(0);
+    let (service, _release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
@@ -85,14 +85,14 @@ async fn requests_with_large_metadata_leave_other_client_served() {
     body.extend(items);
     body.extend(&request(0, 1)[10..]);
     let requests: Vec<_> = (0..200).flat_map(|id| packet(id, super::attackers::PAYLOAD, &body)).collect();
-    write_until_shed(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
-    assert!(service.begun.load(Ordering::SeqCst) > 10, "some are held");
+    write_until_rejected(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
+    assert!(service.started.load(Ordering::SeqCst) > 10, "some are held");
     witness.is_served(100).await;
 }
 
 #[tokio::test]
 async fn expanding_message_is_refused_without_memory() {
-    let (service, _release) = Waiting::new(0);
+    let (service, _release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
@@ -104,7 +104,7 @@ async fn expanding_message_is_refused_without_memory() {
     let mut encoder = polyglot::Encoder::new(&mut body);
     encoder.list(polyglot::Kind::Any, 200_000).expect("it is no longer than 2^32");
     body.resize(body.len() + 200_000, 0);
-    write_until_shed(&mut hog, &packet(1, 12, &body), &stats, 1).await;
+    write_until_rejected(&mut hog, &packet(1, 12, &body), &stats, 1).await;
     until("it is refused", || stats.rejected() == 1).await;
     witness.is_served(10).await;
 }

@@ -1,6 +1,6 @@
 //! Output queued for peers that do not read it.
 
-use super::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
+use super::attackers::{MIB, PAYLOAD, WaitingService, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::raw::error_text;
 use frisbee_tests::until;
@@ -10,17 +10,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 /// Reads so many replies, as long as the server lives: how many of them are refusals, and the bytes of all.
 pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
-    let (mut refused, mut seen, mut bytes) = (0, 0, 0);
-    while seen < count {
+    let (mut refused, mut answered, mut bytes) = (0, 0, 0);
+    while answered < count {
         let mut read = vec![0; 64 * 1024];
         let length = peer.read(&mut read).await.expect("it is in memory");
-        assert!(length > 0, "{seen} replies have come");
+        assert!(length > 0, "{answered} replies have come");
         read.truncate(length);
         bytes += length;
         let mut read = read.into();
         while let Some(packet) = decoder.next(&mut read).expect("the server keeps to the protocol") {
             if packet.operation.number() == PAYLOAD {
-                seen += 1;
+                answered += 1;
                 refused += usize::from(error_text(&packet.body).is_some());
             }
         }
@@ -31,14 +31,14 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
 #[tokio::test]
 async fn replies_without_memory_are_refused_and_all_calls_answered() {
     const CALLS: usize = 256;
-    let (service, release) = Waiting::new(MIB / 2);
+    let (service, release) = WaitingService::new(MIB / 2);
     let acceptor = server(service.clone(), 16 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
     let mut hog = peer(&acceptor);
     let requests: Vec<_> = (0..CALLS as u16).flat_map(|id| request(id, 1)).collect();
     hog.write_all(&requests).await.expect("the connection lives");
-    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("handlers wait");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     witness.is_served(100).await;
@@ -51,7 +51,7 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
 #[tokio::test]
 async fn unread_output_of_many_peers_stays_within_server_memory() {
     const PEERS: usize = 100;
-    let (service, release) = Waiting::new(MIB / 2);
+    let (service, release) = WaitingService::new(MIB / 2);
     release.send(true).expect("the service listens");
     let acceptor = server_with(unhurried(), service.clone(), 16 * MIB);
     let stats = acceptor.stats();
@@ -63,7 +63,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
         one.write_all(&requests).await.expect("the connection lives");
         peers.push(one);
     }
-    until("the first call of each was begun", || service.begun.load(Ordering::SeqCst) >= PEERS).await;
+    until("the first call of each was begun", || service.started.load(Ordering::SeqCst) >= PEERS).await;
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
     let mut bytes = 0;

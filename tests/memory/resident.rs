@@ -4,7 +4,7 @@
 #[allow(dead_code)] // The rest of it is for peers without sockets.
 mod attackers;
 
-use attackers::{MIB, Waiting, request};
+use attackers::{MIB, WaitingService, request};
 use frisbee_pubsub::{Broker, FIRST_OPERATION};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::process::{ran_alone, resident_kib};
@@ -28,7 +28,7 @@ fn resident() -> usize {
     resident_kib().expect("Linux reports it") * 1024
 }
 
-async fn serve(service: Waiting) -> (SocketAddr, frisbee::Stats) {
+async fn serve(service: WaitingService) -> (SocketAddr, frisbee::Stats) {
     let server = Server::builder().memory_max(MEMORY).add_service(InteropServer::new(service));
     let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
     let (address, stats) = (server.local_addr(), server.stats());
@@ -39,18 +39,18 @@ async fn serve(service: Waiting) -> (SocketAddr, frisbee::Stats) {
 /// Requests whose handlers wait until all have arrived, and then answer with megabytes that are never read.
 async fn unread_replies() {
     const CALLS: u16 = 1000;
-    let (service, release) = Waiting::new(MIB);
+    let (service, release) = WaitingService::new(MIB);
     let (address, _stats) = serve(service.clone()).await;
     let mut peer = Raw::connect(address).await;
     peer.write(&(0..CALLS).flat_map(|id| request(id, 1)).collect::<Vec<_>>()).await;
-    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(CALLS)).await;
+    until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(CALLS)).await;
     release.send(true).expect("handlers wait");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
 }
 
 /// Small requests whose handlers wait, on many connections.
 async fn waiting_handlers() {
-    let (service, _release) = Waiting::new(0);
+    let (service, _release) = WaitingService::new(0);
     let (address, stats) = serve(service.clone()).await;
     let requests: Vec<_> = (0..1000).flat_map(|id| request(id, 1)).collect();
     let mut peers = Vec::new();

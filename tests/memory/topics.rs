@@ -1,6 +1,6 @@
 //! What subscribers and open streams make a server hold.
 
-use super::attackers::{MIB, Waiting, server, unhurried};
+use super::attackers::{MIB, WaitingService, server, unhurried};
 use frisbee::{Acceptor, Server};
 use frisbee_pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
 use frisbee_tests::raw::packet;
@@ -90,7 +90,7 @@ async fn subscriptions_without_memory_are_refused_until_release() {
 
 #[tokio::test]
 async fn streams_that_are_open_are_charged_until_nobody_has_them() {
-    let (service, _release) = Waiting::new(0);
+    let (service, _release) = WaitingService::new(0);
     let acceptor = server(service, MIB);
     let stats = acceptor.stats();
     let mut peers = Vec::new();

@@ -84,11 +84,11 @@ async fn replies_out_of_order_reach_their_callers() {
     })
     .await;
     let first = caller.clone();
-    let waiting = tokio::spawn(async move { first.call(METHOD, "waits").await });
+    let pending = tokio::spawn(async move { first.call(METHOD, "waits").await });
     tokio::task::yield_now().await;
     assert_eq!(caller.call(METHOD, "overtakes").await.unwrap(), "overtakes");
     permits.add_permits(1);
-    assert_eq!(waiting.await.unwrap().unwrap(), "waits");
+    assert_eq!(pending.await.unwrap().unwrap(), "waits");
 }
 
 #[tokio::test]
@@ -130,10 +130,10 @@ impl Drop for Dropped {
 #[tokio::test]
 async fn lost_connection_fails_waiting_calls() {
     let (_server, connection, caller) = called(|_, _| std::future::pending()).await;
-    let waiting = tokio::spawn(async move { caller.call(METHOD, "pending").await });
+    let pending = tokio::spawn(async move { caller.call(METHOD, "pending").await });
     tokio::task::yield_now().await;
     connection.abort();
-    assert!(matches!(waiting.await.unwrap(), Err(CallError::Closed(_))));
+    assert!(matches!(pending.await.unwrap(), Err(CallError::Closed(_))));
 }
 
 #[tokio::test]

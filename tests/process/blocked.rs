@@ -45,7 +45,7 @@ const ALL: [How; 3] = [How::Blocks, How::BlocksInPlace, How::Computes];
 #[derive(Clone)]
 struct Holding {
     how: How,
-    begun: events::UnboundedSender<String>,
+    started: events::UnboundedSender<String>,
     released: Arc<Mutex<mpsc::Receiver<()>>>,
     /// Computing handlers check this.
     is_released: Arc<AtomicBool>,
@@ -54,14 +54,14 @@ struct Holding {
 impl Holding {
     /// Holds up the thread until it is released.
     fn hold(&self) {
-        self.begun.send(thread_name()).expect("the test waits");
+        self.started.send(thread_name()).expect("the test waits");
         let wait = || self.released.lock().expect("no task panics").recv_timeout(PATIENCE).expect("it is released");
         match self.how {
             How::Blocks => wait(),
             How::BlocksInPlace => tokio::task::block_in_place(wait),
             How::Computes => {
-                let begun = Instant::now();
-                while !self.is_released.load(Ordering::Relaxed) && begun.elapsed() < PATIENCE {
+                let started = Instant::now();
+                while !self.is_released.load(Ordering::Relaxed) && started.elapsed() < PATIENCE {
                     hint::spin_loop();
                 }
             }
@@ -83,21 +83,21 @@ fn thread_name() -> String {
 }
 
 /// A handler that holds up its thread, as its test sees it.
-struct Held {
+struct Holder {
     /// The threads in which it begins.
-    begun: events::UnboundedReceiver<String>,
+    started: events::UnboundedReceiver<String>,
     release: mpsc::Sender<()>,
     is_released: Arc<AtomicBool>,
 }
 
-impl Held {
+impl Holder {
     fn new(how: How) -> (Holding, Self) {
-        let (begun, has_begun) = events::unbounded_channel();
+        let (started, has_started) = events::unbounded_channel();
         let (release, released) = mpsc::channel();
         let is_released = Arc::new(AtomicBool::new(false));
         let released = Arc::new(Mutex::new(released));
-        let holding = Holding { how, begun, released, is_released: is_released.clone() };
-        (holding, Self { begun: has_begun, release, is_released })
+        let holding = Holding { how, started, released, is_released: is_released.clone() };
+        (holding, Self { started: has_started, release, is_released })
     }
 
     fn release(&self) {
@@ -150,16 +150,16 @@ async fn blocking_handler_does_not_delay_other_connections() {
     }
     for how in ALL {
         for threads in [1, 2] {
-            let (holding, mut held) = Held::new(how);
+            let (holding, mut holder) = Holder::new(how);
             let server = Server::builder().workers(Workers::Threads(threads)).io_backend(IoBackend::Tokio);
             let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
             let others = others(&address).await;
             let client = connect(&address).await;
             let sleeping = tokio::spawn(async move { client.sleep(SleepRequest::default()).await });
-            held.begun.recv().await.expect("it begins");
+            holder.started.recv().await.expect("it begins");
             call(&others).await;
             assert!(!sleeping.is_finished(), "{how:?}");
-            held.release();
+            holder.release();
             sleeping.await.expect("it does not panic").expect("it was released");
             call(&others).await;
         }
@@ -242,7 +242,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
     }
     listen_to_the_log();
     for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
-        let (holding, mut held) = Held::new(how);
+        let (holding, mut holder) = Holder::new(how);
         caller().block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
             let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
@@ -256,11 +256,11 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                     let client = client.clone();
                     async move { client.sleep(SleepRequest::default()).await }
                 });
-                threads.push(held.begun.recv().await.expect("it begins"));
+                threads.push(holder.started.recv().await.expect("it begins"));
                 if threads.len() == 1 {
                     until("it is noticed", || !lines_about(peer).is_empty()).await;
                 }
-                held.release();
+                holder.release();
                 sleeping.await.expect("it does not panic").expect("it was released");
                 assert!(threads.len() < 10, "{threads:?}");
             }
@@ -322,7 +322,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
     }
     listen_to_the_log();
     for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
-        let (holding, mut held) = Held::new(how);
+        let (holding, mut holder) = Holder::new(how);
         caller().block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
             let address = serve(server.add_service(InteropServer::new(Chatting(holding)))).await.to_string();
@@ -334,14 +334,14 @@ fn blocking_stream_handler_moves_and_is_logged() {
             chat.say("hello").await;
             assert!(chat.answer().await.starts_with("frisbee-"), "{how:?} {backend:?}");
             chat.say("hold").await;
-            assert!(held.begun.recv().await.expect("it begins").starts_with("frisbee-"));
+            assert!(holder.started.recv().await.expect("it begins").starts_with("frisbee-"));
             until("it is noticed", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
                 // That connection as well.
                 call(std::slice::from_ref(&client)).await;
             }
-            held.release();
+            holder.release();
             chat.answer().await;
             chat.say("hello").await;
             assert_eq!(chat.answer().await, "caller", "{how:?} {backend:?}");
@@ -355,7 +355,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
 }
 
 #[test]
-fn handlers_run_in_place_where_tasks_would_block_runtime() {
+fn handlers_run_inline_where_tasks_would_block_runtime() {
     if ran_alone(|| ()) {
         return;
     }
@@ -363,15 +363,15 @@ fn handlers_run_in_place_where_tasks_would_block_runtime() {
         return;
     }
     listen_to_the_log();
-    let (holding, mut held) = Held::new(How::Blocks);
-    let (told, address) = mpsc::channel();
+    let (holding, mut holder) = Holder::new(How::Blocks);
+    let (sender, address) = mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = thread::spawn(move || {
         let caller = Builder::new_current_thread().enable_all().build().expect("there is a reactor");
         caller.block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
             let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
-            told.send(address).expect("the test waits");
+            sender.send(address).expect("the test waits");
             let _ = stopped.await;
         });
     });
@@ -384,9 +384,9 @@ fn handlers_run_in_place_where_tasks_would_block_runtime() {
         for _ in 0..3 {
             let client = client.clone();
             let sleeping = tokio::spawn(async move { client.sleep(SleepRequest::default()).await });
-            assert_eq!(held.begun.recv().await.as_deref(), Some("frisbee-0"));
+            assert_eq!(holder.started.recv().await.as_deref(), Some("frisbee-0"));
             call(&others).await;
-            held.release();
+            holder.release();
             sleeping.await.expect("it does not panic").expect("it was released");
         }
         let lines = line_about(peer).await;
@@ -405,10 +405,10 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
     if uring_is_required() {
         return;
     }
-    let (told, mut connections) = events::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let (sender, mut connections) = events::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
     let address = serve(server.add_service(InteropServer::new(Service))).await.to_string();
-    let (holding, mut held) = Held::new(How::Blocks);
+    let (holding, mut holder) = Holder::new(How::Blocks);
     let builder = Channel::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let agent = builder.clone().add_service(InteropServer::new(holding)).connect(address.as_str()).await;
     let _agent = agent.expect("the server listens");
@@ -418,9 +418,9 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
         others.push(InteropClient::new(builder.clone().connect(address.as_str()).await.expect("it listens")));
     }
     let sleeping = tokio::spawn(async move { called.sleep(SleepRequest::default()).await });
-    held.begun.recv().await.expect("it begins");
+    holder.started.recv().await.expect("it begins");
     call(&others).await;
-    held.release();
+    holder.release();
     sleeping.await.expect("it does not panic").expect("it was released");
 }
 
@@ -446,35 +446,35 @@ impl Router for Blocking {
 
 /// Counts echoes.
 async fn echoing(address: std::net::SocketAddr) -> (Connection, events::UnboundedReceiver<Packet>) {
-    let (told, packets) = events::unbounded_channel();
-    let tell = move |_: Connection, packet: Packet| {
-        let _ = told.send(packet);
+    let (sender, packets) = events::unbounded_channel();
+    let respond = move |_: Connection, packet: Packet| {
+        let _ = sender.send(packet);
         async { None }
     };
-    let handlers = Handlers::new().on(ECHOES, tell.clone()).on(HOLDS, tell);
+    let handlers = Handlers::new().on(ECHOES, respond.clone()).on(HOLDS, respond);
     (frisbee::Client::builder().connect(address, handlers).await.expect("it listens"), packets)
 }
 
 /// Lets a router or handler block its thread, and other connections continue. The handlers of an operation that is
 /// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
-async fn hold_one_and_echo_on_others(router: impl Protocol, held: &mut Held) -> (Connection, Vec<String>) {
+async fn hold_one_and_echo_on_others(router: impl Protocol, holder: &mut Holder) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let (other, mut echoed) = echoing(address).await;
-    let (connection, mut held_back) = echoing(address).await;
+    let (connection, mut replies) = echoing(address).await;
     let mut threads = Vec::new();
     for id in 0..3 {
         connection.send(&Packet::new(PacketId(id), HOLDS, "x")).await.expect("it is open");
-        threads.push(held.begun.recv().await.expect("it begins"));
+        threads.push(holder.started.recv().await.expect("it begins"));
         for id in 0..20 {
             other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("it is open");
             let echo = tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("no peer waits for the blocked one");
             assert_eq!(echo.expect("it lives").id, PacketId(id));
         }
-        held.release();
-        assert_eq!(held_back.recv().await.expect("it lives").id, PacketId(id));
+        holder.release();
+        assert_eq!(replies.recv().await.expect("it lives").id, PacketId(id));
     }
     (connection, threads)
 }
@@ -488,8 +488,8 @@ async fn blocking_router_is_logged_and_delays_no_connection() {
         return;
     }
     listen_to_the_log();
-    let (holding, mut held) = Held::new(How::Blocks);
-    let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut held).await;
+    let (holding, mut holder) = Holder::new(How::Blocks);
+    let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut holder).await;
     assert_eq!(threads, ["frisbee-0"; 3]);
     let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
@@ -505,7 +505,7 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
         return;
     }
     listen_to_the_log();
-    let (holding, mut held) = Held::new(How::Blocks);
+    let (holding, mut holder) = Holder::new(How::Blocks);
     let holds = move |_: Connection, packet: Packet| {
         let holding = holding.clone();
         async move {
@@ -514,7 +514,7 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
         }
     };
     let handlers = Handlers::new().on(HOLDS, holds).on(ECHOES, |_, packet| async { Some(packet) });
-    let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut held).await;
+    let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut holder).await;
     assert_eq!(threads[0], "frisbee-0");
     let lines = line_about(connection.local_addr().expect("it is a socket")).await;
     assert_eq!(lines.len(), 1, "{lines:#?}");
@@ -528,8 +528,8 @@ impl Interop for Panicking {
     left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, count_up, sum_up, chat);
 
     async fn sleep(&self, _request: Request<SleepRequest>) -> Reply<SleepRequest> {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(100) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(100) {
             hint::spin_loop();
         }
         self.0.store(true, Ordering::Relaxed);

@@ -44,8 +44,8 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
     }
     let address = serve_interop_with(Server::builder().workers(Workers::Threads(1)).busy_poll(BUSY)).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    let mut seen = Vec::new();
-    while seen.len() < ATTEMPTS_MAX {
+    let mut times = Vec::new();
+    while times.len() < ATTEMPTS_MAX {
         client.add(AddRequest { a: 1, b: 1 }).await.expect("it answers");
         let awake = working(BUSY).await;
         // Its time is up, and a busy machine may be late.
@@ -56,8 +56,8 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
         {
             break;
         }
-        seen.push((awake, asleep));
+        times.push((awake, asleep));
     }
-    assert!(seen.len() < ATTEMPTS_MAX, "ns awake and asleep: {seen:?}");
+    assert!(times.len() < ATTEMPTS_MAX, "ns awake and asleep: {times:?}");
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it wakes up again");
 }

@@ -6,7 +6,7 @@ use frisbee_tests::attacks::{ADD, FORGED};
 use frisbee_tests::healthy::Healthy;
 use frisbee_tests::interop::{AddRequest, Payload, Text};
 use frisbee_tests::liars::{calling, code, deceived, streaming};
-use frisbee_tests::process::{given_back_kib, ran_alone, resident_kib};
+use frisbee_tests::process::{ran_alone, released_kib, resident_kib};
 use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Code, Server};
@@ -19,7 +19,7 @@ async fn declared_lengths_cost_no_memory() {
         return;
     }
     let address = serve_interop().await;
-    let healthy = Healthy::beside(address).await;
+    let healthy = Healthy::connect(address).await;
     let mut peer = Raw::connect(address).await;
     assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
     assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
@@ -34,8 +34,8 @@ async fn declared_lengths_cost_no_memory() {
     let grown = resident_kib().expect("Linux reports it").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
     // Memory that is reserved and not written costs nothing until it is. Each of the lengths is 4 GiB or more.
-    let given_back = given_back_kib().expect("Linux reports it");
-    assert!(given_back < 1024 * 1024, "{given_back} KiB were reserved");
+    let released = released_kib().expect("Linux reports it");
+    assert!(released < 1024 * 1024, "{released} KiB were reserved");
     healthy.was_well().await;
 }
 
@@ -61,7 +61,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     }
     let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
     let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
-    let healthy = Healthy::beside(address).await;
+    let healthy = Healthy::connect(address).await;
     let before = resident_kib().expect("Linux reports it");
     let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
         .map(|(services, name, operations)| greeting(services, name, operations))
@@ -94,7 +94,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     }
     let config = Config::default().write_timeout(Duration::from_millis(300));
     let address = serve_interop_with(Server::builder().config(config)).await;
-    let healthy = Healthy::beside(address).await;
+    let healthy = Healthy::connect(address).await;
     let mut greedy = Raw::connect(address).await;
     let before = resident_kib().expect("Linux reports it");
     let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));

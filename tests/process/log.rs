@@ -131,13 +131,13 @@ async fn repeated_protocol_violations_log_one_line_a_second() {
     }
     let address = serve_interop().await;
     listen();
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..300 {
         let mut peer = Raw::connect(address).await;
         peer.write(b"GET / HTTP/1.1\r\n\r\n").await;
         peer.closed().await;
     }
-    let seconds = begun.elapsed().as_secs_f64().ceil();
+    let seconds = started.elapsed().as_secs_f64().ceil();
     let lines = lines_at_info();
     assert!((1..=seconds as usize + 1).contains(&lines), "{lines} lines in {seconds} s");
     // Suppressed lines are counted in the next line.
@@ -153,25 +153,25 @@ async fn settings_are_logged_once_only_if_enabled() {
     if ran_alone(|| ()) {
         return;
     }
-    for is_told in [true, false] {
+    for is_logged in [true, false] {
         listen();
         // Each with a distinct time, which identifies its line.
         let idle = |seconds| frpc::Config::default().idle_timeout(Duration::from_secs(seconds));
-        let server = Server::builder().config(idle(31)).log_settings(is_told);
+        let server = Server::builder().config(idle(31)).log_settings(is_logged);
         let address = serve(server.add_service(InteropServer::new(Failing))).await;
-        let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_told);
+        let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_logged);
         let _channel = channel.connect(address.to_string()).await.expect("it listens");
-        let server = frisbee::Server::builder().config(idle(33)).log_settings(is_told);
+        let server = frisbee::Server::builder().config(idle(33)).log_settings(is_logged);
         let acceptor = server.build(Handlers::new()).expect("nothing overlaps");
         let (here, there) = frisbee::memory();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = Client::builder().config(idle(34)).log_settings(is_told);
+        let client = Client::builder().config(idle(34)).log_settings(is_logged);
         let _client = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
         let lines = LINES.lock().expect("no task panics");
         for seconds in 31..=34 {
             let setting = format!("idle_timeout: {seconds}s");
             let is = |line: &&(Level, &str, String)| line.0 == Level::INFO && line.2.contains(&setting);
-            assert_eq!(lines.iter().filter(is).count(), usize::from(is_told), "{setting}: {lines:#?}");
+            assert_eq!(lines.iter().filter(is).count(), usize::from(is_logged), "{setting}: {lines:#?}");
         }
         drop(lines);
         serving.abort();

@@ -67,7 +67,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
 
 /// Every kind of end: cancelled calls, connections dropped with requests, replies and halves of both in flight.
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
+async fn dropped_calls_and_connections_leave_no_state() {
     let address = serve().await;
     let steady = client(address).await;
     let before = sockets();
@@ -94,8 +94,8 @@ async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
                 // Requests more than it reads, stops within a request, and disconnects.
                 let mut peer = Raw::connect(address).await;
                 let request = packet(1, 17, &[&[8, 0, 0x0a, 1, 4, 0x0a, 0xe0, 0xa7, 0x12][..], &[7; 300_000]].concat());
-                let asked = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
-                let _ = tokio::time::timeout(Duration::from_millis(3), peer.socket.write_all(&asked)).await;
+                let requests = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
+                let _ = tokio::time::timeout(Duration::from_millis(3), peer.socket.write_all(&requests)).await;
             }));
         }
         for peer in peers {
@@ -142,11 +142,11 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
     let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
     // Mostly in order; but a handler may get a task, such as when another process has the processor.
-    let mut waiting: BTreeSet<u16> = (1..=CALLS).collect();
-    while !waiting.is_empty() {
+    let mut unanswered: BTreeSet<u16> = (1..=CALLS).collect();
+    while !unanswered.is_empty() {
         let reply = peer.next().await.expect("the server answers");
         let id = reply.id.0;
-        assert!(waiting.remove(&id), "reply {id} has come twice");
+        assert!(unanswered.remove(&id), "reply {id} has come twice");
         assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
     }
     writing.await.expect("it does not panic").expect("the server takes all");
@@ -180,37 +180,37 @@ const ABSENT: [&str; 4] = [
 ];
 
 #[test]
-fn without_io_uring_auto_serves_on_tokio_and_says_so_once() {
+fn auto_backend_without_io_uring_logs_tokio_once() {
     for fault in ABSENT {
-        let Some(said) = with_fault("auto", fault) else { return };
-        assert_eq!(said.matches("served 50 calls").count(), 2, "{fault}: {said}");
-        assert!(said.contains("1 warnings of io_uring"), "{fault}: {said}");
+        let Some(output) = with_fault("auto", fault) else { return };
+        assert_eq!(output.matches("served 50 calls").count(), 2, "{fault}: {output}");
+        assert!(output.contains("1 warnings of io_uring"), "{fault}: {output}");
     }
 }
 
 #[test]
-fn without_io_uring_require_refuses_to_serve_and_says_why() {
+fn required_io_uring_missing_fails_with_cause() {
     for fault in ABSENT {
-        let Some(said) = with_fault("require", fault) else { return };
+        let Some(output) = with_fault("require", fault) else { return };
         let refusals =
-            said.matches("refused: starting the workers failed: io_uring is required but not available: ").count();
-        assert_eq!(refusals, 2, "{fault}: {said}");
-        assert!(said.contains("(os error "), "{fault}: {said}");
+            output.matches("refused: starting the workers failed: io_uring is required but not available: ").count();
+        assert_eq!(refusals, 2, "{fault}: {output}");
+        assert!(output.contains("(os error "), "{fault}: {output}");
     }
 }
 
 #[test]
 fn without_io_uring_off_does_not_probe_the_kernel() {
-    let Some(said) = with_fault("off", ABSENT[0]) else { return };
-    assert_eq!(said.matches("served 50 calls").count(), 2, "{said}");
-    assert!(said.contains("0 warnings of io_uring"), "{said}");
+    let Some(output) = with_fault("off", ABSENT[0]) else { return };
+    assert_eq!(output.matches("served 50 calls").count(), 2, "{output}");
+    assert!(output.contains("0 warnings of io_uring"), "{output}");
 }
 
 #[test]
 fn interrupted_system_calls_lose_nothing() {
     for error in ["EINTR", "EAGAIN", "EBUSY"] {
-        let Some(said) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
-        assert_eq!(said.matches("served 50 calls").count(), 2, "{error}: {said}");
+        let Some(output) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
+        assert_eq!(output.matches("served 50 calls").count(), 2, "{error}: {output}");
     }
 }
 
@@ -230,8 +230,8 @@ impl frisbee::Protocol for Echoes {
         frisbee::Routed::Continue
     }
 
-    fn hand_off(&self, (): &mut (), asked: frisbee::HandOffRequest) -> frisbee::Routed {
-        asked.accept("", echo());
+    fn hand_off(&self, (): &mut (), request: frisbee::HandOffRequest) -> frisbee::Routed {
+        request.accept("", echo());
         frisbee::Routed::Continue
     }
 }
@@ -249,16 +249,16 @@ fn echo() -> frisbee::HandOffTarget {
     })
 }
 
-/// Sends and gets back two mebibytes, both ways at once; `came` has the bytes that arrived before.
-async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>, sent: &[u8], sent_already: usize) {
+/// Sends and gets back two mebibytes, both ways at once; `received` has the bytes that arrived before.
+async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut received: Vec<u8>, sent: &[u8], sent_already: usize) {
     let (mut read, mut write) = tokio::io::split(io);
     let writing = async {
         write.write_all(&sent[sent_already..]).await.unwrap();
         write.shutdown().await.unwrap();
     };
-    let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
+    let (_, read) = tokio::join!(writing, read.read_to_end(&mut received));
     read.unwrap();
-    assert!(came == sent, "other bytes came back");
+    assert!(received == sent, "other bytes came back");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! What fifteen connections notice of a handler that blocks its thread on a sixteenth.
 
-use super::{LIFE, Running, Seen, WINDOW, percentile};
+use super::{LIFE, Running, Verdict, WINDOW, percentile};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::{left_to_service, serve};
 use frpc::{Request, Response, Server, Status};
@@ -39,18 +39,18 @@ impl Interop for Blocking {
 }
 
 /// Serves in a runtime as servers have it.
-pub(crate) fn run() -> super::Result<Seen> {
+pub(crate) fn run() -> super::Result<Verdict> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let address = serve(Server::builder().add_service(InteropServer::new(Blocking))).await;
         println!("listening on {address}");
         tokio::time::sleep(LIFE).await;
     });
-    Ok(Seen::Well)
+    Ok(Verdict::Well)
 }
 
 /// Prints the latencies of the others, alone and during a blocking handler.
-pub(crate) async fn besiege(time: Duration) -> super::Result<Seen> {
+pub(crate) async fn besiege(time: Duration) -> super::Result<Verdict> {
     println!("\n| peers | p50 / p99 / most alone (ms) | blocked |\n|---|---|---|");
     let mut columns = Vec::new();
     let mut worst = 0.0;
@@ -64,22 +64,22 @@ pub(crate) async fn besiege(time: Duration) -> super::Result<Seen> {
         columns.push(format!("{half:.1} / {most:.1} / {all:.1}"));
         worst = most;
     }
-    let seen = if worst <= P99_MAX { Seen::Well } else { Seen::Slow };
-    println!("| {NAME} | {} |{}", columns.join(" | "), if seen == Seen::Well { "" } else { " <--" });
-    Ok(seen)
+    let verdict = if worst <= P99_MAX { Verdict::Well } else { Verdict::Slow };
+    println!("| {NAME} | {} |{}", columns.join(" | "), if verdict == Verdict::Well { "" } else { " <--" });
+    Ok(verdict)
 }
 
 /// The latencies of the others, from when each call was due.
 async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::Result<Vec<Duration>> {
     let address = address.to_string();
     let mut others = JoinSet::new();
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..OTHERS {
         let client = InteropClient::connect(address.as_str()).await?;
         others.spawn(async move {
             let mut latencies = Vec::new();
-            let mut due = begun + WINDOW;
-            while due < begun + WINDOW + time {
+            let mut due = started + WINDOW;
+            while due < started + WINDOW + time {
                 tokio::time::sleep_until(due.into()).await;
                 client.add(AddRequest { a: 1, b: 2 }).await?;
                 latencies.push(due.elapsed());
@@ -90,7 +90,7 @@ async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::
     }
     let client = InteropClient::connect(address.as_str()).await?;
     let blocking = tokio::spawn(async move {
-        tokio::time::sleep_until((begun + WINDOW).into()).await;
+        tokio::time::sleep_until((started + WINDOW).into()).await;
         if !is_blocked {
             return Ok::<(), Status>(());
         }

@@ -28,12 +28,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         _ => panic!("as requested"),
     }
     let (tcp, unix) = (builder().listen_on(tcp)?, builder().listen_on_unix(unix)?);
-    let (tells, told) = oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel::<()>();
     std::thread::spawn(move || {
         std::io::stdin().lines().for_each(drop);
-        drop(tells);
+        drop(stop);
     });
-    let serving = generation.serve(async { drop(told.await) }, |shutdown| async {
+    let serving = generation.serve(async { drop(stopped.await) }, |shutdown| async {
         tokio::try_join!(tcp.serve_with_shutdown(shutdown.clone()), unix.serve_with_shutdown(shutdown)).map(drop)
     });
     println!("{:?}", serving.await?);

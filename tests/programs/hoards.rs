@@ -1,6 +1,6 @@
 //! Memory of a server whose gateway clients make it hold as much as they can, and the latencies of a witness client.
 
-use super::{LIFE, Running, Seen};
+use super::{LIFE, Running, Verdict};
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frpc::Server;
@@ -53,7 +53,7 @@ const ROWS: [(Kind, &str); 8] = [
 ];
 
 /// Serves until the process is killed.
-pub(crate) async fn serve() -> super::Result<Seen> {
+pub(crate) async fn serve() -> super::Result<Verdict> {
     let (service, release) = Hoard::new(PAUSE);
     release.send(true)?;
     let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
@@ -62,12 +62,12 @@ pub(crate) async fn serve() -> super::Result<Seen> {
     println!("listening on {}", server.local_addr());
     tokio::spawn(server.serve());
     tokio::time::sleep(LIFE).await;
-    Ok(Seen::Well)
+    Ok(Verdict::Well)
 }
 
 /// Prints the rows whose names have `only` in them.
-pub(crate) async fn besiege(only: &str) -> super::Result<Seen> {
-    let mut worst = Seen::Well;
+pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
+    let mut worst = Verdict::Well;
     println!("\n| clients | idle MiB | most MiB | calls of the witness | errors |\n|---|---|---|---|---|");
     for (kind, name) in ROWS.into_iter().filter(|(_, name)| name.contains(only)) {
         let mut command = Command::new(std::env::current_exe()?);
@@ -77,23 +77,23 @@ pub(crate) async fn besiege(only: &str) -> super::Result<Seen> {
         witness.call().await;
         let idle = server.resident_mib();
         let attack = tokio::spawn(attack(kind, address));
-        let (begun, mut most) = (Instant::now(), idle);
-        while begun.elapsed() < TIME {
+        let (started, mut most) = (Instant::now(), idle);
+        while started.elapsed() < TIME {
             witness.call().await;
             most = most.max(server.resident_mib());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         attack.abort();
         server.end().await?;
-        let seen = match witness.errors.is_empty() {
-            false => Seen::Errors,
-            true if most - idle > MEMORY as f64 / MIB as f64 + BESIDE_MAX => Seen::Errors,
-            true => Seen::Well,
+        let verdict = match witness.errors.is_empty() {
+            false => Verdict::Errors,
+            true if most - idle > MEMORY as f64 / MIB as f64 + BESIDE_MAX => Verdict::Errors,
+            true => Verdict::Well,
         };
-        let mark = if seen == Seen::Well { "" } else { " <--" };
+        let mark = if verdict == Verdict::Well { "" } else { " <--" };
         println!("| {name} | {idle:.0} | {most:.0} | {} | {} |{mark}", witness.calls, witness.errors.len());
         witness.errors.iter().take(3).for_each(|error| println!("    {error}"));
-        worst = worst.max(seen);
+        worst = worst.max(verdict);
     }
     Ok(worst)
 }
@@ -172,7 +172,7 @@ async fn web_socket(address: SocketAddr) -> super::Result<TcpStream> {
 
 /// Hoards until it is aborted.
 async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
-    let _kept = match kind {
+    let _connection = match kind {
         Kind::SlowWebSocketStream => {
             let mut socket = web_socket(address).await?;
             for text in stream(1, 16 * 1024) {

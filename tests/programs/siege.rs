@@ -82,9 +82,9 @@ async fn main() -> ExitCode {
         },
     };
     match done {
-        Ok(Seen::Well) => ExitCode::SUCCESS,
-        Ok(Seen::Errors) => ExitCode::FAILURE,
-        Ok(Seen::Slow) => ExitCode::from(2),
+        Ok(Verdict::Well) => ExitCode::SUCCESS,
+        Ok(Verdict::Errors) => ExitCode::FAILURE,
+        Ok(Verdict::Slow) => ExitCode::from(2),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -94,7 +94,7 @@ async fn main() -> ExitCode {
 
 /// Latencies of a healthy client, the worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Seen {
+enum Verdict {
     Well,
     Slow,
     Errors,
@@ -177,7 +177,7 @@ impl Arguments {
 }
 
 /// Serves the interop schema, a broker and all protocols without and with TLS.
-async fn serve() -> Result<Seen> {
+async fn serve() -> Result<Verdict> {
     let authority = Authority::default();
     let gateway = || Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     for builder in
@@ -190,10 +190,10 @@ async fn serve() -> Result<Seen> {
     }
     println!("{}", authority.pem());
     tokio::time::sleep(LIFE).await;
-    Ok(Seen::Well)
+    Ok(Verdict::Well)
 }
 
-async fn attack(name: &str, address: &str) -> Result<Seen> {
+async fn attack(name: &str, address: &str) -> Result<Verdict> {
     let address = address.parse()?;
     let appetite = Appetite::Share(SHARE);
     let attacking = async {
@@ -203,7 +203,7 @@ async fn attack(name: &str, address: &str) -> Result<Seen> {
         }
     };
     let _ = tokio::time::timeout(LIFE, attacking).await;
-    Ok(Seen::Well)
+    Ok(Verdict::Well)
 }
 
 /// A process that ends when this is dropped.
@@ -268,7 +268,7 @@ enum Healthy {
 impl Healthy {
     /// Calls once and looks at the reply.
     async fn call(&self, number: i64) -> std::result::Result<Duration, Status> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let is_right = match self {
             Self::Echo(client) => {
                 let message = format!("{number:032}");
@@ -279,7 +279,7 @@ impl Healthy {
                 client.add(AddRequest { a: number, b: 1 }).await?.get_ref().total == number.wrapping_add(1)
             }
         };
-        if is_right { Ok(begun.elapsed()) } else { Err(Status::data_loss("the reply is another's")) }
+        if is_right { Ok(started.elapsed()) } else { Err(Status::data_loss("the reply is another's")) }
     }
 }
 
@@ -360,25 +360,25 @@ impl Window {
 
 /// Calls for one window, by a connection that is there and by one that is made now.
 async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
-    let mut seen = Window::default();
-    let begun = Instant::now();
+    let mut window = Window::default();
+    let started = Instant::now();
     match servers.connect(target).await {
         Ok(newcomer) => match newcomer.call(0).await {
-            Ok(_) => seen.connected = Some(begun.elapsed()),
-            Err(status) => seen.errors.push(status.to_string()),
+            Ok(_) => window.connected = Some(started.elapsed()),
+            Err(status) => window.errors.push(status.to_string()),
         },
-        Err(error) => seen.errors.push(error.to_string()),
+        Err(error) => window.errors.push(error.to_string()),
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut number = 0;
-    while begun.elapsed() < WINDOW / 2 {
+    while started.elapsed() < WINDOW / 2 {
         number += 1;
-        seen.note(false, healthy.call(number).await);
+        window.note(false, healthy.call(number).await);
     }
     let mut calls = JoinSet::new();
     let mut ticks = tokio::time::interval(Duration::from_millis(1));
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    while begun.elapsed() < WINDOW {
+    while started.elapsed() < WINDOW {
         tokio::select! {
             _ = ticks.tick() => {
                 number += 1;
@@ -386,18 +386,18 @@ async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
                 calls.spawn(async move { healthy.call(number).await });
             }
             Some(ended) = calls.join_next() => match ended {
-                Ok(result) => seen.note(true, result),
-                Err(panic) => seen.errors.push(panic.to_string()),
+                Ok(result) => window.note(true, result),
+                Err(panic) => window.errors.push(panic.to_string()),
             },
         }
     }
     while let Some(ended) = calls.join_next().await {
         match ended {
-            Ok(result) => seen.note(true, result),
-            Err(panic) => seen.errors.push(panic.to_string()),
+            Ok(result) => window.note(true, result),
+            Err(panic) => window.errors.push(panic.to_string()),
         }
     }
-    seen
+    window
 }
 
 /// The latency that so many of a thousand calls stay below, in microseconds.
@@ -423,56 +423,57 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, mut alone: Window, mut beside: Window) {
-        let four = |alone: &mut [Duration], beside: &mut [Duration]| {
-            [percentile(alone, 500), percentile(alone, 990), percentile(beside, 500), percentile(beside, 990)]
+    fn add(&mut self, mut alone: Window, mut attacked: Window) {
+        let four = |alone: &mut [Duration], attacked: &mut [Duration]| {
+            [percentile(alone, 500), percentile(alone, 990), percentile(attacked, 500), percentile(attacked, 990)]
         };
-        for (times, seen) in self.connected.iter_mut().zip([&alone, &beside]) {
-            times.extend(seen.connected.map(|took| took.as_secs_f64() * 1e3));
+        for (times, window) in self.connected.iter_mut().zip([&alone, &attacked]) {
+            times.extend(window.connected.map(|took| took.as_secs_f64() * 1e3));
         }
-        self.closed.push(four(&mut alone.closed, &mut beside.closed));
-        self.open.push(four(&mut alone.open, &mut beside.open));
+        self.closed.push(four(&mut alone.closed, &mut attacked.closed));
+        self.open.push(four(&mut alone.open, &mut attacked.open));
         self.errors.append(&mut alone.errors);
-        self.errors.append(&mut beside.errors);
+        self.errors.append(&mut attacked.errors);
     }
 
     fn ratio(rounds: &[[f64; 4]]) -> f64 {
-        median(rounds.iter().map(|[_, alone, _, beside]| beside / alone).collect())
+        median(rounds.iter().map(|[_, alone, _, attacked]| attacked / alone).collect())
     }
 
     /// Prints it.
-    fn print(&self, name: &str, threats: &[u8], target: Target) -> Seen {
+    fn print(&self, name: &str, threats: &[u8], target: Target) -> Verdict {
         let numbers = |rounds: &[[f64; 4]]| {
             let of = |at: usize| median(rounds.iter().map(|round| round[at]).collect());
             format!("{:.0} / {:.0} | {:.0} / {:.0} | {:.2}", of(0), of(1), of(2), of(3), Self::ratio(rounds))
         };
-        let [alone, beside] = self.connected.each_ref().map(|times| median(times.clone()));
+        let [alone, attacked] = self.connected.each_ref().map(|times| median(times.clone()));
         let threats: Vec<_> = threats.iter().map(u8::to_string).collect();
-        let seen = if !self.errors.is_empty() {
-            Seen::Errors
-        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) && beside <= CONNECT_MAX {
-            Seen::Well
+        let verdict = if !self.errors.is_empty() {
+            Verdict::Errors
+        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) && attacked <= CONNECT_MAX
+        {
+            Verdict::Well
         } else {
-            Seen::Slow
+            Verdict::Slow
         };
         println!(
-            "| {} | {name} | {} | {alone:.1} | {beside:.1} | {} | {} | {} | {:.0} |{}",
+            "| {} | {name} | {} | {alone:.1} | {attacked:.1} | {} | {} | {} | {:.0} |{}",
             threats.join(", "),
             format!("{target:?}").to_lowercase(),
             numbers(&self.closed),
             numbers(&self.open),
             self.errors.len(),
             self.resident_mib,
-            if seen == Seen::Well { "" } else { " <--" },
+            if verdict == Verdict::Well { "" } else { " <--" },
         );
         for error in self.errors.iter().take(3) {
             println!("    {error}");
         }
-        seen
+        verdict
     }
 }
 
-async fn besiege(arguments: Arguments) -> Result<Seen> {
+async fn besiege(arguments: Arguments) -> Result<Verdict> {
     if arguments.only_hoards {
         return hoards::besiege(&arguments.only).await;
     }
@@ -488,18 +489,18 @@ async fn besiege(arguments: Arguments) -> Result<Seen> {
         .filter(|(name, ..)| name.contains(&arguments.only))
         .collect::<Vec<_>>();
     let rounds = (arguments.time.as_secs_f64() / WINDOW.as_secs_f64()).round().max(1.0) as usize;
-    let mut worst = Seen::Well;
+    let mut worst = Verdict::Well;
     for (name, threats, target) in rows {
         let mut row = Row::default();
         let healthy = servers.connect(target).await?;
         // The first calls are slower.
         drop(watch(&servers, target, &healthy).await);
         for round in 0..rounds {
-            let beside_first = round % 2 == 1;
+            let attacked_first = round % 2 == 1;
             let mut seen = Vec::new();
-            for beside in [beside_first, !beside_first] {
+            for attacked in [attacked_first, !attacked_first] {
                 let attacker =
-                    if beside { Some(attacker(arguments.priority, name, servers.address(target))?) } else { None };
+                    if attacked { Some(attacker(arguments.priority, name, servers.address(target))?) } else { None };
                 tokio::time::sleep(PAUSE).await;
                 seen.push(watch(&servers, target, &healthy).await);
                 if let Some(attacker) = attacker {
@@ -508,8 +509,8 @@ async fn besiege(arguments: Arguments) -> Result<Seen> {
                 }
             }
             let (Some(second), Some(first)) = (seen.pop(), seen.pop()) else { unreachable!("two were pushed") };
-            let (alone, beside) = if beside_first { (second, first) } else { (first, second) };
-            row.add(alone, beside);
+            let (alone, attacked) = if attacked_first { (second, first) } else { (first, second) };
+            row.add(alone, attacked);
         }
         worst = worst.max(row.print(name, threats, target));
     }

@@ -31,7 +31,7 @@ struct Tally {
     stop: AtomicBool,
     succeeded: AtomicU64,
     failed: AtomicU64,
-    given_up: AtomicU64,
+    abandoned: AtomicU64,
     hostile: AtomicU64,
 }
 
@@ -73,9 +73,9 @@ async fn main() -> ExitCode {
     while let Some(ended) = load.join_next().await {
         ended.expect("the load does not panic");
     }
-    let [succeeded, failed, given_up, hostile] =
-        [&tally.succeeded, &tally.failed, &tally.given_up, &tally.hostile].map(|count| count.load(Ordering::Relaxed));
-    println!("{succeeded} calls succeeded, {failed} failed, {given_up} were cancelled; {hostile} hostile connections");
+    let [succeeded, failed, abandoned, hostile] =
+        [&tally.succeeded, &tally.failed, &tally.abandoned, &tally.hostile].map(|count| count.load(Ordering::Relaxed));
+    println!("{succeeded} calls succeeded, {failed} failed, {abandoned} were cancelled; {hostile} hostile connections");
     println!("{stats:?}");
     let mut well = failed == 0 && succeeded > 0;
     for (index, (what, most)) in GROWTH_MAX.into_iter().enumerate() {
@@ -94,10 +94,10 @@ async fn main() -> ExitCode {
 
 /// Notes memory, descriptors and tasks every second.
 async fn sample(time: Duration) -> Vec<[f64; 3]> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut samples = Vec::new();
     let metrics = tokio::runtime::Handle::current().metrics();
-    while begun.elapsed() < time {
+    while started.elapsed() < time {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
         samples.push([resident_kib().unwrap_or(0) as f64, descriptors as f64, metrics.num_alive_tasks() as f64]);
@@ -135,7 +135,7 @@ async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
         // This one is never read to the end.
         let asleep = client.sleep(SleepRequest { millis: 50, tag: 1 });
         if tokio::time::timeout(Duration::from_millis(number % 3), asleep).await.is_err() {
-            tally.given_up.fetch_add(1, Ordering::Relaxed);
+            tally.abandoned.fetch_add(1, Ordering::Relaxed);
         }
         // Nor for this one.
         if let Ok(mut answers) = client.chat(frpc::iter((0..10).map(|_| Text::default()))).await {

@@ -225,7 +225,7 @@ async fn unread_client_messages_are_bounded_and_loss_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn subscribers_that_disconnect_leave_nothing_behind() {
+async fn disconnected_subscribers_leave_no_state() {
     let (address, broker) = serve(Broker::builder()).await;
     let writer = client(address).await;
     // Messages wait for them when they go.
@@ -244,19 +244,19 @@ async fn subscribers_that_disconnect_leave_nothing_behind() {
         let mut gone = Vec::new();
         for number in 0..10 {
             let reader = client(address).await;
-            let mut kept = Vec::new();
+            let mut subscriptions = Vec::new();
             for topic in 0..20 {
-                kept.push(reader.subscribe(&format!("r{round}.{number}.{topic}.>")).await.unwrap());
+                subscriptions.push(reader.subscribe(&format!("r{round}.{number}.{topic}.>")).await.unwrap());
             }
             let group = reader.queue_subscribe("r.*", "g").await.unwrap();
-            gone.push((reader, kept, group));
+            gone.push((reader, subscriptions, group));
         }
         writer.publish(&format!("r{round}.1.1.x"), "x").await.unwrap();
         assert_eq!(broker.subscriptions(), 210);
-        for (number, (reader, kept, group)) in gone.into_iter().enumerate() {
+        for (number, (reader, subscriptions, group)) in gone.into_iter().enumerate() {
             match number % 3 {
                 // They are dropped one by one, the connection is closed, or torn down.
-                0 => drop((kept, group)),
+                0 => drop((subscriptions, group)),
                 1 => reader.connection().unwrap().close(),
                 _ => reader.connection().unwrap().abort(),
             }
@@ -269,14 +269,14 @@ async fn subscribers_that_disconnect_leave_nothing_behind() {
 async fn subscriptions_last_as_long_as_they_are_held() {
     let (address, broker) = serve(Broker::builder()).await;
     let client = client(address).await;
-    let mut held = client.subscribe("a").await.unwrap();
+    let mut subscription = client.subscribe("a").await.unwrap();
     let dropped = client.subscribe("a").await.unwrap();
     assert_eq!(broker.subscriptions(), 2);
     drop(dropped);
     client.sync().await.unwrap();
     assert_eq!(broker.subscriptions(), 1);
     client.publish("a", "x").await.unwrap();
-    assert_eq!(text(&mut held).await, "a x");
+    assert_eq!(text(&mut subscription).await, "a x");
     // A future that is not waited for takes the subscription back.
     let mut subscribing = Box::pin(client.subscribe("b"));
     assert!(poll_once(&mut subscribing).await.is_none());
@@ -352,7 +352,7 @@ async fn invalid_topics_and_exceeded_limits_fail_with_the_reason() {
     ] {
         assert_eq!(failed.to_string(), reason);
     }
-    let _held = (client.subscribe("a").await.unwrap(), client.subscribe("b").await.unwrap());
+    let _subscriptions = (client.subscribe("a").await.unwrap(), client.subscribe("b").await.unwrap());
     let failed = client.subscribe("c").await.unwrap_err().to_string();
     assert_eq!(failed, "refused by the broker: the limit of subscriptions is reached: the connection has 2");
     client.sync().await.unwrap();
@@ -371,7 +371,7 @@ async fn a_server_that_is_no_broker_is_noticed() {
 async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     let (address, broker) = serve(Broker::builder()).await;
     let healthy = client(address).await;
-    let mut heard = healthy.subscribe(">").await.unwrap();
+    let mut received = healthy.subscribe(">").await.unwrap();
     let whole = content("topic", b"payload");
     for operation in [SUBSCRIBE, MESSAGE] {
         for cut in 0..6 {
@@ -408,7 +408,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     drop(peer);
     until(|| broker.subscriptions() == 1).await;
     healthy.publish("still.here", "x").await.unwrap();
-    assert_eq!(text(&mut heard).await, "still.here x");
+    assert_eq!(text(&mut received).await, "still.here x");
 }
 
 /// A client in another language sends these bytes; docs/pubsub.md shows them.
@@ -522,15 +522,15 @@ async fn broker_and_service_share_port_and_connection() {
 }
 
 #[tokio::test]
-async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
+async fn peer_owing_many_answers_gets_no_more_requests() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let client = client(silent.local_addr().expect("it is bound")).await;
     let _peer = silent.accept().await.expect("it has been dialled");
-    let mut asked = 0;
+    let mut requested = 0;
     // It does not wait for any, and the requests are not taken back.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-        asked += 1;
-        assert!(asked <= 16_384, "requests are unbounded");
+        requested += 1;
+        assert!(requested <= 16_384, "requests are unbounded");
     }
     assert!(matches!(client.sync().await, Err(PubSubError::NoAnswer)));
 }

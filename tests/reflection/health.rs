@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-fn asked(service: &str) -> HealthCheckRequest {
+fn check_request(service: &str) -> HealthCheckRequest {
     HealthCheckRequest { service: service.to_owned() }
 }
 
@@ -72,7 +72,7 @@ async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<Servi
 async fn services_default_to_serving_and_unknown_are_not_found() {
     let health = Health::new();
     let client = HealthClient::new(connect(&acceptor(&health)).await);
-    let check = async |service: &str| match client.check(asked(service)).await {
+    let check = async |service: &str| match client.check(check_request(service)).await {
         Ok(response) => Ok(response.get_ref().status()),
         Err(status) => Err(status.code()),
     };
@@ -97,8 +97,8 @@ async fn services_default_to_serving_and_unknown_are_not_found() {
 async fn health_watch_reports_each_change_once() {
     let health = Health::new();
     let client = HealthClient::new(connect(&acceptor(&health)).await);
-    let mut shop = client.watch(asked("catalog.Shop")).await.unwrap().into_inner();
-    let mut later = client.watch(asked("later")).await.unwrap().into_inner();
+    let mut shop = client.watch(check_request("catalog.Shop")).await.unwrap().into_inner();
+    let mut later = client.watch(check_request("later")).await.unwrap().into_inner();
     assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::Serving)));
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
     health.set_serving("catalog.Shop");
@@ -118,15 +118,15 @@ async fn stop_notifies_health_watchers_before_connections() {
     // A HELLO with credit for streams, and a stream of Watch, which has operation 65021.
     let hello = packet(0, 3, b"fris\x01\x04\x03\x80\x80\x04");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
-    let (request, end) = (packet(1, 2, &encoded(&asked("catalog.Shop"))), packet(1, 7, b""));
+    let (request, end) = (packet(1, 2, &encoded(&check_request("catalog.Shop"))), packet(1, 7, b""));
     raw.write(&[hello, packet(1, 0, b""), open, request, end].concat()).await;
     let status = |status: ServingStatus| encoded(&HealthCheckResponse { status: status.into() });
     let first = raw.next().await.expect("a message");
     assert_eq!((first.operation.number(), &first.body[..]), (2, &status(ServingStatus::Serving)[..]));
 
     let stopping = tokio::spawn(async move { server.shutdown().await });
-    let told = raw.next().await.expect("a message");
-    assert_eq!((told.operation.number(), &told.body[..]), (2, &status(ServingStatus::NotServing)[..]));
+    let goodbye = raw.next().await.expect("a message");
+    assert_eq!((goodbye.operation.number(), &goodbye.body[..]), (2, &status(ServingStatus::NotServing)[..]));
     let mut operations = Vec::new();
     while operations.last() != Some(&4) {
         operations.push(raw.next().await.expect("the server says that it goes away").operation.number());
@@ -144,7 +144,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
     let client = HealthClient::connect(open.address.as_str()).await.expect("it listens");
     let mut watches = Vec::new();
     for service in ["", "catalog.Shop", "unknown"] {
-        let mut watch = client.watch(asked(service)).await.unwrap().into_inner();
+        let mut watch = client.watch(check_request(service)).await.unwrap().into_inner();
         next(&mut watch).await.expect("it serves");
         watches.push(watch);
     }
@@ -168,7 +168,7 @@ async fn unreading_health_watcher_cannot_prevent_stop() {
     // Without credit the first message is sent, and no other.
     let hello = packet(0, 3, b"fris\x01\x04\x01\x01");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
-    let request = packet(1, 2, &encoded(&asked("")));
+    let request = packet(1, 2, &encoded(&check_request("")));
     raw.write(&[hello, packet(1, 0, b""), open, request].concat()).await;
     assert_eq!(raw.next().await.expect("a message").operation.number(), 2);
     tokio::spawn(async move { server.shutdown().await });
@@ -222,14 +222,16 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default;
     grpc.ready().await.expect("it listens");
     let check = path("/grpc.health.v1.Health/Check");
-    let response = grpc.unary(tonic::Request::new(asked("catalog.Shop")), check.clone(), codec()).await;
+    let response = grpc.unary(tonic::Request::new(check_request("catalog.Shop")), check.clone(), codec()).await;
     assert_eq!(response.expect("it is known").get_ref().status(), ServingStatus::NotServing);
     grpc.ready().await.expect("it listens");
-    let status = grpc.unary(tonic::Request::new(asked("other")), check, codec()).await.expect_err("it is unknown");
+    let status =
+        grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("it is unknown");
     assert_eq!(status.code(), tonic::Code::NotFound);
     grpc.ready().await.expect("it listens");
     let watch = path("/grpc.health.v1.Health/Watch");
-    let watch = grpc.server_streaming(tonic::Request::new(asked("")), watch, codec()).await.expect("it streams");
+    let watch =
+        grpc.server_streaming(tonic::Request::new(check_request("")), watch, codec()).await.expect("it streams");
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 
@@ -261,5 +263,5 @@ async fn middleware_runs_around_checks_as_around_every_call() {
     }
     let server = builder().middleware(closed).add_service(Health::new()).build().unwrap();
     let client = HealthClient::new(connect(&server).await);
-    assert_eq!(client.check(asked("")).await.unwrap_err().code(), Code::PermissionDenied);
+    assert_eq!(client.check(check_request("")).await.unwrap_err().code(), Code::PermissionDenied);
 }

@@ -56,8 +56,8 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     let [connection] = &page.connections[..] else { panic!("there is one: {page:?}") };
     assert_eq!((connection.kind(), connection.streams), (Kind::Native, 1));
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let asked = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
-    let reply = client.connection(asked()).await.expect("it is open").into_inner();
+    let connection_request = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
+    let reply = client.connection(connection_request()).await.expect("it is open").into_inner();
     let hello = reply.hello.as_ref().expect("the client is extended");
     assert!(hello.body_max > 0 && hello.stream_credit > 0, "{hello:?}");
     let of = |method: &str| {
@@ -72,7 +72,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     let bought = buying.await.expect("it does not panic").expect_err("the handler fails");
     assert_eq!(bought.code(), Code::DeadlineExceeded);
     loop {
-        let left = client.connection(asked()).await.expect("it is open").into_inner();
+        let left = client.connection(connection_request()).await.expect("it is open").into_inner();
         if left.calls.is_empty() && left.streams.is_empty() {
             break;
         }
@@ -127,12 +127,12 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
     let _shop = ShopClient::new(connect(&server).await);
     let request = WatchRequest { interval_ms: 500, connections: 10 };
     let mut watch = client.watch(request).await.expect("it answers").into_inner();
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     for _ in 0..3 {
         let reply = watch.message().await.expect("the stream continues").expect("it does not end");
         assert_eq!(reply.servers.len(), 1);
     }
-    assert!(begun.elapsed() >= Duration::from_millis(1000), "{:?}", begun.elapsed());
+    assert!(started.elapsed() >= Duration::from_millis(1000), "{:?}", started.elapsed());
     for interval_ms in [1, 99, 60_001] {
         let request = WatchRequest { interval_ms, connections: 0 };
         let refused = async { client.watch(request).await?.into_inner().message().await };
@@ -155,12 +155,12 @@ async fn ended_calls_are_reported_by_method_if_counted() {
     let server = build(Server::builder().batch_observer(Counters::new()).inspectable());
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
-    let told = async || {
+    let figures_now = async || {
         let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
         let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
         buy.and_then(|buy| buy.figures.clone()).expect("calls are counted")
     };
-    assert_eq!(told().await, Figures::default());
+    assert_eq!(figures_now().await, Figures::default());
     for _ in 0..3 {
         let mut request = Request::new(Thing::default());
         request.set_timeout(Duration::from_millis(1));
@@ -168,7 +168,7 @@ async fn ended_calls_are_reported_by_method_if_counted() {
     }
     let counted = async {
         loop {
-            let figures = told().await;
+            let figures = figures_now().await;
             if figures.failed.iter().map(|failed| failed.count).sum::<u64>() == 3 {
                 break figures;
             }
@@ -185,7 +185,7 @@ async fn ended_calls_are_reported_by_method_if_counted() {
 }
 
 #[tokio::test]
-async fn calls_that_end_well_are_told_apart_from_those_that_fail() {
+async fn succeeded_and_failed_calls_are_counted_apart() {
     let counters = Counters::new();
     let server = Server::builder().add_service(ShopServer::new(House)).batch_observer(counters.clone());
     let server = server.build().expect("it is right");

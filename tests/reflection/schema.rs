@@ -23,7 +23,7 @@ fn files(set: &[u8]) -> Vec<FileDescriptorProto> {
 }
 
 /// The names of the files of an answer, in order.
-async fn ask(channel: &Channel, request: FilesRequest) -> Result<Vec<String>, frpc::Status> {
+async fn fetch(channel: &Channel, request: FilesRequest) -> Result<Vec<String>, frpc::Status> {
     let mut pieces = ReflectionClient::new(channel.clone()).files(request).await?.into_inner();
     let mut set = Vec::new();
     while let Some(piece) = pieces.message().await? {
@@ -92,20 +92,20 @@ async fn files_equal_embedded_ones_and_follow_their_imports() {
 async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
     let channel = connect(&server(Reflection::new())).await;
     let all = ["catalog_types.proto", "google/protobuf/descriptor.proto", "catalog.proto"];
-    assert_eq!(ask(&channel, names(&["catalog.proto"])).await.unwrap(), all);
+    assert_eq!(fetch(&channel, names(&["catalog.proto"])).await.unwrap(), all);
     let alone = FilesRequest { without_imports: true, ..names(&["catalog.proto"]) };
-    assert_eq!(ask(&channel, alone).await.unwrap(), ["catalog.proto"]);
+    assert_eq!(fetch(&channel, alone).await.unwrap(), ["catalog.proto"]);
     for symbol in ["catalog.Shop", "catalog.Shop.Buy", "catalog.owner"] {
-        assert_eq!(ask(&channel, symbols(&[symbol])).await.unwrap(), all, "{symbol}");
+        assert_eq!(fetch(&channel, symbols(&[symbol])).await.unwrap(), all, "{symbol}");
     }
     for symbol in ["catalog.Thing", "catalog.Thing.Part.count", "catalog.Colour", "catalog.RED"] {
-        assert_eq!(ask(&channel, symbols(&[symbol])).await.unwrap(), ["catalog_types.proto"], "{symbol}");
+        assert_eq!(fetch(&channel, symbols(&[symbol])).await.unwrap(), ["catalog_types.proto"], "{symbol}");
     }
     for unknown in [names(&["other.proto"]), symbols(&["catalog.Nothing"]), symbols(&[""])] {
-        assert_eq!(ask(&channel, unknown).await.unwrap_err().code(), Code::NotFound);
+        assert_eq!(fetch(&channel, unknown).await.unwrap_err().code(), Code::NotFound);
     }
     let many = FilesRequest { names: vec!["catalog.proto".to_owned(); 4097], ..FilesRequest::default() };
-    assert_eq!(ask(&channel, many).await.unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(fetch(&channel, many).await.unwrap_err().code(), Code::InvalidArgument);
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         let audit = service(&schema, "catalog.Audit");
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
         assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");
-        assert_eq!(ask(&channel, symbols(&["catalog.Admin"])).await.unwrap_err().code(), Code::NotFound);
+        assert_eq!(fetch(&channel, symbols(&["catalog.Admin"])).await.unwrap_err().code(), Code::NotFound);
         let fired = AdminClient::new(channel).fire(Thing::default()).await.expect("it can be called");
         assert_eq!(fired.get_ref().sum, -1);
     }
@@ -170,7 +170,7 @@ async fn a_service_without_an_embedded_schema_is_listed_without_files() {
     let schema = ServerSchema::fetch(&channel).await.expect("it answers");
     let interop = schema.services.iter().find(|service| service.file.is_empty()).expect("it has no file");
     assert!(!interop.methods.is_empty() && interop.methods.iter().all(|method| method.operation >= 10));
-    assert_eq!(ask(&channel, symbols(&[&interop.name])).await.unwrap_err().code(), Code::NotFound);
+    assert_eq!(fetch(&channel, symbols(&[&interop.name])).await.unwrap_err().code(), Code::NotFound);
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn middleware_refusing_reflection_covers_all_its_services() {
 }
 
 #[tokio::test]
-async fn a_server_without_reflection_says_that_it_has_none() {
+async fn server_without_reflection_reports_unimplemented() {
     let channel = connect(&builder().build().unwrap()).await;
     assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::Unimplemented);
 }

@@ -17,12 +17,13 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The public async functions of a file whose documentation has no section about it.
 fn silent(source: &str) -> Vec<String> {
-    let (mut says, mut silent) = (false, Vec::new());
+    let (mut is_documented, mut silent) = (false, Vec::new());
     for line in source.lines().map(str::trim_start) {
-        if line.starts_with("pub async fn") && !says {
+        if line.starts_with("pub async fn") && !is_documented {
             silent.push(line.to_owned());
         }
-        says = (says || line == "/// # Cancel safety") && (line.starts_with("///") || line.starts_with("#["));
+        is_documented =
+            (is_documented || line == "/// # Cancel safety") && (line.starts_with("///") || line.starts_with("#["));
     }
     silent
 }

@@ -59,14 +59,14 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     let (mut failures, mut times) = (Vec::new(), Vec::new());
     let mut round = first;
     while !load.is_over.load(Ordering::Relaxed) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (kind, good) = match round % 4 {
             0 => ("add", add(&client, round).await),
             1 => ("count_up", count_up(&client).await),
             2 => ("sum_up", sum_up(&client).await),
             _ => ("chat", chat(&client).await),
         };
-        times.push(u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX));
+        times.push(u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX));
         match good {
             Ok(true) => {}
             Ok(false) => failures.push(format!("{kind}: a wrong reply")),

@@ -43,14 +43,14 @@ async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
         thread::spawn(move || {
             let request = packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }));
             let reply = packet(1, ADD, &encoded(&Sum { total: 42, count: 2 }));
-            let mut lost = Vec::new();
+            let mut failures = Vec::new();
             while !is_over.load(Ordering::Relaxed) {
                 if let Err(error) = call(address, &request, &reply) {
-                    lost.push(error.to_string());
+                    failures.push(error.to_string());
                 }
                 made.fetch_add(1, Ordering::Relaxed);
             }
-            lost
+            failures
         })
     };
     let threads: Vec<_> = (0..THREADS).map(connect).collect();
@@ -60,9 +60,9 @@ async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
         programs.replace(&mut program).await;
     }
     is_over.store(true, Ordering::Relaxed);
-    let lost = threads.into_iter().flat_map(|thread| thread.join().expect("no task panics")).collect::<Vec<_>>();
+    let failures = threads.into_iter().flat_map(|thread| thread.join().expect("no task panics")).collect::<Vec<_>>();
     let made = made.load(Ordering::Relaxed);
-    println!("{} of {made} connections over {restarts} restarts were lost", lost.len());
-    assert!(lost.is_empty(), "{} of {made} were lost: {:#?}", lost.len(), &lost[..lost.len().min(10)]);
+    println!("{} of {made} connections over {restarts} restarts were lost", failures.len());
+    assert!(failures.is_empty(), "{} of {made} were lost: {:#?}", failures.len(), &failures[..failures.len().min(10)]);
     program.stop().await;
 }

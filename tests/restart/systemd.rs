@@ -19,7 +19,7 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
 }
 
 /// The next state of the service.
-fn told(manager: &UnixDatagram) -> Vec<String> {
+fn notifications(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
     let count = manager.recv(&mut bytes).expect("the state arrives in time");
     String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
@@ -36,7 +36,7 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
 
     let first = activated(&programs, listener.into(), &notify).await;
     assert_eq!(first.address, address, "it has bound no socket of its own");
-    assert_eq!(told(&manager), ["READY=1"]);
+    assert_eq!(notifications(&manager), ["READY=1"]);
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it serves");
 
@@ -44,12 +44,12 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     command.arg(programs.control()).arg("serve").env("NOTIFY_SOCKET", &notify);
     let second = Program::of(command).await;
     assert_eq!(second.address, address);
-    let reloading = told(&manager);
+    let reloading = notifications(&manager);
     assert!(reloading[0] == "RELOADING=1" && reloading[1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
     let main = format!("MAINPID={}", second.child.id().expect("it runs"));
-    assert_eq!(told(&manager), [main.as_str(), "READY=1"]);
+    assert_eq!(notifications(&manager), [main.as_str(), "READY=1"]);
     first.expect("Replaced").await;
     client.add(AddRequest { a: 1, b: 1 }).await.expect("the second serves");
     second.stop().await;
-    assert_eq!(told(&manager), ["STOPPING=1"]);
+    assert_eq!(notifications(&manager), ["STOPPING=1"]);
 }

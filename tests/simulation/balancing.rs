@@ -46,11 +46,11 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     // One server is never touched, so a retry always finds it.
     world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
     for call in 100..200 {
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let sum = calm(call).await;
         let executions = memories.iter().map(|memory| memory.executions(call as u64)).sum::<usize>();
         assert!(executions <= 1, "call {call} was executed {executions} times");
-        assert!(world.elapsed() - begun <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
+        assert!(world.elapsed() - started <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
         match sum {
             Ok(sum) => assert_eq!(sum.get_ref().total, call + 1),
             Err(status) => assert!(status.may_have_run(), "no server was called, although s0 is there: {status}"),

@@ -61,33 +61,33 @@ async fn publish(world: World, at: usize) {
 
 /// The numbers of each topic, in order, and how many messages were missed.
 #[derive(Default)]
-struct Heard {
+struct Received {
     numbers: BTreeMap<String, Vec<u64>>,
     missed: u64,
 }
 
-async fn listen(mut subscription: Subscription) -> Heard {
-    let mut heard = Heard::default();
+async fn listen(mut subscription: Subscription) -> Received {
+    let mut received = Received::default();
     while let Ok(message) = timeout(SILENCE, subscription.recv()).await {
         match message {
             Ok(message) => {
                 let text = String::from_utf8_lossy(message.payload()).into_owned();
-                let numbers = heard.numbers.entry(message.topic().to_owned()).or_default();
+                let numbers = received.numbers.entry(message.topic().to_owned()).or_default();
                 numbers.push(text.parse().expect("it was published"));
             }
-            Err(RecvError::Lagged(count)) => heard.missed += count,
+            Err(RecvError::Lagged(count)) => received.missed += count,
             Err(error) => panic!("the connections live: {error}"),
         }
     }
-    heard
+    received
 }
 
 /// Lets the bus go away and lose frames, and be there in the end.
 async fn trouble(world: World, bus: MemoryBus) {
     sleep(Duration::from_millis(1_500)).await;
     for _ in 0..world.draw(|rng| rng.u64(1..6)) {
-        let (away, lost, pause) = world.draw(|rng| (rng.u64(..800), rng.u64(..20), rng.u64(..500)));
-        bus.lose(lost);
+        let (away, loss_rate, pause) = world.draw(|rng| (rng.u64(..800), rng.u64(..20), rng.u64(..500)));
+        bus.lose(loss_rate);
         sleep(Duration::from_millis(pause)).await;
         bus.set_away(true);
         world.note("the bus is away");
@@ -104,7 +104,7 @@ async fn trouble(world: World, bus: MemoryBus) {
 }
 
 #[sim_test(seeds = 25)]
-async fn subscriptions_get_or_are_told_of_every_accepted_message(world: World) {
+async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
     world.set_cables(Cable::default().latency(Duration::ZERO..=Duration::from_millis(5)).splits(0.2));
     let bus = MemoryBus::new();
     serve(&world, &bus).await;
@@ -124,14 +124,19 @@ async fn subscriptions_get_or_are_told_of_every_accepted_message(world: World) {
         writer.await.expect("it does not panic");
     }
     troubled.await.expect("it does not panic");
-    for heard in listeners.join_all().await {
-        assert_eq!(heard.numbers.len(), BROKERS);
-        for numbers in heard.numbers.values() {
+    for received in listeners.join_all().await {
+        assert_eq!(received.numbers.len(), BROKERS);
+        for numbers in received.numbers.values() {
             assert_eq!(numbers.first(), Some(&1));
             assert!(numbers.is_sorted_by(|one, next| one < next), "once, and in order: {numbers:?}");
         }
-        let count = heard.numbers.values().map(Vec::len).sum::<usize>() as u64;
-        assert_eq!(count + heard.missed, MESSAGES * BROKERS as u64, "{count} were heard, {} missed", heard.missed);
+        let count = received.numbers.values().map(Vec::len).sum::<usize>() as u64;
+        assert_eq!(
+            count + received.missed,
+            MESSAGES * BROKERS as u64,
+            "{count} were heard, {} missed",
+            received.missed
+        );
     }
     drop(connections);
 }

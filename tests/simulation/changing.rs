@@ -69,13 +69,13 @@ async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
     world.inject(Faults::drawn(5, SERVERS[1..].iter().copied()).peers(["client"]));
     let changing = tokio::spawn(change(world.clone(), sets, left.clone()));
     for call in 0..CALLS {
-        let (begun, gone) = (world.elapsed(), left.lock().clone());
+        let (started, gone) = (world.elapsed(), left.lock().clone());
         let sum = client.add(AddRequest { a: call, b: 1 }).await;
-        assert!(world.elapsed() - begun <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
+        assert!(world.elapsed() - started <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
         let executions = memories.each_ref().map(|memory| memory.executions(call as u64));
         assert!(executions.iter().sum::<usize>() <= 1, "call {call} was executed by {executions:?}");
         for (number, since) in gone {
-            let is_drained = since + DRAINED <= begun && left.lock().get(&number) == Some(&since);
+            let is_drained = since + DRAINED <= started && left.lock().get(&number) == Some(&since);
             assert!(!is_drained || executions[number] == 0, "{} has left at {since:?}", SERVERS[number]);
         }
         match sum {

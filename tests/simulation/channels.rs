@@ -22,11 +22,11 @@ fn millis(time: Duration) -> Time {
 /// Reads a stream of so many chunks to its end.
 async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     let mut stream = client.flood(Time { millis: chunks }).await?.into_inner();
-    let mut came = 0;
+    let mut received = 0;
     while stream.message().await?.is_some() {
-        came += 1;
+        received += 1;
     }
-    assert_eq!(came, chunks, "the stream has ended in good order");
+    assert_eq!(received, chunks, "the stream has ended in good order");
     Ok(())
 }
 
@@ -56,7 +56,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
     while let Some(call) = calls.join_next().await {
         call.expect("no task panics").expect("no call is lost");
     }
-    assert_eq!(server.waiting(), 0);
+    assert_eq!(server.running(), 0);
 }
 
 /// All of them are notified at one moment, in the same order in each run.
@@ -80,7 +80,7 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
         server.take_over().shutdown().await;
     }
     calls.join_all().await;
-    assert_eq!(server.waiting(), 0);
+    assert_eq!(server.running(), 0);
 }
 
 #[sim_test(seeds = 60)]
@@ -100,9 +100,9 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     }
     // All have been sent then.
     sleep(Duration::from_millis(50)).await;
-    let begun = world.elapsed();
+    let started = world.elapsed();
     server.take_over().shutdown().await;
-    let lasted = world.elapsed() - begun;
+    let lasted = world.elapsed() - started;
     assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
     // The successor serves, while clients of the predecessor are notified.
     client.wait(Time { millis: 1 }).await.expect("the successor serves");
@@ -115,20 +115,20 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
             }
         }
     }
-    assert_eq!(server.waiting(), 0);
+    assert_eq!(server.running(), 0);
 }
 
 #[sim_test(seeds = 60)]
 async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
-    let [waiting, getting] = [client.clone(), client.clone()];
-    let waiting = tokio::spawn(async move { waiting.wait(Time { millis: 60_000 }).await });
+    let [pending, getting] = [client.clone(), client.clone()];
+    let pending = tokio::spawn(async move { pending.wait(Time { millis: 60_000 }).await });
     let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
-    world.eventually("both calls run", SOON, || (server.waiting(), server.gets()) == (1, 1)).await;
+    world.eventually("both calls run", SOON, || (server.running(), server.gets()) == (1, 1)).await;
     server.fail_for(some(&world, 3_000)).await;
-    let lost = waiting.await.expect("no task panics").expect_err("its server died");
-    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true), "{lost}");
+    let error = pending.await.expect("no task panics").expect_err("its server died");
+    assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true), "{error}");
     getting.await.expect("no task panics").expect("an idempotent call is retried");
     assert_eq!(server.gets(), 2);
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
@@ -149,10 +149,10 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     let first = client.wait(Time::default()).await.expect_err("the server is gone");
     assert_eq!(first.code(), Code::Unavailable, "{first}");
     for _ in 0..3 {
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let status = client.wait(Time::default()).await.expect_err("no server listens");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-        assert!(world.elapsed() - begun <= patience + SOON, "it has waited for {:?}", world.elapsed() - begun);
+        assert!(world.elapsed() - started <= patience + SOON, "it has waited for {:?}", world.elapsed() - started);
     }
     if let Some(staying) = staying {
         staying.abort();
@@ -164,11 +164,11 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     let process = world.node("client").process();
     let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
     let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
-    let waiting = tokio::spawn(async move { client.get(Time::default()).await });
+    let pending = tokio::spawn(async move { client.get(Time::default()).await });
     // Attempts come at growing distances.
     sleep(some(&world, 2_500)).await;
     let server = Running::start(&world, "server");
-    waiting.await.expect("no task panics").expect("the server is there now");
+    pending.await.expect("no task panics").expect("the server is there now");
     assert_eq!(server.gets(), 1);
 }
 
@@ -212,13 +212,13 @@ async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World)
         calls.spawn(async move {
             let mut request = Request::new(millis(takes));
             request.set_timeout(timeout);
-            let begun = world.elapsed();
+            let started = world.elapsed();
             let ended = match number % 3 {
                 0 => client.get(request).await.map(drop),
                 1 => client.wait(request).await.map(drop),
                 _ => client.flood(request).await.map(drop),
             };
-            let took = world.elapsed() - begun;
+            let took = world.elapsed() - started;
             assert!(took <= timeout + Duration::from_millis(2), "{took:?} of {timeout:?}: {ended:?}");
         });
     }

@@ -38,8 +38,8 @@ impl Protocol for Gateway {
         Routed::Continue
     }
 
-    fn hand_off(&self, _: &mut Self::Session, asked: HandOffRequest) -> Routed {
-        match &asked.request()[..] {
+    fn hand_off(&self, _: &mut Self::Session, request: HandOffRequest) -> Routed {
+        match &request.request()[..] {
             b"accept" => {
                 let owner = HandOffTarget::new(async |mut raw| {
                     if raw.write_all(GREETING).await.is_ok() {
@@ -47,10 +47,10 @@ impl Protocol for Gateway {
                         drop(tokio::io::copy(&mut read, &mut write).await);
                     }
                 });
-                asked.accept("yours", owner);
+                request.accept("yours", owner);
             }
-            b"refuse" => asked.refuse("mine"),
-            _ => drop(asked),
+            b"refuse" => request.refuse("mine"),
+            _ => drop(request),
         }
         Routed::Continue
     }
@@ -104,16 +104,19 @@ async fn race(world: &World, connection: &Connection) -> bool {
             Ok(accepted) => {
                 assert_eq!(request, "accept");
                 let mut raw = accepted.transport;
-                let mut came = Vec::new();
+                let mut received = Vec::new();
                 let talking = async {
                     raw.write_all(b"raw").await?;
                     raw.shutdown().await?;
-                    raw.read_to_end(&mut came).await
+                    raw.read_to_end(&mut received).await
                 };
                 let ended_well = matches!(timeout(SILENCE, talking).await, Ok(Ok(_)));
                 let whole = [GREETING, b"raw"].concat();
-                assert!(whole.starts_with(&came), "{came:?} came");
-                assert!(!is_calm(world) || (ended_well && came == whole), "{came:?} is all, though nothing fails");
+                assert!(whole.starts_with(&received), "{received:?} came");
+                assert!(
+                    !is_calm(world) || (ended_well && received == whole),
+                    "{received:?} is all, though nothing fails"
+                );
                 return true;
             }
             Err(HandOffError::Closed(_)) => return false,

@@ -32,7 +32,7 @@ struct All {
     /// One in so many runs takes much longer, unless it is 0.
     slow_in: AtomicU64,
     /// The timeouts of the callers, as seen by the handlers.
-    told: Mutex<Vec<Duration>>,
+    reported: Mutex<Vec<Duration>>,
     /// The spans with which handlers were called, in their order.
     spans: Mutex<Vec<[u8; 8]>>,
     /// The times in requests, which number them in tests.
@@ -45,9 +45,9 @@ struct Spans(Arc<Mutex<Vec<[u8; 8]>>>);
 
 impl Spans {
     fn give(&self, trace: &mut Option<TraceContext>) {
-        let mut given = self.0.lock();
-        let span = (given.len() as u64 + 1).to_be_bytes();
-        given.push(span);
+        let mut tokens = self.0.lock();
+        let span = (tokens.len() as u64 + 1).to_be_bytes();
+        tokens.push(span);
         *trace = TraceContext::new([7; 16], span, true);
     }
 }
@@ -85,7 +85,7 @@ impl Service {
     async fn work(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
         let run = self.all.runs.fetch_add(1, Ordering::SeqCst) + 1;
         self.runs.fetch_add(1, Ordering::SeqCst);
-        self.all.told.lock().extend(request.timeout());
+        self.all.reported.lock().extend(request.timeout());
         self.all.numbers.lock().insert(request.get_ref().millis);
         self.all.spans.lock().extend(TraceContext::current().map(|trace| trace.span_id()));
         if self.all.refuse.load(Ordering::SeqCst) {
@@ -156,9 +156,9 @@ async fn client_of(
 async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
     let (client, all, at_frozen) = client(&world, 5, true, Channel::builder()).await;
     for call in 0..1_500 {
-        let begun = Instant::now();
+        let started = Instant::now();
         client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
-        assert!(begun.elapsed() < Duration::from_millis(500), "call {call} took {:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_millis(500), "call {call} took {:?}", started.elapsed());
         sleep(QUICK).await;
     }
     let trials = at_frozen.load(Ordering::SeqCst);
@@ -204,9 +204,9 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     for call in 0..calls {
         // Slow ones come when they have been earned.
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
-        let begun = Instant::now();
+        let started = Instant::now();
         client.get(Time::default()).await.expect("servers work");
-        assert!(begun.elapsed() < 15 * QUICK, "call {call} took {:?}", begun.elapsed());
+        assert!(started.elapsed() < 15 * QUICK, "call {call} took {:?}", started.elapsed());
     }
     let more = all.runs.load(Ordering::SeqCst) - calls;
     assert!((7..=calls / 50).contains(&more), "{more} attempts more for {calls} calls");
@@ -217,9 +217,9 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
         snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count())).collect();
     assert_eq!(counted, [("Get", Code::Ok, calls)]);
     assert_eq!(snapshot.retried.iter().map(|retried| retried.count).sum::<u64>(), more);
-    let told = all.told.lock();
-    let late = told.iter().filter(|told| **told <= TIMEOUT - 10 * QUICK).count() as u64;
-    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
+    let reported = all.reported.lock();
+    let late = reported.iter().filter(|reported| **reported <= TIMEOUT - 10 * QUICK).count() as u64;
+    assert_eq!((reported.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
 }
 
 #[sim_test(seeds = 5)]
@@ -249,10 +249,10 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
         client.get(Time::default()).await.expect("servers work");
     }
-    let given = spans.0.lock();
-    assert!(given.len() > calls, "some are hedged");
+    let tokens = spans.0.lock();
+    assert!(tokens.len() > calls, "some are hedged");
     // The calls are sequential, so the attempts arrive in their order.
-    assert_eq!(*all.spans.lock(), *given);
+    assert_eq!(*all.spans.lock(), *tokens);
 }
 
 /// A request with a number and a timeout.
@@ -336,8 +336,8 @@ async fn failed_call_that_has_not_run_was_never_executed(world: World) {
 async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
     for servers in [1, 12] {
         for (attempts, expected) in [(None, 2), (Some(1), 1), (Some(4), 4)] {
-            let begun = Arc::new(AtomicU64::new(0));
-            let connectors = (0..servers).map(|_| closing(&begun)).collect::<Vec<_>>();
+            let started = Arc::new(AtomicU64::new(0));
+            let connectors = (0..servers).map(|_| closing(&started)).collect::<Vec<_>>();
             let builder = match attempts {
                 None => Channel::builder(),
                 Some(attempts) => Channel::builder().attempts_max(attempts),
@@ -351,19 +351,23 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             let at = Instant::now();
             let status = client.get(Time::default()).await.expect_err("servers close");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
-            let begun = begun.load(Ordering::SeqCst);
-            assert_eq!(begun, expected, "attempts at {servers} servers");
-            assert!(at.elapsed() >= Duration::from_millis(5) * (begun as u32 - 1), "retries pause: {:?}", at.elapsed());
+            let started = started.load(Ordering::SeqCst);
+            assert_eq!(started, expected, "attempts at {servers} servers");
+            assert!(
+                at.elapsed() >= Duration::from_millis(5) * (started as u32 - 1),
+                "retries pause: {:?}",
+                at.elapsed()
+            );
         }
     }
 }
 
 /// A server that closes its connection on each call.
-fn closing(begun: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result<DuplexStream>> + use<> {
-    let begun = begun.clone();
+fn closing(started: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result<DuplexStream>> + use<> {
+    let started = started.clone();
     move || {
         let (here, there) = tokio::io::duplex(64 * 1024);
-        let service = Closing { begun: begun.clone() };
+        let service = Closing { started: started.clone() };
         let acceptor =
             Server::builder().add_service(ExtensionServer::new(service)).build().expect("there is one service");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -373,12 +377,12 @@ fn closing(begun: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result
 
 #[derive(Clone)]
 struct Closing {
-    begun: Arc<AtomicU64>,
+    started: Arc<AtomicU64>,
 }
 
 impl Extension for Closing {
     async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         if let Some(connection) = request.connection() {
             connection.close();
         }

@@ -35,7 +35,7 @@ enum Defect {
     /// The last message of a history is sent again as the first one of the stream.
     DuplicateAtSeam,
     /// The last message of a history is missing.
-    LostAtSeam,
+    DropsAtSeam,
     /// A history that is shorter than the outage claims to begin where the subscriber was.
     SilentOverrun,
     /// Two messages of a history change places.
@@ -116,7 +116,7 @@ impl Faulty {
                 let again = packets[last].clone();
                 packets.insert(last, again);
             }
-            (Defect::LostAtSeam, Some(last)) => drop(packets.remove(last)),
+            (Defect::DropsAtSeam, Some(last)) => drop(packets.remove(last)),
             (Defect::Reordered, Some(last)) if last > 0 && is_replayed(&packets[last - 1]) => {
                 packets.swap(last - 1, last);
             }
@@ -382,7 +382,7 @@ async fn restarted_broker_is_noticed(world: World) {
 }
 
 const DEFECTS: [Defect; 5] =
-    [Defect::DuplicateAtSeam, Defect::LostAtSeam, Defect::SilentOverrun, Defect::Reordered, Defect::EpochMixUp];
+    [Defect::DuplicateAtSeam, Defect::DropsAtSeam, Defect::SilentOverrun, Defect::Reordered, Defect::EpochMixUp];
 
 /// A run with a defect. Only a restart changes the epoch.
 fn planted(defect: Defect) -> impl Fn(World) -> std::pin::Pin<Box<dyn Future<Output = ()>>> + Sync {

@@ -71,8 +71,8 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
     let acceptor = serve(&world, Server::builder().memory_max(MEMORY));
     world.set_cables(Cable::default().bandwidth(100_000).capacity(32 * 1024));
     let stats = acceptor.stats();
-    let held = stats.clone();
-    world.always("the server stays within its memory", move || held.memory_held() <= MEMORY + BEYOND);
+    let server_stats = stats.clone();
+    world.always("the server stays within its memory", move || server_stats.memory_held() <= MEMORY + BEYOND);
     world.inject(Faults::drawn(3, ["server"]).peers(["c0", "c1"]).kinds([FaultKind::Reset, FaultKind::Delay]));
     let mut calls = JoinSet::new();
     for number in 0..24_u32 {
@@ -111,8 +111,8 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
             let mut silent = Vec::new();
             for _ in 0..100 {
                 let mut transport = world.node("crowd").process().dial("server").await.expect("the server accepts");
-                let said = world.draw(|rng| rng.u64(..3) as usize);
-                drop(transport.write_all(&[0, 0x0f][..said]).await);
+                let prefix_len = world.draw(|rng| rng.u64(..3) as usize);
+                drop(transport.write_all(&[0, 0x0f][..prefix_len]).await);
                 silent.push(transport);
                 let pause = world.draw(|rng| rng.u64(..30));
                 sleep(Duration::from_millis(pause)).await;
@@ -121,13 +121,13 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         }
     });
     for call in 0..20 {
-        let begun = world.elapsed();
+        let started = world.elapsed();
         // A new connection each time, which is silent itself until its first packet has come.
         let client = client(&world, "client", Duration::from_secs(5));
         let mut request = Request::new(AddRequest { a: call, b: 1 });
         request.set_timeout(Duration::from_secs(5));
         assert_eq!(client.add(request).await.expect("it is served").get_ref().total, call + 1);
-        assert!(world.elapsed() - begun < Duration::from_millis(200), "it was held up");
+        assert!(world.elapsed() - started < Duration::from_millis(200), "it was held up");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
     let silent = crowd.await.expect("no task panics");

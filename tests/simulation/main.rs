@@ -53,7 +53,7 @@ fn no_seed_breaks_a_promise() {
 }
 
 #[test]
-fn a_connection_cut_behind_any_byte_breaks_no_promise() {
+fn connection_cut_after_any_byte_keeps_promises() {
     let sim = Sim::new().runs_twice(false);
     let outcome = Arc::new(Outcome::default());
     for of_client in [true, false] {

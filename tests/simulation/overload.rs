@@ -153,8 +153,8 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
         next.next().await.is_some().then_some(next)
     };
     // A connection gets half of the remaining memory at most.
-    while let Some(taken) = greeted(peer(&world).await, LENGTH).await {
-        peers.push(taken);
+    while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
+        peers.push(stream);
         assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
     }
     assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
@@ -171,9 +171,9 @@ async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
     let mut peers = Vec::new();
     for _ in 0..10 {
         let mut peer = peer(&world).await;
-        let came = world.draw(|rng| rng.u64(1..100_000)) as usize;
+        let sent = world.draw(|rng| rng.u64(1..100_000)) as usize;
         peer.write(&header(1, PAYLOAD, 100_000)).await;
-        peer.write(&vec![0; came]).await;
+        peer.write(&vec![0; sent]).await;
         peers.push(peer);
     }
     world.eventually("something is held", MINUTE, || stats.memory_held() > 0).await;
@@ -240,10 +240,10 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
     let value = "x".repeat(76);
     (0..250).for_each(|number| metadata.insert(format!("{number:04}"), &value).expect("there is room"));
     let least = 250 * 80;
-    let mut waiting = JoinSet::new();
+    let mut calls = JoinSet::new();
     for tag in 0..10 {
         let (client, metadata) = (client.clone(), metadata.clone());
-        waiting.spawn(async move {
+        calls.spawn(async move {
             if is_stream {
                 let (_sender, requests) = RequestStream::channel(1);
                 let mut request = Request::new(requests);
@@ -259,7 +259,7 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
     }
     world.eventually("all of it is held", MINUTE, || stats.memory_held() > 10 * least).await;
     assert!(stats.memory_held() < 20 * least, "{}", stats.memory_held());
-    drop(waiting);
+    drop(calls);
     world.eventually("nothing is held", MINUTE, || stats.memory_held() == 0).await;
 }
 

@@ -37,9 +37,9 @@ async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
     let (mut call, mut successes) = (0, 0);
     while world.elapsed() < TIME {
         call += 1;
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let sum = client.add(AddRequest { a: call, b: 5 }).await;
-        assert!(world.elapsed() - begun < Duration::from_secs(2) + SLACK, "call {call} hangs");
+        assert!(world.elapsed() - started < Duration::from_secs(2) + SLACK, "call {call} hangs");
         let executions = memory.executions(call as u64);
         match sum {
             Ok(sum) => {
@@ -95,9 +95,9 @@ impl Interop for Giving {
     left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
-        let asked =
+        let answer =
             request.hand_off().ok_or_else(|| Status::failed_precondition("the connection was not requested"))?;
-        asked.accept(|raw| async move {
+        answer.accept(|raw| async move {
             let (mut read, mut write) = tokio::io::split(raw);
             if tokio::io::copy(&mut read, &mut write).await.is_ok() {
                 drop(write.shutdown().await);
@@ -121,9 +121,9 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
         world.inject(Faults::drawn(2, ["server"]).peers(["client"]).kinds(kinds).within(Duration::from_millis(200)));
     }
     let (asking, handed) = channel(&world, Channel::builder()).handing_off();
-    let asked = InteropClient::new(asking).do_nothing(Empty {}).await;
+    let refusal = InteropClient::new(asking).do_nothing(Empty {}).await;
     let Some(raw) = handed.take() else {
-        assert!(asked.is_err(), "it was granted, and is not there");
+        assert!(refusal.is_err(), "it was granted, and is not there");
         return;
     };
     let sent: Vec<u8> = (0_u32..5_000).flat_map(u32::to_be_bytes).collect();
@@ -132,13 +132,13 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
         write.write_all(&sent).await?;
         write.shutdown().await
     };
-    let mut came = Vec::new();
-    let reading = async { tokio::time::timeout(Duration::from_secs(60), read.read_to_end(&mut came)).await };
+    let mut received = Vec::new();
+    let reading = async { tokio::time::timeout(Duration::from_secs(60), read.read_to_end(&mut received)).await };
     let (written, read) = tokio::join!(writing, reading);
-    world.note(format!("{} of {} bytes were echoed", came.len(), sent.len()));
-    assert!(sent.starts_with(&came), "other bytes came back");
+    world.note(format!("{} of {} bytes were echoed", received.len(), sent.len()));
+    assert!(sent.starts_with(&received), "other bytes came back");
     if is_calm {
         written.and(read.expect("it ends").map(drop)).expect("nothing fails");
-        assert_eq!(came.len(), sent.len());
+        assert_eq!(received.len(), sent.len());
     }
 }

@@ -126,7 +126,7 @@ impl Extension for Service {
             Kind::Flaps | Kind::FailsFast => return Err(Status::unavailable("not now")),
             Kind::Frozen => pending().await,
         };
-        let _turn = self.0.busy.lock().await;
+        let _busy = self.0.busy.lock().await;
         // Timers know milliseconds, and round up: this keeps the mean.
         let millis = request.millis as f64 / 1_000.0 / speed;
         let millis = millis.floor() as u64 + u64::from(fastrand::f64() < millis.fract());
@@ -168,9 +168,9 @@ const POLICIES: [(Policy, &str); 6] = [
 const TOWER: (Duration, f64) = (Duration::from_millis(30), 10e9);
 
 /// A server of tower's balancer.
-struct Asked(ExtensionClient);
+struct TowerClient(ExtensionClient);
 
-impl tower::Service<Time> for Asked {
+impl tower::Service<Time> for TowerClient {
     type Response = ();
     type Error = Status;
     type Future = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
@@ -194,10 +194,10 @@ impl tower::util::rng::Rng for Dice {
     }
 }
 
-type Balancer = Balance<ServiceList<Vec<PeakEwma<Asked>>>, Time>;
+type Balancer = Balance<ServiceList<Vec<PeakEwma<TowerClient>>>, Time>;
 
 /// A server as a rival's client sees it.
-struct Seen {
+struct RivalServer {
     client: ExtensionClient,
     worker: Arc<Worker>,
     in_flight: AtomicUsize,
@@ -209,7 +209,7 @@ struct Seen {
 enum Client {
     Fleet(ExtensionClient),
     Tower(Box<tokio::sync::Mutex<Balancer>>),
-    Rival { policy: Policy, servers: Vec<Seen>, next: AtomicUsize },
+    Rival { policy: Policy, servers: Vec<RivalServer>, next: AtomicUsize },
 }
 
 impl Client {
@@ -230,13 +230,13 @@ impl Client {
             let channel = builder().connect_lazy_with_connector(connector(process, number));
             let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
             let (in_flight, passes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            servers.push(Seen { client, worker: worker.clone(), in_flight, passes });
+            servers.push(RivalServer { client, worker: worker.clone(), in_flight, passes });
         }
         if policy == Policy::Tower {
             let (default, decay) = TOWER;
-            let asked = servers.into_iter().map(|seen| Asked(seen.client));
-            let asked = asked.map(|asked| PeakEwma::new(asked, default, decay, CompleteOnResponse::default()));
-            let balancer = Balance::from_rng(ServiceList::new(asked.collect::<Vec<_>>()), Dice);
+            let clients = servers.into_iter().map(|server| TowerClient(server.client));
+            let clients = clients.map(|clients| PeakEwma::new(clients, default, decay, CompleteOnResponse::default()));
+            let balancer = Balance::from_rng(ServiceList::new(clients.collect::<Vec<_>>()), Dice);
             return Self::Tower(Box::new(tokio::sync::Mutex::new(balancer)));
         }
         Self::Rival { policy, next: AtomicUsize::new(fastrand::usize(..workers.len())), servers }
@@ -269,17 +269,18 @@ impl Client {
 }
 
 /// The server at which a call is expected to end first.
-fn best(servers: &[Seen]) -> &Seen {
-    let expected = |server: &Seen| server.worker.expected().unwrap_or(f64::INFINITY);
+fn best(servers: &[RivalServer]) -> &RivalServer {
+    let expected = |server: &RivalServer| server.worker.expected().unwrap_or(f64::INFINITY);
     let begin = fastrand::usize(..servers.len());
     let all = servers[begin..].iter().chain(&servers[..begin]);
     all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("there is one")
 }
 
 /// The server with fewer calls in flight of two that are drawn.
-fn less_loaded(servers: &[Seen]) -> &Seen {
+fn less_loaded(servers: &[RivalServer]) -> &RivalServer {
     let [one, other] = [(); 2].map(|()| &servers[fastrand::usize(..servers.len())]);
-    let rank = |server: &Seen| (server.passes.load(Ordering::Relaxed) > 0, server.in_flight.load(Ordering::Relaxed));
+    let rank =
+        |server: &RivalServer| (server.passes.load(Ordering::Relaxed) > 0, server.in_flight.load(Ordering::Relaxed));
     let (better, worse) = if rank(other) < rank(one) { (other, one) } else { (one, other) };
     if rank(worse).0 && !rank(better).0 {
         let passes = worse.passes.load(Ordering::Relaxed);
@@ -375,19 +376,19 @@ impl Run {
 
     /// Begins calls at a rate, at random times.
     async fn calls(self, client: Arc<Client>, rate: f64, outcome: Arc<Mutex<Outcome>>) {
-        let begun = Instant::now();
-        let mut at = begun;
-        while at < begun + self.beginning + self.time {
+        let started = Instant::now();
+        let mut at = started;
+        while at < started + self.beginning + self.time {
             at += Duration::from_secs_f64(exponential() / rate);
             sleep_until(at).await;
             let micros = (exponential() * MEAN.as_micros() as f64) as u64;
-            let (client, outcome, is_measured) = (client.clone(), outcome.clone(), at >= begun + self.beginning);
+            let (client, outcome, is_measured) = (client.clone(), outcome.clone(), at >= started + self.beginning);
             tokio::spawn(async move {
-                let begun = Instant::now();
+                let started = Instant::now();
                 let is_ok = client.call(Time { millis: micros }).await;
                 if is_measured {
                     let mut outcome = outcome.lock();
-                    outcome.times.push(if is_ok { begun.elapsed() } else { DEADLINE });
+                    outcome.times.push(if is_ok { started.elapsed() } else { DEADLINE });
                     outcome.failed += usize::from(!is_ok);
                 }
             });

@@ -53,7 +53,7 @@ async fn publish(world: World, published: Published) {
 
 /// Messages of one subscription arrive in order and without gaps in the broker's accepted numbers.
 async fn listen(world: World, node: String, published: Published) -> usize {
-    let mut heard = 0;
+    let mut received = 0;
     while world.elapsed() < TIME {
         if let Some((client, connection)) = client(&world, &node).await {
             if let Some(mut subscription) = subscription(&client).await {
@@ -74,14 +74,14 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                         assert_eq!(missed, None, "{node} has missed it between {last} and {number}");
                     }
                     last = Some(number);
-                    heard += 1;
+                    received += 1;
                 }
             }
             connection.close();
         }
         sleep(Duration::from_millis(100)).await;
     }
-    heard
+    received
 }
 
 #[sim_test(seeds = 60)]

@@ -208,9 +208,9 @@ async fn call_without_any_connection_skips_the_spread(world: World) {
     call(&client, 0..1).await;
     sets.send_replace(endpoints(&["after"]));
     sleep(Duration::from_secs(1)).await;
-    let begun = world.elapsed();
+    let started = world.elapsed();
     call(&client, 1..2).await;
-    assert!(world.elapsed() - begun < Duration::from_secs(1), "{:?}", world.elapsed() - begun);
+    assert!(world.elapsed() - started < Duration::from_secs(1), "{:?}", world.elapsed() - started);
     assert_eq!(after.executed(1..2), 1);
 }
 
@@ -263,9 +263,9 @@ async fn changed_metadata_reaches_the_connector(world: World) {
     let stated = |rack: &str| vec![Endpoint::new("server").with_metadata("rack", rack)];
     let (sets, resolver) = WatchResolver::new(stated("1"));
     let (process, racks) = (world.node("client").process(), Arc::<Mutex<Vec<String>>>::default());
-    let seen = racks.clone();
+    let racks_seen = racks.clone();
     let connector = move |endpoint: Endpoint| {
-        seen.lock().push(endpoint.metadata()["rack"].clone());
+        racks_seen.lock().push(endpoint.metadata()["rack"].clone());
         process.connector(endpoint.address())()
     };
     let builder = Channel::builder().balance().connection_spread(Duration::ZERO);

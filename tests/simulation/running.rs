@@ -32,9 +32,9 @@ impl Running {
         world.node(node).start({
             let (service, acceptor) = (service.clone(), acceptor.clone());
             move |process| {
-                let begun = acceptor_of(&service);
-                *acceptor.lock() = begun.clone();
-                process.serve(begun);
+                let started = acceptor_of(&service);
+                *acceptor.lock() = started.clone();
+                process.serve(started);
                 ready(())
             }
         });
@@ -46,7 +46,7 @@ impl Running {
     }
 
     /// The handlers of `Wait` that run.
-    pub(crate) fn waiting(&self) -> i64 {
+    pub(crate) fn running(&self) -> i64 {
         self.state().waiting.load(Ordering::SeqCst)
     }
 

@@ -67,11 +67,11 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
         let client = client.clone();
         calls.spawn(async move { client.wait(Time { millis: 60_000 }).await });
     }
-    let waiting = || servers.each_ref().map(Running::waiting);
-    world.eventually("all calls run", SOON, || waiting().iter().sum::<i64>() == 50).await;
-    assert_eq!(waiting(), [25, 25]);
+    let running = || servers.each_ref().map(Running::running);
+    world.eventually("all calls run", SOON, || running().iter().sum::<i64>() == 50).await;
+    assert_eq!(running(), [25, 25]);
     calls.shutdown().await;
-    world.eventually("no call runs", SOON, || waiting() == [0, 0]).await;
+    world.eventually("no call runs", SOON, || running() == [0, 0]).await;
 
     // Unread streams.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
@@ -158,10 +158,10 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let before = other.gets();
-    let waiting = tokio::spawn(async move { client.get(Time::default()).await });
+    let call = tokio::spawn(async move { client.get(Time::default()).await });
     sleep(some(&world, 2_500)).await;
     world.node(NODES[1]).restart();
-    waiting.await.expect("no task panics").expect("a server is there");
+    call.await.expect("no task panics").expect("a server is there");
     assert_eq!(other.gets(), before + 1);
 }
 
@@ -171,7 +171,7 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
     world.node("s1").start(|process| {
         process.accept(|transport| async move {
-            let _held = transport;
+            let _transport = transport;
             std::future::pending::<()>().await;
         });
         std::future::ready(())
@@ -180,10 +180,10 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let client = ExtensionClient::new(channel(&world, &NODES, builder).await);
     client.get(Time::default()).await.expect("it is served");
     for _ in 0..100 {
-        let begun = world.elapsed();
+        let started = world.elapsed();
         client.wait(Time::default()).await.expect("it is served");
         assert!(stream(&client).await, "it streams");
-        assert!(world.elapsed() - begun < Duration::from_millis(100), "it waits for the other one");
+        assert!(world.elapsed() - started < Duration::from_millis(100), "it waits for the other one");
         sleep(some(&world, 300)).await;
     }
 }
@@ -206,7 +206,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
 
 /// Its calls take long, so that it has as many of them as the other one, and takes few new ones.
 #[sim_test(seeds = 30)]
-async fn a_server_that_turns_slow_gets_few_calls_and_loses_none(world: World) {
+async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
     const CALLERS: usize = 8;
     let (servers, client) = both(&world).await;
     let slow = Cable::default().latency(Duration::from_millis(150)..=Duration::from_millis(400));

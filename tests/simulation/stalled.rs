@@ -53,7 +53,7 @@ async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
 }
 
 /// Publishes while some read everything, and one is stalled.
-async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, Subscription) {
+async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connection, Subscription) {
     world.set_cables(Cable::default().capacity(8 * 1024));
     let (client_of_stalled, connection) = client(world, "stalled", config()).await;
     let stalled = client_of_stalled.subscribe("ticks").await.expect("the broker takes it");
@@ -84,7 +84,7 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
 #[sim_test(seeds = 20)]
 async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
-    let (_client, _connection, mut stalled) = publish_beside_one_that_stalls(&world).await;
+    let (_client, _connection, mut stalled) = publish_next_to_stalled_subscriber(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
     // It resumes reading: the sent messages, the number of lost ones, and the newest messages.
     world.node("stalled").resume();
@@ -110,7 +110,7 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
 #[sim_test(seeds = 20)]
 async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
-    let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
+    let (_client, connection, _stalled) = publish_next_to_stalled_subscriber(&world).await;
     world.node("stalled").resume();
     timeout(PATIENCE, connection.closed()).await.expect("it is closed");
     world.eventually("no state is left", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;

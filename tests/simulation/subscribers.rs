@@ -45,14 +45,14 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
     }
     let (watcher, _watching) = client(&world, "watcher", Config::default()).await;
     let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.expect("the broker takes it");
-    let mut beside = watcher.subscribe("jobs.a").await.expect("the broker takes it");
+    let mut second = watcher.subscribe("jobs.a").await.expect("the broker takes it");
     let (writer, _writing) = client(&world, "writer", Config::default()).await;
     for number in 0..MESSAGES {
         writer.publish("jobs.a", number.to_string()).await.expect("the broker is there");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..5)))).await;
     }
     for number in 0..MESSAGES {
-        assert_eq!((next(&mut alone).await, next(&mut beside).await), (number, number));
+        assert_eq!((next(&mut alone).await, next(&mut second).await), (number, number));
     }
     world.eventually("all have reached the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
     writer.sync().await.expect("the broker is there");
@@ -64,7 +64,7 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
 }
 
 #[sim_test(seeds = 30)]
-async fn subscribers_that_go_in_any_way_leave_nothing_behind(world: World) {
+async fn departed_subscribers_leave_no_state(world: World) {
     let broker = serve(&world, Broker::builder(), Config::default());
     let (writer, _writing) = client(&world, "writer", Config::default()).await;
     for _ in 0..4 {
@@ -72,12 +72,12 @@ async fn subscribers_that_go_in_any_way_leave_nothing_behind(world: World) {
         for reader in 0..READERS {
             let node = format!("reader {reader}");
             let (client, connection) = client(&world, &node, Config::default()).await;
-            let mut held = Vec::new();
+            let mut subscriptions = Vec::new();
             for topic in 0..5 {
-                held.push(client.subscribe(&format!("t.{topic}.>")).await.expect("the broker takes it"));
+                subscriptions.push(client.subscribe(&format!("t.{topic}.>")).await.expect("the broker takes it"));
             }
-            held.push(client.queue_subscribe("t.*.x", "group").await.expect("the broker takes it"));
-            readers.push((node, client, connection, held));
+            subscriptions.push(client.queue_subscribe("t.*.x", "group").await.expect("the broker takes it"));
+            readers.push((node, client, connection, subscriptions));
         }
         assert_eq!(broker.subscriptions(), READERS * 6);
         // Messages wait for one of them when it goes.
@@ -87,15 +87,15 @@ async fn subscribers_that_go_in_any_way_leave_nothing_behind(world: World) {
         }
         writer.sync().await.expect("the broker is there");
         let mut silent = Vec::new();
-        for (node, client, connection, held) in readers {
+        for (node, client, connection, subscriptions) in readers {
             match world.draw(|rng| rng.u32(..5)) {
-                0 => drop((client, connection, held)),
+                0 => drop((client, connection, subscriptions)),
                 1 => connection.close(),
                 2 => connection.abort(),
                 3 => world.node(&node).crash(),
                 _ => {
                     world.strike(Fault::Silence { one: node, other: "broker".to_owned() }).await;
-                    silent.push((client, connection, held));
+                    silent.push((client, connection, subscriptions));
                 }
             }
         }

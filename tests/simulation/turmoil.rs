@@ -33,8 +33,8 @@ fn sockets_of_turmoil_are_transports_of_servers_and_channels() {
         for call in 0..20 {
             if call == 10 {
                 turmoil::partition("client", "server");
-                let lost = client.add(AddRequest { a: 1_000, b: 0 }).await;
-                assert!(lost.is_err(), "nothing passes");
+                let outcome = client.add(AddRequest { a: 1_000, b: 0 }).await;
+                assert!(outcome.is_err(), "nothing passes");
                 turmoil::repair("client", "server");
             }
             let sum = client.add(AddRequest { a: call, b: 2 }).await?;

@@ -195,12 +195,12 @@ impl World {
         };
         // Some lose interest at once or soon, the others never do.
         let gives_up = if patience < 3_000 { Duration::from_millis(patience) } else { HANGS };
-        let begun = Instant::now();
+        let started = Instant::now();
         let ended = tokio::time::timeout(gives_up, calling).await;
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
         if is_calm && kind == 0 {
             // Otherwise a task was not woken, and only a timer has woken it.
-            assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?} in calm", begun.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(1), "it took {:?} in calm", started.elapsed());
         }
         let executions = self.memory.executions(number);
         match ended {

@@ -63,8 +63,8 @@ async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) 
         let fleet = FleetView::of(&channel).expect("it follows a resolver");
         assert_eq!(fleet.servers.len(), 3);
         for server in fleet.servers {
-            let place = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());
-            clients[place.expect("it is one of them")] += 1;
+            let index = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());
+            clients[index.expect("it is one of them")] += 1;
         }
     }
     assert!(clients.iter().all(|clients| (4..30).contains(clients)), "{clients:?}, where 15 are due");

@@ -158,7 +158,7 @@ impl Attack {
 
     /// Attacks until the future is dropped.
     pub async fn run(self, address: SocketAddr, appetite: Appetite) {
-        let diet = Arc::new(Diet { appetite, begun: Instant::now(), used_before: used() });
+        let diet = Arc::new(Diet { appetite, started: Instant::now(), used_before: used() });
         let attack = Arc::new(self);
         let mut peers = JoinSet::new();
         for number in 0..attack.connections {
@@ -231,7 +231,7 @@ impl Attack {
 /// their bytes.
 struct Diet {
     appetite: Appetite,
-    begun: Instant,
+    started: Instant,
     used_before: Duration,
 }
 
@@ -241,7 +241,7 @@ impl Diet {
             Appetite::Little => tokio::time::sleep(PAUSE).await,
             Appetite::Share(share) => {
                 let used = used().saturating_sub(self.used_before);
-                let due = used.div_f64(share).saturating_sub(self.begun.elapsed());
+                let due = used.div_f64(share).saturating_sub(self.started.elapsed());
                 if due.is_zero() {
                     tokio::task::yield_now().await;
                 } else {
@@ -262,10 +262,10 @@ fn used() -> Duration {
 /// Burns as much of a processor as attackers may, and sends nothing: its effect on a client is not caused by the
 /// server.
 pub async fn burn(appetite: Appetite) {
-    let diet = Diet { appetite, begun: Instant::now(), used_before: used() };
+    let diet = Diet { appetite, started: Instant::now(), used_before: used() };
     loop {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_micros(200) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_micros(200) {
             std::hint::spin_loop();
         }
         diet.keep().await;

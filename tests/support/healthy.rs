@@ -14,7 +14,7 @@ pub struct Healthy {
 
 impl Healthy {
     /// Begins to call.
-    pub async fn beside(address: SocketAddr) -> Self {
+    pub async fn connect(address: SocketAddr) -> Self {
         let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug)]
 pub struct Hoard {
     /// Calls that have begun.
-    pub begun: Arc<AtomicUsize>,
+    pub started: Arc<AtomicUsize>,
     /// Ended calls of payloads, for any reason.
     pub ended: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
@@ -24,7 +24,7 @@ impl Hoard {
     /// The service, and the sender that releases payloads. Each also waits for so long.
     pub fn new(pause: Duration) -> (Self, watch::Sender<bool>) {
         let (release, released) = watch::channel(false);
-        (Self { begun: Arc::default(), ended: Arc::default(), released, pause }, release)
+        (Self { started: Arc::default(), ended: Arc::default(), released, pause }, release)
     }
 }
 
@@ -39,7 +39,7 @@ impl Drop for Ending {
 
 impl Interop for Hoard {
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         let _ending = Ending(self.ended.clone());
         tokio::time::sleep(self.pause).await;
         let _ = self.released.clone().wait_for(|released| *released).await;
@@ -48,13 +48,13 @@ impl Interop for Hoard {
     }
 
     async fn echo_lists(&self, request: Request<Lists>) -> Result<Response<Lists>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         let _request = request;
         std::future::pending().await
     }
 
     async fn chat(&self, request: Request<Streaming<Text>>) -> Result<Response<ResponseStream<Text>>, Status> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
         let first = request.into_inner().message().await?.unwrap_or_default();
         let length = first.value.parse().map_err(|_| Status::invalid_argument("the text is a length"))?;
         let texts = std::iter::repeat_with(move || Ok(Text { value: "x".repeat(length) }));

@@ -120,8 +120,8 @@ impl Serving {
     /// Lets a server serve.
     pub fn start(server: frpc::Server) -> Self {
         let address = server.local_addr();
-        let (stop, told) = oneshot::channel();
-        let task = tokio::spawn(server.serve_with_shutdown(async { drop(told.await) }));
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
         Self { address, stop: Some(stop), task }
     }
 

@@ -31,7 +31,7 @@ pub fn resident_kib() -> Option<usize> {
 
 /// The peak address space of this process beyond the current one, in KiB: memory that was reserved and released, used
 /// or not. Only Linux reports it.
-pub fn given_back_kib() -> Option<usize> {
+pub fn released_kib() -> Option<usize> {
     let now = status("VmSize:")?;
     Some(status("VmPeak:")?.saturating_sub(now))
 }
@@ -56,7 +56,7 @@ pub fn ran_alone<F>(_closure: F) -> bool {
     }
     let path = type_name::<F>().trim_end_matches("::{{closure}}");
     let (_, test) = path.split_once("::").expect("the path starts with the crate");
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new(env::current_exe().expect("the program has a path"));
     command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads", "1"]).env(MARK, "1");
     let output = command.output().expect("this program can be started again");

@@ -377,10 +377,10 @@ macro_rules! parrot {
                 &self,
                 request: Request<Streaming<$version::Ask>>,
             ) -> Reply<ResponseStream<$version::Answer>> {
-                let mut asked = request.into_inner();
+                let mut messages = request.into_inner();
                 let (answers, stream) = ResponseStream::channel(1);
                 tokio::spawn(async move {
-                    while let Ok(Some(ask)) = asked.message().await {
+                    while let Ok(Some(ask)) = messages.message().await {
                         let $words = repeated(&ask.word, ask.times);
                         if answers.send(Ok($answer)).await.is_err() {
                             return;
@@ -401,7 +401,7 @@ parrot!(
     second,
     words => second::Answer { length: words.len() as u64, words },
     async fn listen(&self, request: Request<second::Ask>) -> Reply<second::Answer> {
-        let asked = request.into_inner().between.unwrap_or_default();
-        Ok(Response::new(second::Answer { words: asked, length: 0 }))
+        let between = request.into_inner().between.unwrap_or_default();
+        Ok(Response::new(second::Answer { words: between, length: 0 }))
     }
 );

@@ -72,7 +72,7 @@ fn sequences_cut_anywhere_give_the_same_packets() {
 }
 
 #[test]
-fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
+fn header_form_is_detected_for_any_split() {
     let served: Arc<[_]> = Arc::new([SERVED]);
     let mut refused = Vec::new();
     for form in [HeaderForm::Current, HeaderForm::Old] {
@@ -257,8 +257,8 @@ fn sequences() -> Vec<Sequence> {
     let mut sequences: Vec<Sequence> = Vec::new();
     for frame in &corpus().frames {
         for name in [&*frame.scenario, ALL] {
-            let known = sequences.iter_mut().find(|sequence| sequence.name == name && sequence.from == frame.from);
-            match known {
+            let existing = sequences.iter_mut().find(|sequence| sequence.name == name && sequence.from == frame.from);
+            match existing {
                 Some(sequence) => sequence.frames.push(frame),
                 None => sequences.push(Sequence { name, from: frame.from, frames: vec![frame] }),
             }

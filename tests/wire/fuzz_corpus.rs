@@ -222,7 +222,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 /// The messages by which memory is agreed on; and what a peer writes to it, step by step: bytes, and positions that are
 /// right, around the end of a ring, or impossible.
 fn shared_memory() -> Vec<Vec<u8>> {
-    let message = |says: u8| [b"\xF5SHM\xFF\xFF\r\n\0\x01\0".as_slice(), &[says, 0, 1, 0, 0]].concat();
+    let message = |message_kind: u8| [b"\xF5SHM\xFF\xFF\r\n\0\x01\0".as_slice(), &[message_kind, 0, 1, 0, 0]].concat();
     let step = |kind: u8, value: u32| [&[kind][..], &value.to_be_bytes()].concat();
     let round = |at: u32| [step(2, at), step(0, at + 299), step(4, 299), step(3, 299), step(1, at + 299)].concat();
     let rounds = |count: u32| (0..count).flat_map(|number| round(number * 299)).collect::<Vec<u8>>();
@@ -321,12 +321,12 @@ fn hand_offs() -> Vec<Vec<u8>> {
     let mut streams = Vec::new();
     for first in 0..5 {
         let answer = packet(0, 8, &[&[first][..], b"ok"].concat());
-        let asked = packet(0, 8, &[10, first, b'x']);
+        let hand_off_request = packet(0, 8, &[10, first, b'x']);
         let by_packet = packet(1, 10, &[first]);
-        for said in [answer, asked, by_packet] {
-            streams.push([hello_packet(), said.clone()].concat());
-            streams.push([&hello_packet()[..], &said, behind].concat());
-            streams.push([&hello_packet()[..], &packet(1, 10, &[1]), &said, &packet(0, 0, &[]), &said].concat());
+        for bytes in [answer, hand_off_request, by_packet] {
+            streams.push([hello_packet(), bytes.clone()].concat());
+            streams.push([&hello_packet()[..], &bytes, behind].concat());
+            streams.push([&hello_packet()[..], &packet(1, 10, &[1]), &bytes, &packet(0, 0, &[]), &bytes].concat());
         }
     }
     streams.push([hello_packet(), packet(1, 2, &[9, 10]), packet(0, 8, &[10, 0])].concat());

@@ -85,7 +85,7 @@ fn bodies_are_judged_as_go_does() {
 }
 
 #[test]
-fn bodies_in_the_table_of_exceptions_are_judged_as_it_says() {
+fn bodies_in_exception_table_are_judged_accordingly() {
     for Decoding { name, message, bytes, go } in &corpus().decodings {
         let Some(Exception { here, why, .. }) = exception(Part::Decodings, name) else { continue };
         let Go::Reads { value, again } = go else {
@@ -139,7 +139,7 @@ fn an_encoding_cut_short_anywhere_is_an_error() {
 }
 
 #[test]
-fn bytes_behind_a_message_are_ignored() {
+fn bytes_after_a_message_are_ignored() {
     for Encoding { name, message, value, bytes, .. } in &corpus().encodings {
         if let Some(Exception { here: Here::Refused(_), .. }) = exception(Part::Encodings, name) {
             continue;

@@ -15,11 +15,11 @@ async fn a_request_that_is_an_error_is_answered_by_an_error() {
     let address = frisbee_tests::serve_interop().await;
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
     let operation = Operation::user(ADD).expect("an operation of users");
-    let mut asked = 0;
+    let mut requested = 0;
     for Decoding { name, bytes, .. } in &corpus().decodings {
         let Some(Exception { here: Here::Failed(text), .. }) = exception(Part::Decodings, name) else { continue };
-        asked += 1;
-        let request = Header { id: PacketId(asked), operation, length: bytes.len() as u32 };
+        requested += 1;
+        let request = Header { id: PacketId(requested), operation, length: bytes.len() as u32 };
         socket.write_all(&request.encode(HeaderForm::Current)).await.expect("the server reads");
         socket.write_all(bytes).await.expect("the server reads");
 
@@ -33,5 +33,5 @@ async fn a_request_that_is_an_error_is_answered_by_an_error() {
         let answer = Decoder::new(&body).error_text().expect("an error").to_owned();
         assert!(answer.ends_with(text), "{name}: {answer}");
     }
-    assert_eq!(asked, 3);
+    assert_eq!(requested, 3);
 }

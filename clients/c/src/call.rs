@@ -18,7 +18,7 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 /// A call of a server: a handle, which the reply frees.
 pub struct frisbee_call {
     pub(crate) schema: Arc<Schema>,
-    place: usize,
+    index: usize,
     request: Option<Message>,
     metadata: Metadata,
     remote: CString,
@@ -36,7 +36,7 @@ pub struct frisbee_call {
 
 handle!(frisbee_call, 7, "call");
 
-/// The place of the reply.
+/// The slot of the reply.
 pub(crate) enum Sink {
     Single(oneshot::Sender<Result<Response<Payload>, Status>>),
     Stream(ResponseSender<Payload>),
@@ -68,39 +68,39 @@ impl Message {
             _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
         };
         let [native, json, protobuf] = &self.shown;
-        let place = match format {
+        let index = match format {
             Format::Native => native,
             Format::Json => json,
             Format::Protobuf => protobuf,
         };
-        let shown = place.get_or_init(show).as_ref().map_err(Clone::clone)?;
+        let shown = index.get_or_init(show).as_ref().map_err(Clone::clone)?;
         let nul = usize::from(format == Format::Json);
         Ok(frisbee_bytes { len: shown.len().saturating_sub(nul), ..frisbee_bytes::of(shown) })
     }
 }
 
 impl frisbee_call {
-    pub(crate) fn new(schema: Arc<Schema>, place: usize, request: Request<Payload>, sink: Sink) -> Arc<Self> {
+    pub(crate) fn new(schema: Arc<Schema>, index: usize, request: Request<Payload>, sink: Sink) -> Arc<Self> {
         let spoken = OnceLock::from(request.get_ref().encoding);
-        let mut call = Self::about(schema, place, &request, sink, spoken);
+        let mut call = Self::about(schema, index, &request, sink, spoken);
         call.request = Some(Message::new(request.into_inner()));
         Arc::new(call)
     }
 
     pub(crate) fn streaming(
         schema: Arc<Schema>,
-        place: usize,
+        index: usize,
         request: Request<Streaming<Payload>>,
         sink: Sink,
     ) -> Arc<Self> {
-        let mut call = Self::about(schema, place, &request, sink, OnceLock::new());
+        let mut call = Self::about(schema, index, &request, sink, OnceLock::new());
         call.requests = AsyncMutex::new(Some(request.into_inner()));
         Arc::new(call)
     }
 
     fn about<T>(
         schema: Arc<Schema>,
-        place: usize,
+        index: usize,
         request: &Request<T>,
         sink: Sink,
         spoken: OnceLock<Encoding>,
@@ -109,7 +109,7 @@ impl frisbee_call {
         let timeout = request.timeout().map_or(u64::MAX, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         Self {
             schema,
-            place,
+            index,
             request: None,
             metadata: if metadata.is_empty() { Metadata::new() } else { metadata.clone() },
             remote: request.remote_addr().map(|address| c_text(&address.to_string())).unwrap_or_default(),
@@ -152,7 +152,7 @@ impl frisbee_call {
     }
 
     pub(crate) fn callable(&self) -> &Callable {
-        self.schema.methods.get(self.place).expect("the place is one of the schema")
+        self.schema.methods.get(self.index).expect("the place is one of the schema")
     }
 
     /// Reads the request.

@@ -135,18 +135,18 @@ impl CallOptions {
 pub(crate) struct Target {
     pub(crate) client: Arc<frisbee_client>,
     name: String,
-    known: Option<Arc<Schema>>,
+    schema_seen: Option<Arc<Schema>>,
 }
 
 impl Target {
     /// # Errors
     /// If the schema is known and has no such method.
     pub(crate) fn new(client: Arc<frisbee_client>, name: &str) -> Result<Self, Status> {
-        let known = client.schema.read().clone();
-        if let Some(schema) = &known {
+        let schema_seen = client.schema.read().clone();
+        if let Some(schema) = &schema_seen {
             schema.method(name)?;
         }
-        Ok(Self { client, name: name.to_owned(), known })
+        Ok(Self { client, name: name.to_owned(), schema_seen })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -155,7 +155,7 @@ impl Target {
 
     /// The schema; fetched from the server if there is none yet.
     pub(crate) async fn schema(&self) -> Result<Arc<Schema>, Status> {
-        match &self.known {
+        match &self.schema_seen {
             Some(schema) => Ok(schema.clone()),
             None => self.client.fetch_schema().await,
         }

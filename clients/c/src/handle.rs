@@ -169,7 +169,7 @@ mod tests {
     handle!(Plate, 15, "plate");
 
     #[test]
-    fn handle_gives_its_object_until_it_is_freed() {
+    fn handle_returns_object_until_freed() {
         let cup = insert(Arc::new(Cup(7))).unwrap();
         assert_eq!(get(cup).unwrap().0, 7);
         assert_eq!(remove(cup).unwrap().0, 7);

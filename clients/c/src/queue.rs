@@ -105,7 +105,7 @@ impl frisbee_queue {
         let event = async move { Event { user, reply: operation.await } };
         let mut work = self.work.lock();
         work.running.push(Box::pin(tokio::task::unconstrained(event)));
-        self.turn(&mut work)?;
+        self.run_batch(&mut work)?;
         if !work.done.is_empty() {
             self.bell.ring();
         }
@@ -113,7 +113,7 @@ impl frisbee_queue {
     }
 
     /// Polls all operations that are ready.
-    fn turn(&self, work: &mut Work) -> Result<(), Status> {
+    fn run_batch(&self, work: &mut Work) -> Result<(), Status> {
         let _context = runtime::handle()?.enter();
         let waker = Waker::from(self.bell.clone());
         let mut context = Context::from_waker(&waker);
@@ -127,7 +127,7 @@ impl frisbee_queue {
         let mut work = self.work.lock();
         if work.done.is_empty() {
             self.bell.hush();
-            self.turn(&mut work)?;
+            self.run_batch(&mut work)?;
         }
         let event = work.done.pop_front();
         if !work.done.is_empty() {

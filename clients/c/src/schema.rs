@@ -38,16 +38,16 @@ pub(crate) struct Callable {
 
 /// The wire properties of a service.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Known {
+struct ServiceDescription {
     service: String,
     fingerprint: u64,
     compatible: Vec<u64>,
-    methods: Vec<KnownMethod>,
+    methods: Vec<MethodDescription>,
 }
 
 /// The wire properties of a method.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct KnownMethod {
+struct MethodDescription {
     name: String,
     operation: u16,
     appended: (u32, u32),
@@ -78,8 +78,9 @@ impl Schema {
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| refused(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| refused(&error))?;
-        let known: Vec<_> = loaded.layouts.iter().map(|layout| (Known::of(layout, &pool), codec)).collect();
-        Ok(Self::of(&pool, loaded.descriptors, &known))
+        let descriptions: Vec<_> =
+            loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
+        Ok(Self::of(&pool, loaded.descriptors, &descriptions))
     }
 
     /// The schema that a server has sent.
@@ -96,25 +97,25 @@ impl Schema {
                 #[allow(unreachable_patterns)] // Codecs of later versions.
                 _ => return None,
             };
-            Some(Known::described(service).map(|known| (known, codec)))
+            Some(ServiceDescription::described(service).map(|known| (known, codec)))
         });
         let known: Option<Vec<_>> = known.collect();
         let known = known.ok_or_else(|| refused("a number of a service is out of range"))?;
         Ok(Self::of(&pool, shown.files.to_vec(), &known))
     }
 
-    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(Known, frisbee_codec)]) -> Self {
+    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
         let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), by_name: HashMap::new() };
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
-            let (layout, constants) = leaked(known);
+            let (layout, constants) = leak(known);
             for (method, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
                 let message = |descriptor, appended| MessageType { descriptor, codec: *codec, appended };
-                let place = schema.methods.len();
-                schema.by_name.insert(format!("{}/{}", service.full_name(), known.name), Some(place));
+                let index = schema.methods.len();
+                schema.by_name.insert(format!("{}/{}", service.full_name(), known.name), Some(index));
                 let short = schema.by_name.entry(known.name.clone());
-                short.and_modify(|place| *place = None).or_insert(Some(place));
+                short.and_modify(|index| *index = None).or_insert(Some(index));
                 schema.methods.push(Callable {
                     request: message(descriptor.input(), known.appended.0),
                     reply: message(descriptor.output(), known.appended.1),
@@ -133,16 +134,17 @@ impl Schema {
     /// # Errors
     /// If there is no such method, or several.
     pub(crate) fn method(&self, name: &str) -> Result<&Callable, Status> {
-        self.place(name).map(|place| self.methods.get(place).expect("a name has the place of its method"))
+        self.method_index(name)
+            .map(|method_index| self.methods.get(method_index).expect("a name has the place of its method"))
     }
 
-    /// The place of a method in `methods`.
+    /// The index of a method in `methods`.
     ///
     /// # Errors
     /// As [`method`](Self::method).
-    pub(crate) fn place(&self, name: &str) -> Result<usize, Status> {
+    pub(crate) fn method_index(&self, name: &str) -> Result<usize, Status> {
         match self.by_name.get(name.trim_start_matches('/')) {
-            Some(Some(place)) => Ok(*place),
+            Some(Some(method_index)) => Ok(*method_index),
             Some(None) => {
                 Err(Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}")))
             }
@@ -162,8 +164,8 @@ impl Schema {
 
     /// The first operation for a schema next to these: the next multiple of 100, as frpc-build has them.
     pub(crate) fn free_operation<'s>(schemas: impl IntoIterator<Item = &'s Self>) -> u16 {
-        let taken = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
-        taken.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
+        let highest = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
+        highest.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
     }
 
     #[cold]
@@ -188,12 +190,12 @@ impl MessageType {
         static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
         let declared = self.descriptor.descriptor_proto().field.iter();
         let names: Vec<String> = declared.map(|field| field.json_name().to_owned()).collect();
-        let leaked = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
-        LISTS.lock().entry(names.clone()).or_insert_with(|| leaked(&names))
+        let leak = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
+        LISTS.lock().entry(names.clone()).or_insert_with(|| leak(&names))
     }
 }
 
-impl Known {
+impl ServiceDescription {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
         let appended: HashMap<&str, u32> = layout.appended().collect();
         let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
@@ -204,7 +206,7 @@ impl Known {
             // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let is_idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            KnownMethod { name: name.to_owned(), operation, appended, is_idempotent }
+            MethodDescription { name: name.to_owned(), operation, appended, is_idempotent }
         };
         Self {
             service: layout.service().to_owned(),
@@ -218,7 +220,7 @@ impl Known {
     fn described(service: &v1::Service) -> Option<Self> {
         let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
-            Some(KnownMethod {
+            Some(MethodDescription {
                 name: method.name.clone(),
                 operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
                 appended: (method.request_added, method.response_added),
@@ -238,8 +240,8 @@ impl Known {
 type Constants = (&'static Layout, &'static [Method]);
 
 /// The constants of a service as generated code has them. They live as long as the process, once for each layout.
-fn leaked(known: &Known) -> Constants {
-    static CONSTANTS: Mutex<Option<HashMap<Known, Constants>>> = Mutex::new(None);
+fn leak(known: &ServiceDescription) -> Constants {
+    static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
     let mut constants = CONSTANTS.lock();
     *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
         let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
@@ -247,7 +249,7 @@ fn leaked(known: &Known) -> Constants {
         let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
         let layout: &'static Layout =
             Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
-        let method = |known: &KnownMethod| {
+        let method = |known: &MethodDescription| {
             let (request, reply) = known.appended;
             let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
             if known.is_idempotent { method.idempotent() } else { method }

@@ -177,9 +177,9 @@ impl Service for Functions {
 
     fn methods(&self) -> Methods {
         let builder = Methods::new(&Arc::new(()), self.layout);
-        let add = |builder, (place, function): &(usize, Function)| {
-            let callable = self.schema.methods.get(*place).expect("the place is one of the schema");
-            add(builder, &self.schema, *place, *function)
+        let add = |builder, (method_index, function): &(usize, Function)| {
+            let callable = self.schema.methods.get(*method_index).expect("the place is one of the schema");
+            add(builder, &self.schema, *method_index, *function)
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
         };
@@ -188,34 +188,39 @@ impl Service for Functions {
 }
 
 /// Adds the method of a function.
-fn add(builder: MethodsBuilder<()>, schema: &Arc<Schema>, place: usize, function: Function) -> MethodsBuilder<()> {
-    let callable = schema.methods.get(place).expect("the place is one of the schema");
+fn add(
+    builder: MethodsBuilder<()>,
+    schema: &Arc<Schema>,
+    method_index: usize,
+    function: Function,
+) -> MethodsBuilder<()> {
+    let callable = schema.methods.get(method_index).expect("the place is one of the schema");
     let (method, schema) = (*callable.method, schema.clone());
     let descriptor = &callable.descriptor;
     match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
         (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let (sink, reply) = oneshot::channel();
-            let call = frisbee_call::new(schema.clone(), place, request, Sink::Single(sink));
+            let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Single(sink));
             let ran = function.run(call);
             async move { replied(ran, reply).await }
         }),
         (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
-            let call = frisbee_call::new(schema.clone(), place, request, Sink::Stream(sink));
+            let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Stream(sink));
             function.spawn(call);
             async move { Ok(Response::new(replies)) }
         }),
         (true, false) => {
             builder.client_streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
                 let (sink, reply) = oneshot::channel();
-                let call = frisbee_call::streaming(schema.clone(), place, request, Sink::Single(sink));
+                let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Single(sink));
                 function.spawn(call);
                 async move { replied(Ok(()), reply).await }
             })
         }
         (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
-            let call = frisbee_call::streaming(schema.clone(), place, request, Sink::Stream(sink));
+            let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Stream(sink));
             function.spawn(call);
             async move { Ok(Response::new(replies)) }
         }),
@@ -269,21 +274,21 @@ impl Building {
         }
         let mut services: Vec<Functions> = Vec::new();
         for (name, function) in handlers {
-            let mut found = schemas.iter().filter_map(|schema| Some((schema, schema.place(&name).ok()?)));
-            let Some((schema, place)) = found.next() else {
+            let mut found = schemas.iter().filter_map(|schema| Some((schema, schema.method_index(&name).ok()?)));
+            let Some((schema, method_index)) = found.next() else {
                 return Err(Status::not_found(format!("no schema of the server has a method {name}")));
             };
-            let callable = schema.methods.get(place).expect("the place is one of the schema");
+            let callable = schema.methods.get(method_index).expect("the place is one of the schema");
             match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
-                Some(service) if service.served.iter().any(|(served, _)| *served == place) => {
+                Some(service) if service.served.iter().any(|(served, _)| *served == method_index) => {
                     return Err(Status::already_exists(format!("{name} has a function already")));
                 }
-                Some(service) => service.served.push((place, function)),
+                Some(service) => service.served.push((method_index, function)),
                 None => services.push(Functions {
                     layout: callable.layout,
                     embedded: schema.embedded(callable.request.codec),
                     schema: schema.clone(),
-                    served: vec![(place, function)],
+                    served: vec![(method_index, function)],
                 }),
             }
         }

@@ -54,10 +54,10 @@ impl frisbee_stream {
     fn open(target: Target, format: Format, message: Bytes, options: CallOptions) -> Result<Self, Status> {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
-        let (known, schema) = watch::channel(None);
+        let (schema_sender, schema) = watch::channel(None);
         let method = target.name().to_owned();
         let task = runtime::handle()?.spawn(async move {
-            let last = match drive(target, format, message, options, requests, &outgoing, known).await {
+            let last = match drive(target, format, message, options, requests, &outgoing, schema_sender).await {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };
@@ -76,9 +76,9 @@ impl frisbee_stream {
 
     async fn schema(&self) -> Result<Arc<Schema>, Status> {
         let mut schema = self.schema.clone();
-        let known = schema.wait_for(Option::is_some).await;
+        let schema_sender = schema.wait_for(Option::is_some).await;
         // The task has failed, with the reason for the replies.
-        known.ok().and_then(|schema| schema.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
+        schema_sender.ok().and_then(|schema| schema.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
     }
 
     async fn send(&self, message: Bytes) -> Result<(), Status> {
@@ -126,13 +126,13 @@ async fn drive(
     mut options: CallOptions,
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
-    known: watch::Sender<Option<Arc<Schema>>>,
+    schema_sender: watch::Sender<Option<Arc<Schema>>>,
 ) -> Result<(), Status> {
     let cancel = options.take_cancel();
     let call = async {
         let schema = target.schema().await?;
         let callable = target.callable(&schema)?;
-        known.send_replace(Some(schema.clone()));
+        schema_sender.send_replace(Some(schema.clone()));
         let (channel, method) = (&target.client.channel, callable.method);
         let takes_stream = callable.descriptor.is_client_streaming();
         if takes_stream && !message.is_empty() {

@@ -34,9 +34,9 @@ fn c_page_serves_and_calls() {
     let address = format!("unix:{}", socket.display());
     let server = program(server, "server.c", &address);
     let mut serving = server.command([]).stdin(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     while !socket.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(20) && serving.try_wait().unwrap().is_none());
+        assert!(started.elapsed() < Duration::from_secs(20) && serving.try_wait().unwrap().is_none());
         thread::yield_now();
     }
     assert_eq!(program(client, "client.c", &address).run([]), "{\"result\":\"5\"}\n");

@@ -82,7 +82,7 @@ impl Channel {
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
             // The loop may be blocked afterwards, as by a server that stops and waits for its connections.
-            Parts::Async(lanes) => lanes.close().iter().try_for_each(|turns| turns.turn(py))?,
+            Parts::Async(lanes) => lanes.close().iter().try_for_each(|loop_runtime| loop_runtime.run_batch(py))?,
             Parts::Serving(serving) => serving.close(),
             // The connection is that of the caller.
             Parts::Caller(..) => {}
@@ -98,18 +98,18 @@ impl Channel {
     }
 
     /// Makes a unary call.
-    #[pyo3(signature = (api, place, value, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn unary<'py>(
         &self,
         py: Python<'py>,
         api: &Api,
-        place: usize,
+        index: usize,
         value: &Bound<'py, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (channel, drive) = self.blocking()?;
-        let endpoint = api.endpoint(place)?;
+        let endpoint = api.endpoint(index)?;
         let payload = encode::payload(&api.plans, endpoint.request, value)?;
         let request = request(payload, timeout, metadata)?;
         let call = channel.unary::<Payload, Payload>(endpoint.method, request);
@@ -118,17 +118,17 @@ impl Channel {
     }
 
     /// Makes a call whose replies are a stream.
-    #[pyo3(signature = (api, place, value, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn server_streaming(
         slf: &Bound<'_, Self>,
         api: &Bound<'_, Api>,
-        place: usize,
+        index: usize,
         value: &Bound<'_, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Messages> {
         let (channel, drive) = slf.get().blocking()?;
-        let endpoint = api.get().endpoint(place)?;
+        let endpoint = api.get().endpoint(index)?;
         let payload = encode::payload(&api.get().plans, endpoint.request, value)?;
         let request = request(payload, timeout, metadata)?;
         let call = channel.server_streaming::<Payload, Payload>(endpoint.method, request);
@@ -137,18 +137,18 @@ impl Channel {
     }
 
     /// Makes a call with the requests of an iterable.
-    #[pyo3(signature = (api, place, values, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn client_streaming<'py>(
         &self,
         py: Python<'py>,
         api: &Api,
-        place: usize,
+        index: usize,
         values: &Bound<'py, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (channel, drive) = self.blocking()?;
-        let endpoint = api.endpoint(place)?;
+        let endpoint = api.endpoint(index)?;
         let (requests, failure) = Pulled::new(values, &api.plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.client_streaming::<_, Payload>(endpoint.method, request);
@@ -157,17 +157,17 @@ impl Channel {
     }
 
     /// Makes a call with streams in both directions and the requests of an iterable.
-    #[pyo3(signature = (api, place, values, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn streaming(
         slf: &Bound<'_, Self>,
         api: &Bound<'_, Api>,
-        place: usize,
+        index: usize,
         values: &Bound<'_, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Messages> {
         let (channel, drive) = slf.get().blocking()?;
-        let endpoint = api.get().endpoint(place)?;
+        let endpoint = api.get().endpoint(index)?;
         let (requests, failure) = Pulled::new(values, &api.get().plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.streaming::<_, Payload>(endpoint.method, request);
@@ -187,12 +187,12 @@ impl Channel {
     }
 
     /// Begins a unary call for a future of asyncio.
-    #[pyo3(signature = (api, place, value, inbox, future, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, value, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_unary(
         &self,
         api: &Api,
-        place: usize,
+        index: usize,
         value: &Bound<'_, PyAny>,
         inbox: &Inbox,
         future: Py<PyAny>,
@@ -202,7 +202,7 @@ impl Channel {
         let py = value.py();
         let lane = self.lane(py, inbox)?;
         let channel = lane.channel.clone();
-        let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
+        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
         let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
         let call = async move { channel.unary::<Payload, Payload>(endpoint.method, request).await };
         lane.site.expect(py, timeout.or(lane.timeout))?;
@@ -212,16 +212,16 @@ impl Channel {
     }
 
     /// Begins a call whose replies are a stream.
-    #[pyo3(signature = (api, place, value, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn open_server_streaming(
         slf: &Bound<'_, Self>,
         api: &Api,
-        place: usize,
+        index: usize,
         value: &Bound<'_, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<AsyncMessages> {
-        let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
+        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
         let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
         let open = move |channel: frpc::Channel| -> Opening {
             Box::pin(async move { channel.server_streaming::<Payload, Payload>(endpoint.method, request).await })
@@ -230,13 +230,13 @@ impl Channel {
     }
 
     /// Begins a call whose requests are sent one by one.
-    #[pyo3(signature = (api, place, inbox, future, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_client_streaming(
         &self,
         py: Python<'_>,
         api: &Api,
-        place: usize,
+        index: usize,
         inbox: &Inbox,
         future: Py<PyAny>,
         timeout: Option<f64>,
@@ -244,7 +244,7 @@ impl Channel {
     ) -> PyResult<(Started, Requests)> {
         let lane = self.lane(py, inbox)?;
         let channel = lane.channel.clone();
-        let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
+        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
         let (requests, stream) = Requests::new(plans.clone(), endpoint.request, lane.site.clone());
         let request = request(stream, timeout, metadata)?;
         let call = async move { channel.client_streaming::<_, Payload>(endpoint.method, request).await };
@@ -259,17 +259,17 @@ impl Channel {
     }
 
     /// Begins a call with streams in both directions, whose requests are sent one by one.
-    #[pyo3(signature = (api, place, inbox, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, index, inbox, timeout = None, metadata = None))]
     fn open_streaming(
         slf: &Bound<'_, Self>,
         api: &Api,
-        place: usize,
+        index: usize,
         inbox: &Inbox,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(AsyncMessages, Requests)> {
         let site = slf.get().lane(slf.py(), inbox)?.site;
-        let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
+        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
         let (requests, stream) = Requests::new(plans.clone(), endpoint.request, site);
         let request = request(stream, timeout, metadata)?;
         let open = move |channel: frpc::Channel| -> Opening {
@@ -338,13 +338,13 @@ pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|error| PyValueError::new_err(format!("timeout: {error}")))
 }
 
-fn request<T>(message: T, timeout: Option<f64>, given: Option<&Bound<'_, PyAny>>) -> PyResult<Request<T>> {
+fn request<T>(message: T, timeout: Option<f64>, options: Option<&Bound<'_, PyAny>>) -> PyResult<Request<T>> {
     let mut request = Request::new(message);
     if let Some(timeout) = timeout {
         request.set_timeout(duration(timeout)?);
     }
-    if let Some(given) = given {
-        let metadata = metadata(given)?;
+    if let Some(options) = options {
+        let metadata = metadata(options)?;
         if !metadata.is_empty() {
             *request.metadata_mut() = metadata;
         }

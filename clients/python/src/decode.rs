@@ -17,8 +17,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// The bytes of a place in a list or dict, with the small object that it refers to.
-const PLACE: usize = 40;
+/// The bytes of a slot in a list or dict, with the small object that it refers to.
+const SLOT_BYTES: usize = 40;
 /// The bytes of an object without its fields.
 const OBJECT: usize = 64;
 
@@ -26,12 +26,12 @@ const OBJECT: usize = 64;
 pub(crate) fn body<'py>(
     py: Python<'py>,
     plans: &Plans,
-    place: usize,
+    plan_index: usize,
     body: &Bytes,
     appended: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX, appended };
-    let plan = plans.get(place)?;
+    let plan = plans.get(plan_index)?;
     if is_nil(body) {
         return reader.absent_message(py, plan);
     }
@@ -59,7 +59,7 @@ impl Reader<'_> {
         let is_root = self.levels == NESTING_MAX;
         self.levels -= 1;
         from.u8().map_err(refused)?; // The flags are without meaning.
-        self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(PLACE)))?;
+        self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
         let value = if matches!(plan.form, PyForm::Tensor) {
             tensor::decode(py, plan, from)?
         } else if matches!(plan.form, PyForm::Image) {
@@ -90,7 +90,7 @@ impl Reader<'_> {
                 self.appended -= 1;
                 continue;
             }
-            let (place, value) = match &field.kind {
+            let (position, value) = match &field.kind {
                 Kind::Member { of, oneof, is_first } => {
                     let head = if *is_first { from.member_head().map_err(refused)? } else { None };
                     if let (Some(member), Some(is_rich)) = (head, is_rich.get_mut(*oneof)) {
@@ -117,7 +117,7 @@ impl Reader<'_> {
                     None => continue,
                 },
             };
-            if let Some(slot) = values.get_mut(place) {
+            if let Some(slot) = values.get_mut(position) {
                 *slot = Some(value);
             }
         }
@@ -138,7 +138,7 @@ impl Reader<'_> {
             }
             Kind::List(of) => {
                 let length = from.list(of.wire()).map_err(refused)?;
-                self.charge(length.saturating_mul(PLACE))?;
+                self.charge(length.saturating_mul(SLOT_BYTES))?;
                 let list = PyList::empty(py);
                 for _ in 0..length {
                     list.append(self.item(py, of, from)?)?;
@@ -147,7 +147,7 @@ impl Reader<'_> {
             }
             Kind::Map(key, of) => {
                 let length = from.map(key.wire(), of.wire()).map_err(refused)?;
-                self.charge(length.saturating_mul(4 * PLACE))?;
+                self.charge(length.saturating_mul(4 * SLOT_BYTES))?;
                 let map = PyDict::new(py);
                 for _ in 0..length {
                     map.set_item(self.item(py, key, from)?, self.item(py, of, from)?)?;
@@ -169,12 +169,12 @@ impl Reader<'_> {
         from: &mut Decoder<'_>,
     ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
         let Some(before) = member.checked_sub(1) else { return Ok(None) };
-        let place = plan.oneofs.get(oneof).and_then(|members| members.get(before as usize)).copied();
-        let field = place.and_then(|place| Some((place, plan.fields.get(place)?)));
-        let Some((place, FieldPlan { kind: Kind::Member { of, .. }, .. })) = field else {
+        let position = plan.oneofs.get(oneof).and_then(|members| members.get(before as usize)).copied();
+        let field = position.and_then(|position| Some((position, plan.fields.get(position)?)));
+        let Some((position, FieldPlan { kind: Kind::Member { of, .. }, .. })) = field else {
             return Err(PyValueError::new_err(format!("{} has no member {member} in a oneof", plan.name)));
         };
-        Ok(Some((place, self.item(py, of, from)?)))
+        Ok(Some((position, self.item(py, of, from)?)))
     }
 
     fn optional<'py>(
@@ -188,11 +188,11 @@ impl Reader<'_> {
 
     fn item<'py>(&mut self, py: Python<'py>, of: &Item, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
         let element = match of {
-            Item::Message(place) => {
+            Item::Message(plan_index) => {
                 if from.peek() == Some(WireKind::Error) {
                     return Err(PyValueError::new_err("a message expected, found an error"));
                 }
-                let plan = self.plans.get(*place)?;
+                let plan = self.plans.get(*plan_index)?;
                 return self.message(py, plan, from);
             }
             Item::Scalar(element) => element,
@@ -236,8 +236,8 @@ impl Reader<'_> {
     }
 }
 
-fn clear(values: &mut [Option<Bound<'_, PyAny>>], place: usize) {
-    if let Some(slot) = values.get_mut(place) {
+fn clear(values: &mut [Option<Bound<'_, PyAny>>], plan_index: usize) {
+    if let Some(slot) = values.get_mut(plan_index) {
         *slot = None;
     }
 }
@@ -250,9 +250,9 @@ pub(crate) fn finish<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut ordered = Vec::with_capacity(plan.declared.len());
     let mut missing = Vec::new();
-    for place in &plan.declared {
-        let value = values.get_mut(*place).and_then(Option::take);
-        let Some(field) = plan.fields.get(*place) else { continue };
+    for plan_index in &plan.declared {
+        let value = values.get_mut(*plan_index).and_then(Option::take);
+        let Some(field) = plan.fields.get(*plan_index) else { continue };
         ordered.push(match value {
             Some(value) => value,
             None => match absent(py, field)? {

@@ -1,6 +1,6 @@
 //! Who drives the connections of a client. One that blocks drives them itself: a caller waits in the runtime of its client,
 //! so that a call wakes no other thread. After some time without calls, a thread of the client answers PINGs until the
-//! next call comes. Connections of clients of asyncio are driven by their loops, as `turns.rs` says, or share one thread.
+//! next call comes. Connections of clients of asyncio are driven by their loops, as `loop_runtime.rs` says, or share one thread.
 
 use crate::fork;
 use parking_lot::{Condvar, Mutex};
@@ -139,7 +139,7 @@ struct Shared {
     /// How many callers are waiting.
     waiting: AtomicUsize,
     /// Whether the keeper drives.
-    is_kept: AtomicBool,
+    has_keeper: AtomicBool,
     /// Has the keeper leave the runtime to a caller.
     leave: Notify,
     /// The caller that is to look for signals now and then.
@@ -157,15 +157,15 @@ impl Drive {
             runtime: Quiet(Some(runtime)),
             calls: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
-            is_kept: AtomicBool::new(false),
+            has_keeper: AtomicBool::new(false),
             leave: Notify::new(),
             looking: Mutex::new(None),
             looks: AtomicBool::new(false),
             is_over: Mutex::new(false),
             over: Condvar::new(),
         });
-        let kept = shared.clone();
-        let keeper = thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || kept.keep())?;
+        let keeper_shared = shared.clone();
+        let keeper = thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || keeper_shared.keep())?;
         Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
     }
 
@@ -253,14 +253,14 @@ impl Shared {
     fn enter(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        if self.is_kept.load(Ordering::SeqCst) {
+        if self.has_keeper.load(Ordering::SeqCst) {
             self.leave.notify_one();
         }
     }
 
     /// Drives the connections while there are no calls.
     fn keep(&self) {
-        let (mut seen, mut quiet) = (0, 0);
+        let (mut calls_before, mut quiet) = (0, 0);
         loop {
             let mut is_over = self.is_over.lock();
             if !*is_over {
@@ -271,7 +271,7 @@ impl Shared {
             }
             drop(is_over);
             let calls = self.calls.load(Ordering::Relaxed);
-            if std::mem::replace(&mut seen, calls) != calls {
+            if std::mem::replace(&mut calls_before, calls) != calls {
                 quiet = 0;
                 continue;
             }
@@ -284,7 +284,7 @@ impl Shared {
             if quiet < IDLE {
                 continue;
             }
-            self.is_kept.store(true, Ordering::SeqCst);
+            self.has_keeper.store(true, Ordering::SeqCst);
             // A caller that came before the store is seen here, and one that comes later notifies.
             if self.waiting.load(Ordering::SeqCst) == 0 {
                 self.runtime.block_on(async {
@@ -292,7 +292,7 @@ impl Shared {
                     left.as_mut().await;
                 });
             }
-            self.is_kept.store(false, Ordering::SeqCst);
+            self.has_keeper.store(false, Ordering::SeqCst);
         }
     }
 }

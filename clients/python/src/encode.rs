@@ -4,7 +4,7 @@ use crate::buffer;
 use crate::image;
 use crate::payload::{Encoding, Payload, Written};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
-use crate::tensor::{self, Seen};
+use crate::tensor::{self, ArrayViews};
 use crate::time;
 use crate::untyped;
 use frpc::polyglot::{BULK_MIN, Encoder, Form, NESTING_CEILING};
@@ -14,32 +14,32 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 /// The value of a message: an object of its class, the arguments of a call, or the value itself.
-pub(crate) fn payload(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
-    let plan = plans.get(place)?;
-    let mut seen = Seen::default();
-    let (written, is_lossy) = write(plans, plan, value, &mut seen, Form::Flat)?;
-    seen.again();
-    let extended = if plan.has_presence { Some(write(plans, plan, value, &mut seen, Form::Extended)?.0) } else { None };
-    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, beside: None })
+pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
+    let plan = plans.get(index)?;
+    let mut views = ArrayViews::default();
+    let (written, is_lossy) = write(plans, plan, value, &mut views, Form::Flat)?;
+    views.again();
+    let extended = if plan.has_presence { Some(write(plans, plan, value, &mut views, Form::Extended)?.0) } else { None };
+    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, alternatives: None })
 }
 
 fn write(
     plans: &Plans,
     plan: &Plan,
     value: &Bound<'_, PyAny>,
-    seen: &mut Seen,
+    views: &mut ArrayViews,
     form: Form,
 ) -> PyResult<(Written, bool)> {
     let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
     let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
-    Writer { plans, seen, depth: 0 }.message(plan, value, &mut encoder)?;
+    Writer { plans, views, depth: 0 }.message(plan, value, &mut encoder)?;
     let is_lossy = encoder.lost_presence();
     Ok((Written { bytes: out.into(), bulk }, is_lossy))
 }
 
 struct Writer<'a> {
     plans: &'a Plans,
-    seen: &'a mut Seen,
+    views: &'a mut ArrayViews,
     /// The number of messages around the current value.
     depth: u32,
 }
@@ -52,14 +52,14 @@ impl Writer<'_> {
         self.depth += 1;
         to.message_head();
         if matches!(plan.form, PyForm::Tensor) {
-            tensor::encode(plan, value, self.seen, to)?;
+            tensor::encode(plan, value, self.views, to)?;
         } else if matches!(plan.form, PyForm::Image) {
             image::encode(plan, value, to)?;
         } else if let PyForm::Time(time) = plan.form {
             time::encode(plan, time, value, to)?;
         } else {
-            for (place, field) in plan.fields.iter().enumerate() {
-                let value = field_value(plan, place, field, value)?;
+            for (index, field) in plan.fields.iter().enumerate() {
+                let value = field_value(plan, index, field, value)?;
                 self.field(plan, field, &value, to).map_err(|error| named(value.py(), error, &field.text))?;
             }
         }
@@ -67,8 +67,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn field(&mut self, plan: &Plan, field: &FieldPlan, value: &Given<'_>, to: &mut Encoder<'_>) -> PyResult<()> {
-        let Given { value, message } = value;
+    fn field(&mut self, plan: &Plan, field: &FieldPlan, value: &MessageValue<'_>, to: &mut Encoder<'_>) -> PyResult<()> {
+        let MessageValue { value, message } = value;
         match &field.kind {
             Kind::Plain(of) => {
                 tensor::check_dtype(field, value)?;
@@ -139,11 +139,11 @@ impl Writer<'_> {
     fn oneof(&mut self, plan: &Plan, oneof: usize, message: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
         let mut set = None;
         let members = plan.oneofs.get(oneof).map(Vec::as_slice).unwrap_or_default();
-        for (number, place) in (1..).zip(members) {
-            let Some(field @ FieldPlan { kind: Kind::Member { of, .. }, .. }) = plan.fields.get(*place) else {
+        for (number, index) in (1..).zip(members) {
+            let Some(field @ FieldPlan { kind: Kind::Member { of, .. }, .. }) = plan.fields.get(*index) else {
                 continue;
             };
-            let value = field_value(plan, *place, field, message)?.value;
+            let value = field_value(plan, *index, field, message)?.value;
             if value.is_none() {
                 continue;
             }
@@ -162,8 +162,8 @@ impl Writer<'_> {
 
     fn item(&mut self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
         let element = match of {
-            Item::Message(place) => {
-                let plan = self.plans.get(*place)?;
+            Item::Message(index) => {
+                let plan = self.plans.get(*index)?;
                 return self.message(plan, value, to);
             }
             Item::Scalar(element) => element,
@@ -188,7 +188,7 @@ impl Writer<'_> {
             Element::Enum(indexes) => {
                 let number = self.plans.number(indexes, value)?;
                 let unknown = || PyValueError::new_err(format!("{} has no number {number}", indexes.name));
-                to.u32(indexes.place(number).ok_or_else(unknown)?);
+                to.u32(indexes.index(number).ok_or_else(unknown)?);
             }
             Element::Message(_) => return Err(expected("a value", value)),
         }
@@ -197,18 +197,18 @@ impl Writer<'_> {
 }
 
 /// The value of a field, and the message that it is of.
-struct Given<'py> {
+struct MessageValue<'py> {
     value: Bound<'py, PyAny>,
     message: Bound<'py, PyAny>,
 }
 
-impl<'py> Given<'py> {
+impl<'py> MessageValue<'py> {
     fn py(&self) -> Python<'py> {
         self.value.py()
     }
 }
 
-fn field_value<'py>(plan: &Plan, place: usize, field: &FieldPlan, message: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+fn field_value<'py>(plan: &Plan, index: usize, field: &FieldPlan, message: &Bound<'py, PyAny>) -> PyResult<MessageValue<'py>> {
     let value = match &plan.form {
         PyForm::Object(class) => message.getattr(field.name.bind(message.py())).map_err(|error| {
             let py = message.py();
@@ -220,13 +220,13 @@ fn field_value<'py>(plan: &Plan, place: usize, field: &FieldPlan, message: &Boun
             }
         })?,
         PyForm::Arguments => {
-            let at = plan.declared.iter().position(|declared| *declared == place).unwrap_or(place);
+            let at = plan.declared.iter().position(|declared| *declared == index).unwrap_or(index);
             row(plan, message)?.get_item(at)?
         }
         PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => message.clone(),
-        PyForm::Any => untyped::held(&field.text, message)?,
+        PyForm::Any => untyped::any_value(&field.text, message)?,
     };
-    Ok(Given { value, message: message.clone() })
+    Ok(MessageValue { value, message: message.clone() })
 }
 
 /// A tuple, or a list, with a value for each field.
@@ -254,7 +254,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
         // Nothing is too long in them.
         Element::String => to.string("").unwrap_or_default(),
         Element::Bytes => to.bytes(&[]).unwrap_or_default(),
-        Element::Enum(indexes) => to.u32(indexes.place(0).unwrap_or(0)),
+        Element::Enum(indexes) => to.u32(indexes.index(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
     }
 }

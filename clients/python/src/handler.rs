@@ -8,7 +8,7 @@ use crate::encode;
 use crate::inbox::{Sender, settle};
 use crate::incoming::Incoming;
 use crate::json;
-use crate::payload::{Beside, Encoding, Payload};
+use crate::payload::{Alternatives, Encoding, Payload};
 use crate::plan::Plans;
 use crate::proto;
 use crate::schema::Endpoint;
@@ -122,14 +122,14 @@ pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> 
 impl Function {
     /// A request as its value in Python.
     pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
-        let (plans, place, body) = (&self.plans, self.endpoint.request, request.received());
+        let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
-            Encoding::Native => decode::body(py, plans, place, body, 0),
-            Encoding::Json(nesting) => json::read(py, plans, place, body, nesting, false),
-            Encoding::JsonPositional(nesting) => json::read(py, plans, place, body, nesting, true),
+            Encoding::Native => decode::body(py, plans, index, body, 0),
+            Encoding::Json(nesting) => json::read(py, plans, index, body, nesting, false),
+            Encoding::JsonPositional(nesting) => json::read(py, plans, index, body, nesting, true),
             Encoding::Protobuf => {
                 let body = proto::to_native(&self.descriptors.0, body)?;
-                decode::body(py, plans, place, &body, 0)
+                decode::body(py, plans, index, &body, 0)
             }
         };
         read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))
@@ -162,16 +162,16 @@ impl Function {
 
     /// A reply in the encoding of its request, or in both if that is not known yet.
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
-        let (plans, place) = (&self.plans, self.endpoint.reply);
-        let json = || json::write(plans, place, value).map(Payload::json);
+        let (plans, index) = (&self.plans, self.endpoint.reply);
+        let json = || json::write(plans, index, value).map(Payload::json);
         let payload = match encoding {
-            Some(Encoding::Native) => encode::payload(plans, place, value),
-            Some(Encoding::Protobuf) => encode::payload(plans, place, value).and_then(|payload| self.protobuf(payload)),
+            Some(Encoding::Native) => encode::payload(plans, index, value),
+            Some(Encoding::Protobuf) => encode::payload(plans, index, value).and_then(|payload| self.protobuf(payload)),
             Some(_) => json(),
-            None => encode::payload(plans, place, value).and_then(|payload| {
-                let beside =
-                    Beside { json: json()?.written.bytes, protobuf: self.protobuf(payload.clone())?.written.bytes };
-                Ok(Payload { beside: Some(beside), ..payload })
+            None => encode::payload(plans, index, value).and_then(|payload| {
+                let alternatives =
+                    Alternatives { json: json()?.written.bytes, protobuf: self.protobuf(payload.clone())?.written.bytes };
+                Ok(Payload { alternatives: Some(alternatives), ..payload })
             }),
         };
         payload.map_err(|error| self.raised(value.py(), &error))
@@ -209,19 +209,19 @@ impl Function {
 
     /// Calls the function on this thread.
     pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
-        let Call { given, about } = call;
-        let spoken = given.spoken();
+        let Call { handler_arguments, about } = call;
+        let spoken = handler_arguments.spoken();
         attached(|py| {
-            let value = self.invoke(&self.given(py, given)?, about)?;
+            let value = self.invoke(&self.handler_arguments(py, handler_arguments)?, about)?;
             self.reply(&value, spoken.get()).map(Response::new)
         })
     }
 
     /// The arguments of a call.
-    fn given<'py>(&self, py: Python<'py>, given: Given) -> Result<Bound<'py, PyTuple>, Status> {
-        match given {
-            Given::Message(payload) => self.arguments(py, &payload),
-            Given::Stream(incoming, _) => {
+    fn handler_arguments<'py>(&self, py: Python<'py>, handler_arguments: HandlerArguments) -> Result<Bound<'py, PyTuple>, Status> {
+        match handler_arguments {
+            HandlerArguments::Message(payload) => self.arguments(py, &payload),
+            HandlerArguments::Stream(incoming, _) => {
                 let arguments = Py::new(py, incoming).and_then(|incoming| PyTuple::new(py, [incoming]));
                 arguments.map_err(|error| self.raised(py, &error))
             }
@@ -231,11 +231,11 @@ impl Function {
 
 /// The arguments of a call, and its context.
 pub(crate) struct Call {
-    given: Given,
+    handler_arguments: HandlerArguments,
     about: Option<About>,
 }
 
-enum Given {
+enum HandlerArguments {
     Message(Payload),
     Stream(Incoming, Arc<OnceLock<Encoding>>),
 }
@@ -250,7 +250,7 @@ pub(crate) enum Spoken {
 impl Call {
     pub(crate) fn new(function: &Function, request: Request<Payload>) -> Self {
         let about = About::of(&request, function);
-        Self { given: Given::Message(request.into_inner()), about }
+        Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
     /// A call whose requests are a stream, for a function that runs in an event loop if there is a sender.
@@ -262,11 +262,11 @@ impl Call {
         let about = About::of(&request, function);
         let spoken = Arc::default();
         let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), sender);
-        Self { given: Given::Stream(incoming, spoken), about }
+        Self { handler_arguments: HandlerArguments::Stream(incoming, spoken), about }
     }
 }
 
-impl Given {
+impl HandlerArguments {
     fn spoken(&self) -> Spoken {
         match self {
             Self::Message(payload) => Spoken::Known(payload.encoding),
@@ -314,10 +314,10 @@ pub(crate) struct Generated {
 impl Generated {
     /// Calls a generator function.
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
-        let Call { given, about } = call;
-        let spoken = given.spoken();
+        let Call { handler_arguments, about } = call;
+        let spoken = handler_arguments.spoken();
         let iterator = attached(|py| {
-            let iterable = function.invoke(&function.given(py, given)?, about)?;
+            let iterable = function.invoke(&function.handler_arguments(py, handler_arguments)?, about)?;
             let iterator = iterable.try_iter().map_err(|error| function.raised(py, &error))?;
             Ok(iterator.unbind())
         })?;
@@ -447,7 +447,7 @@ pub(crate) async fn run_in_loop(
     begin: Arc<Py<PyAny>>,
     call: Call,
 ) -> Result<Response<Payload>, Status> {
-    let Call { given, about } = call;
+    let Call { handler_arguments, about } = call;
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
     let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
@@ -456,8 +456,8 @@ pub(crate) async fn run_in_loop(
             return Ok(()); // The call was cancelled before it began.
         }
         let reply = Mutex::new(Some(reply));
-        let completion = Completion { function: function.clone(), spoken: given.spoken(), is_step: false, reply, task };
-        let coroutine = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
+        let completion = Completion { function: function.clone(), spoken: handler_arguments.spoken(), is_step: false, reply, task };
+        let coroutine = function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
         match coroutine {
             Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
             Err(status) => {
@@ -501,16 +501,16 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     let task = Arc::new(Mutex::new(None));
     let abandon = Abandon { task: task.clone() };
     attached(|py| {
-        let spoken = call.given.spoken();
-        let arguments = function.given(py, call.given)?;
+        let spoken = call.handler_arguments.spoken();
+        let arguments = function.handler_arguments(py, call.handler_arguments)?;
         let reply = Mutex::new(Some(reply));
         let completion = Completion { function: function.clone(), spoken, is_step: false, reply, task: task.clone() };
-        let given = Py::new(py, completion).and_then(|completion| {
+        let handler_arguments = Py::new(py, completion).and_then(|completion| {
             let first = completion.into_bound(py).into_any();
             PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
         });
-        let given = given.map_err(|error| function.raised(py, &error))?;
-        let started = function.invoke(&given, None)?;
+        let handler_arguments = handler_arguments.map_err(|error| function.raised(py, &error))?;
+        let started = function.invoke(&handler_arguments, None)?;
         *task.lock() = Some(started.unbind());
         Ok(())
     })?;
@@ -537,7 +537,7 @@ impl AsyncGenerated {
         begin: Arc<Py<PyAny>>,
         call: Call,
     ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
-        let spoken = match call.given.spoken() {
+        let spoken = match call.handler_arguments.spoken() {
             Spoken::Known(encoding) => Arc::new(OnceLock::from(encoding)),
             Spoken::Of(spoken) => spoken,
         };
@@ -558,8 +558,8 @@ impl AsyncGenerated {
             }
             let reply = Mutex::new(Some(reply));
             let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
-            if let Some(Call { given, about }) = first {
-                let made = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
+            if let Some(Call { handler_arguments, about }) = first {
+                let made = function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
                 match made {
                     Ok(made) => *generator.lock() = Some(made.unbind()),
                     Err(status) => {

@@ -2,7 +2,7 @@
 //! and never wait for Python.
 
 use crate::reply::{Reply, called_by_loop};
-use crate::turns::Turns;
+use crate::loop_runtime::LoopRuntime;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) struct Inbox {
     /// A weak reference to the loop.
     event_loop: Py<PyAny>,
     /// The runtime that the loop drives; made with the first connection that it watches.
-    turns: Mutex<Option<Arc<Turns>>>,
+    loop_runtime: Mutex<Option<Arc<LoopRuntime>>>,
 }
 
 /// The end at which letters are left.
@@ -55,7 +55,7 @@ impl Inbox {
         bell.set_nonblocking(true)?;
         ear.set_nonblocking(true)?;
         let shared = Arc::new(Shared { letters: Mutex::default(), is_rung: AtomicBool::new(false), bell, ear });
-        Ok(Self { shared, event_loop, turns: Mutex::new(None) })
+        Ok(Self { shared, event_loop, loop_runtime: Mutex::new(None) })
     }
 
     /// The descriptor that the loop watches for reading.
@@ -68,9 +68,9 @@ impl Inbox {
         // One byte announces all letters. An error here says that there is none.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
         self.shared.is_rung.store(false, Ordering::SeqCst);
-        let turns = self.turns.lock().clone();
-        match turns {
-            Some(turns) => turns.turn_from_loop(py),
+        let loop_runtime = self.loop_runtime.lock().clone();
+        match loop_runtime {
+            Some(loop_runtime) => loop_runtime.run_from_loop(py),
             None => called_by_loop(true, || self.sender().deliver(py)),
         }
     }
@@ -82,13 +82,13 @@ impl Inbox {
     }
 
     /// The runtime that the loop drives. To be called in its thread.
-    pub(crate) fn turns(&self, py: Python<'_>) -> PyResult<Arc<Turns>> {
-        let mut turns = self.turns.lock();
-        if let Some(turns) = &*turns {
-            return Ok(turns.clone());
+    pub(crate) fn loop_runtime(&self, py: Python<'_>) -> PyResult<Arc<LoopRuntime>> {
+        let mut loop_runtime = self.loop_runtime.lock();
+        if let Some(loop_runtime) = &*loop_runtime {
+            return Ok(loop_runtime.clone());
         }
-        let made = Turns::new(self.sender(), self.event_loop.clone_ref(py))?;
-        *turns = Some(made.clone());
+        let made = LoopRuntime::new(self.sender(), self.event_loop.clone_ref(py))?;
+        *loop_runtime = Some(made.clone());
         Ok(made)
     }
 }

@@ -93,12 +93,12 @@ impl Incoming {
             Ok(None) => Err(PyStopAsyncIteration::new_err(())),
             Err(status) => Err(raised(py, &status)),
         };
-        let (sender, waiting) = (sender.clone(), future.clone().unbind());
+        let (sender, future_handle) = (sender.clone(), future.clone().unbind());
         self.runtime.spawn(async move {
             let next = next.await;
             sender.leave(Box::new(move |py| {
                 let outcome = finish(py, next).map(|value| value.into_bound(py));
-                settle(waiting.bind(py), outcome)
+                settle(future_handle.bind(py), outcome)
             }));
         });
         Ok(future)

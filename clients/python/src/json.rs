@@ -24,14 +24,14 @@ const VALUE: usize = 64;
 pub(crate) fn read<'py>(
     py: Python<'py>,
     plans: &Plans,
-    place: usize,
+    index: usize,
     json: &Bytes,
     nesting: Nesting,
     positional: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options::new().nesting_max(nesting.levels());
     let mut reader = Reader::new(json, &options).map_err(refused)?;
-    let plan = plans.get(place)?;
+    let plan = plans.get(index)?;
     let decoder = FromJson { py, plans };
     let value = if positional && !matches!(plan.form, PyForm::Tensor | PyForm::Image) {
         decoder.positional(plan, &mut reader)
@@ -57,25 +57,25 @@ impl<'py> FromJson<'py, '_> {
         if matches!(plan.form, PyForm::Tensor) {
             let mut tensor = Tensor::default();
             from.value(&mut tensor)?;
-            return tensor::array(self.py, &tensor).map_err(|error| said(at, &error));
+            return tensor::array(self.py, &tensor).map_err(|error| decode_error(at, &error));
         }
         if matches!(plan.form, PyForm::Image) {
             let mut file = Image::default();
             from.value(&mut file)?;
-            return image::picture(self.py, &file).map_err(|error| said(at, &error));
+            return image::picture(self.py, &file).map_err(|error| decode_error(at, &error));
         }
         if let PyForm::Time(time) = plan.form {
             let (seconds, nanos) = match time {
                 Time::Timestamp => decode_timestamp(from)?,
                 Time::Duration => decode_duration(from)?,
             };
-            return time::read(self.py, time, seconds, nanos).map_err(|error| said(at, &error));
+            return time::read(self.py, time, seconds, nanos).map_err(|error| decode_error(at, &error));
         }
         let mut values = vec![None; plan.fields.len()];
         from.level(|from| {
             from.object(|key, from| {
-                let place = plan.fields.iter().position(|field| field.json == key || field.text == key);
-                let found = place.and_then(|place| Some((plan.fields.get(place)?, values.get_mut(place)?)));
+                let index = plan.fields.iter().position(|field| field.json == key || field.text == key);
+                let found = index.and_then(|index| Some((plan.fields.get(index)?, values.get_mut(index)?)));
                 let Some((field, slot)) = found else {
                     return Err(Reader::refuse(from.position(), format!("{} has no field {key:?}", plan.name)));
                 };
@@ -94,8 +94,8 @@ impl<'py> FromJson<'py, '_> {
         let mut values = vec![None; plan.fields.len()];
         let mut declared = plan.declared.iter();
         from.array(|from| {
-            let place = declared.next().copied();
-            let found = place.and_then(|place| Some((plan.fields.get(place)?, values.get_mut(place)?)));
+            let index = declared.next().copied();
+            let found = index.and_then(|index| Some((plan.fields.get(index)?, values.get_mut(index)?)));
             let Some((field, slot)) = found else {
                 return Err(Reader::refuse(from.position(), "there are more values than fields"));
             };
@@ -107,11 +107,11 @@ impl<'py> FromJson<'py, '_> {
 
     fn finish(&self, plan: &Plan, mut values: Vec<Option<Bound<'py, PyAny>>>, at: usize) -> Read<'py> {
         for members in &plan.oneofs {
-            if members.iter().filter(|place| matches!(values.get(**place), Some(Some(_)))).count() > 1 {
+            if members.iter().filter(|index| matches!(values.get(**index), Some(Some(_)))).count() > 1 {
                 return Err(Reader::refuse(at, "more than one member of a oneof is set"));
             }
         }
-        finish(self.py, plan, &mut values).map_err(|error| said(at, &error))
+        finish(self.py, plan, &mut values).map_err(|error| decode_error(at, &error))
     }
 
     /// Reads the value of a field; `null` is an absent one.
@@ -129,7 +129,7 @@ impl<'py> FromJson<'py, '_> {
                 from.array(|from| {
                     from.charge_bytes(VALUE)?;
                     let at = from.value_offset();
-                    list.append(self.item(of, from)?).map_err(|error| said(at, &error))
+                    list.append(self.item(of, from)?).map_err(|error| decode_error(at, &error))
                 })?;
                 list.into_any()
             }
@@ -139,16 +139,16 @@ impl<'py> FromJson<'py, '_> {
                     from.charge_bytes(4 * VALUE)?;
                     let at = from.position();
                     let key = self.key(key, name, at)?;
-                    if map.contains(&key).map_err(|error| said(at, &error))? {
+                    if map.contains(&key).map_err(|error| decode_error(at, &error))? {
                         return Err(Reader::refuse(at, format!("{name:?} occurs twice")));
                     }
-                    map.set_item(key, self.item(of, from)?).map_err(|error| said(at, &error))
+                    map.set_item(key, self.item(of, from)?).map_err(|error| decode_error(at, &error))
                 })?;
                 map.into_any()
             }
         };
         let value = tensor::check_dtype(field, &value).and_then(|()| converted(field, value));
-        value.map(Some).map_err(|error| said(at, &error))
+        value.map(Some).map_err(|error| decode_error(at, &error))
     }
 
     /// Reads an array whose elements have the type of a hint. Lists of numbers have no type of their own.
@@ -156,7 +156,7 @@ impl<'py> FromJson<'py, '_> {
         let at = from.value_offset();
         from.charge_bytes(4 * VALUE)?;
         let tensor = Tensor::decode_json_as(from, field.dtype.as_deref().unwrap_or_default())?;
-        tensor::array(self.py, &tensor).map_err(|error| said(at, &error))
+        tensor::array(self.py, &tensor).map_err(|error| decode_error(at, &error))
     }
 
     fn key(&self, of: &Item, name: &str, at: usize) -> Read<'py> {
@@ -177,8 +177,8 @@ impl<'py> FromJson<'py, '_> {
         let py = self.py;
         let at = from.value_offset();
         let element = match of {
-            Item::Message(place) => {
-                let plan = self.plans.get(*place).map_err(|error| said(at, &error))?;
+            Item::Message(index) => {
+                let plan = self.plans.get(*index).map_err(|error| decode_error(at, &error))?;
                 return self.message(plan, from);
             }
             Item::Scalar(element) => element,
@@ -194,7 +194,7 @@ impl<'py> FromJson<'py, '_> {
                     Ok(value::<i32>(from)?)
                 };
                 let member = number.and_then(|number| self.plans.member(py, indexes, number));
-                member.map_err(|error| said(at, &error))?
+                member.map_err(|error| decode_error(at, &error))?
             }
             Element::I64 => PyInt::new(py, value::<i64>(from)?).into_any(),
             Element::U32 => PyInt::new(py, value::<u32>(from)?).into_any(),
@@ -215,14 +215,14 @@ fn value<T: Json>(from: &mut Reader<'_>) -> Result<T, DecodeError> {
 }
 
 #[cold]
-fn said(at: usize, error: &PyErr) -> DecodeError {
+fn decode_error(at: usize, error: &PyErr) -> DecodeError {
     Python::attach(|py| Reader::refuse(at, error.value(py).to_string()))
 }
 
 /// Writes a message.
-pub(crate) fn write(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+pub(crate) fn write(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let mut out = Vec::with_capacity(64);
-    ToJson { plans }.message(plans.get(place)?, value, &mut Writer::new(&mut out, &Options::new()))?;
+    ToJson { plans }.message(plans.get(index)?, value, &mut Writer::new(&mut out, &Options::new()))?;
     Ok(out)
 }
 
@@ -258,13 +258,13 @@ impl ToJson<'_> {
     fn fields(&self, plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
         to.raw("{");
         let mut is_first = true;
-        for (at, place) in plan.declared.iter().enumerate() {
-            let Some(field) = plan.fields.get(*place) else { continue };
+        for (at, index) in plan.declared.iter().enumerate() {
+            let Some(field) = plan.fields.get(*index) else { continue };
             let value = match &plan.form {
                 PyForm::Object(_) => value.getattr(field.name.bind(value.py()))?,
                 PyForm::Arguments => row(plan, value)?.get_item(at)?,
                 PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => value.clone(),
-                PyForm::Any => untyped::held(&field.text, value)?,
+                PyForm::Any => untyped::any_value(&field.text, value)?,
             };
             if self.is_omitted(field, &value).map_err(|error| named(value.py(), error, &field.text))? {
                 continue;
@@ -344,7 +344,7 @@ impl ToJson<'_> {
 
     fn item(&self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
         let element = match of {
-            Item::Message(place) => return self.message(self.plans.get(*place)?, value, to),
+            Item::Message(index) => return self.message(self.plans.get(*index)?, value, to),
             Item::Scalar(element) => element,
         };
         match element {

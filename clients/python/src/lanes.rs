@@ -6,7 +6,7 @@ use crate::drive;
 use crate::inbox::{Inbox, Sender};
 use crate::socket::{Socket, Stream};
 use crate::status::failed;
-use crate::turns::Turns;
+use crate::loop_runtime::LoopRuntime;
 use frpc::tls::{Authorities, ClientTls, Identity};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
@@ -113,16 +113,16 @@ impl Settings {
     }
 
     /// A channel that a loop drives.
-    fn channel_in(&self, turns: &Arc<Turns>) -> PyResult<frpc::Channel> {
-        let _context = turns.handle().enter();
-        let (address, weak, sender) = (self.address.clone(), Arc::downgrade(turns), turns.sender().clone());
+    fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
+        let _context = loop_runtime.handle().enter();
+        let (address, weak, sender) = (self.address.clone(), Arc::downgrade(loop_runtime), loop_runtime.sender().clone());
         let connector = move || connected(address.clone(), weak.clone(), sender.clone());
         self.builder()?.connect_lazy_with_connector(connector).map_err(failed)
     }
 }
 
 /// Connects in the thread of the process, which has a poller and looks names up.
-async fn connected(address: String, turns: Weak<Turns>, sender: Sender) -> io::Result<Socket> {
+async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sender) -> io::Result<Socket> {
     let (mut done, connected) = oneshot::channel();
     drive::background().map_err(io::Error::other)?.spawn(async move {
         let stream = tokio::select! {
@@ -134,7 +134,7 @@ async fn connected(address: String, turns: Weak<Turns>, sender: Sender) -> io::R
         sender.ring();
     });
     let stream = connected.await.map_err(io::Error::other)??;
-    Ok(Socket::new(stream, turns))
+    Ok(Socket::new(stream, loop_runtime))
 }
 
 async fn connect(address: &str) -> io::Result<Stream> {
@@ -151,7 +151,7 @@ pub(crate) struct Lanes {
     settings: Settings,
     /// Driven by the thread of the process.
     shared: frpc::Channel,
-    by_loop: Mutex<Vec<(Weak<Turns>, frpc::Channel)>>,
+    by_loop: Mutex<Vec<(Weak<LoopRuntime>, frpc::Channel)>>,
 }
 
 /// The connection for a loop.
@@ -177,31 +177,31 @@ impl Lanes {
         if self.settings.tls.is_some() || Handle::try_current().is_ok() {
             return Ok(Lane { channel: self.shared.clone(), site: Site::Thread(drive::background()?), timeout });
         }
-        let turns = inbox.turns(py)?;
-        turns.catch_up(py)?;
+        let loop_runtime = inbox.loop_runtime(py)?;
+        loop_runtime.catch_up(py)?;
         let mut by_loop = self.by_loop.lock();
-        let known = by_loop.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&turns)));
-        let channel = match known {
+        let existing = by_loop.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&loop_runtime)));
+        let channel = match existing {
             Some((_, channel)) => channel.clone(),
             None => {
-                let channel = self.settings.channel_in(&turns)?;
+                let channel = self.settings.channel_in(&loop_runtime)?;
                 by_loop.retain(|(of, _)| of.strong_count() > 0);
-                by_loop.push((Arc::downgrade(&turns), channel.clone()));
+                by_loop.push((Arc::downgrade(&loop_runtime), channel.clone()));
                 channel
             }
         };
-        Ok(Lane { channel, site: Site::Loop(turns), timeout })
+        Ok(Lane { channel, site: Site::Loop(loop_runtime), timeout })
     }
 
     /// Ends the connections. Calls in flight fail. Those that the loops of other threads drive end when these have a turn.
-    pub(crate) fn close(&self) -> Vec<Arc<Turns>> {
+    pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
         self.shared.close();
         let mut loops = Vec::new();
-        for (turns, channel) in &*self.by_loop.lock() {
+        for (loop_runtime, channel) in &*self.by_loop.lock() {
             channel.close();
-            if let Some(turns) = turns.upgrade() {
-                turns.sender().ring();
-                loops.push(turns);
+            if let Some(loop_runtime) = loop_runtime.upgrade() {
+                loop_runtime.sender().ring();
+                loops.push(loop_runtime);
             }
         }
         loops
@@ -212,7 +212,7 @@ impl Lanes {
 #[derive(Clone)]
 pub(crate) enum Site {
     /// In turns that the loop gives.
-    Loop(Arc<Turns>),
+    Loop(Arc<LoopRuntime>),
     /// In the thread of the process.
     Thread(Handle),
 }
@@ -221,7 +221,7 @@ impl Site {
     /// Runs a part of a call for a waiting loop. [`begin`](Self::begin) has to follow.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
-            Self::Loop(turns) => turns.spawn(work),
+            Self::Loop(loop_runtime) => loop_runtime.spawn(work),
             Self::Thread(runtime) => runtime.spawn(work).abort_handle(),
         }
     }
@@ -229,7 +229,7 @@ impl Site {
     /// Begins the spawned work.
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
         match self {
-            Self::Loop(turns) => turns.begin(py),
+            Self::Loop(loop_runtime) => loop_runtime.begin(py),
             Self::Thread(_) => Ok(()),
         }
     }
@@ -237,9 +237,9 @@ impl Site {
     /// Runs work in the background.
     pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
         match self {
-            Self::Loop(turns) => {
-                turns.handle().spawn(work);
-                turns.sender().ring();
+            Self::Loop(loop_runtime) => {
+                loop_runtime.handle().spawn(work);
+                loop_runtime.sender().ring();
             }
             Self::Thread(runtime) => {
                 runtime.spawn(work);
@@ -250,15 +250,15 @@ impl Site {
     /// Has a deadline noticed in time. Those of a second and more are noticed late by the time between two turns.
     pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         match (self, timeout) {
-            (Self::Loop(turns), Some(timeout)) if timeout < 1.0 => turns.turn_after(py, timeout + 0.001),
+            (Self::Loop(loop_runtime), Some(timeout)) if timeout < 1.0 => loop_runtime.run_after(py, timeout + 0.001),
             _ => Ok(()),
         }
     }
 
     /// Wakes the loop after a task was cancelled.
     pub(crate) fn ring(&self) {
-        if let Self::Loop(turns) = self {
-            turns.sender().ring();
+        if let Self::Loop(loop_runtime) = self {
+            loop_runtime.sender().ring();
         }
     }
 }

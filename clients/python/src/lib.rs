@@ -2,7 +2,7 @@
 //!
 //! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each
 //! message its form in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which
-//! `drive` runs for callers that block, and `turns` for event loops, whose tasks wait for a `reply`; `server` serves
+//! `drive` runs for callers that block, and `loop_runtime` for event loops, whose tasks wait for a `reply`; `server` serves
 //! functions of Python, which `handler` calls, and `serving` those of a client. Parts in Python alone, such as schemas
 //! of type hints, are in the Python files of the package.
 
@@ -33,7 +33,7 @@ mod status;
 mod tensor;
 mod time;
 mod topics;
-mod turns;
+mod loop_runtime;
 mod untyped;
 
 use pyo3::prelude::*;

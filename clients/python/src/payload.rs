@@ -18,12 +18,12 @@ pub(crate) struct Payload {
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
     /// The message in the other encodings, of a reply whose caller has not yet shown which one it speaks.
-    pub(crate) beside: Option<Beside>,
+    pub(crate) alternatives: Option<Alternatives>,
 }
 
 /// A message in the encodings of the gateway.
 #[derive(Clone, Debug)]
-pub(crate) struct Beside {
+pub(crate) struct Alternatives {
     pub(crate) json: Bytes,
     pub(crate) protobuf: Bytes,
 }
@@ -71,7 +71,7 @@ impl Payload {
 /// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.json).clone())
+        Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
     };
     Format::new("json", |bytes, terms| Ok(Payload::other_encoding(bytes, Encoding::Json(terms.nesting()))), encode)
         .fields(fields)
@@ -83,7 +83,7 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
 /// The format of callers that speak protobuf, such as those of gRPC. Requests are read by the handler, as those in JSON.
 pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.protobuf).clone())
+        Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
     };
     Format::new("proto", |bytes, _| Ok(Payload::other_encoding(bytes, Encoding::Protobuf)), encode)
 }

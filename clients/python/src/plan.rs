@@ -60,9 +60,9 @@ pub(crate) struct Plan {
     pub(crate) form: PyForm,
     /// In the order of the wire.
     pub(crate) fields: Vec<FieldPlan>,
-    /// For each field in the order of declaration, its place in `fields`.
+    /// For each field in the order of declaration, its index in `fields`.
     pub(crate) declared: Vec<usize>,
-    /// For each oneof, the places of its members in `fields`, in the order of declaration.
+    /// For each oneof, the indices of its members in `fields`, in the order of declaration.
     pub(crate) oneofs: Vec<Vec<usize>>,
     /// Whether the two forms of the wire may differ.
     pub(crate) has_presence: bool,
@@ -123,7 +123,7 @@ pub(crate) enum Absent {
     Required,
 }
 
-/// The form of a field on the wire, as [`Shape`], with messages as places in [`Plans`].
+/// The form of a field on the wire, as [`Shape`], with messages as indices into [`Plans`].
 #[derive(Debug)]
 pub(crate) enum Kind {
     Plain(Item),
@@ -231,12 +231,12 @@ impl Plans {
                 Shape::Map(key, of) => Kind::Map(self.item(key)?, self.item(of)?),
             };
             let text = field.descriptor.name().to_owned();
-            let said = fields.get_item(format!("{name}.{text}"))?;
-            let (absent, dtype, convert) = match said {
+            let declaration = fields.get_item(format!("{name}.{text}"))?;
+            let (absent, dtype, convert) = match declaration {
                 None => (self.absent(py, &kind), None, None),
-                Some(said) => {
-                    type Said<'py> = ((String, Py<PyAny>), Option<String>, Option<Py<PyAny>>);
-                    let ((word, value), dtype, convert) = said.extract::<Said<'_>>()?;
+                Some(declaration) => {
+                    type DeclaredField<'py> = ((String, Py<PyAny>), Option<String>, Option<Py<PyAny>>);
+                    let ((word, value), dtype, convert) = declaration.extract::<DeclaredField<'_>>()?;
                     let absent = match &word[..] {
                         "required" => Absent::Required,
                         "value" => Absent::Value(value),
@@ -257,11 +257,11 @@ impl Plans {
             let name = PyString::intern(py, &name).unbind();
             planned.push(FieldPlan { name, text, json, kind, absent, dtype, convert });
         }
-        let place = |number: i32| {
+        let index_of = |number: i32| {
             let number = u32::try_from(number).ok()?;
             layout.fields.iter().position(|field| field.descriptor.number() == number)
         };
-        let declared = message.descriptor_proto().field.iter().filter_map(|field| place(field.number())).collect();
+        let declared = message.descriptor_proto().field.iter().filter_map(|field| index_of(field.number())).collect();
         let has_presence =
             planned.iter().any(|field| matches!(field.kind, Kind::Optional(Item::Scalar(_)) | Kind::Member { .. }));
         Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone(), has_presence })
@@ -355,8 +355,8 @@ impl Plans {
     fn item(&self, of: &Element) -> PyResult<Item> {
         Ok(match of {
             Element::Message(message) => {
-                let place = self.by_name.get(message.full_name()).copied();
-                Item::Message(place.ok_or_else(|| PyKeyError::new_err(message.full_name().to_owned()))?)
+                let index_of = self.by_name.get(message.full_name()).copied();
+                Item::Message(index_of.ok_or_else(|| PyKeyError::new_err(message.full_name().to_owned()))?)
             }
             scalar => Item::Scalar(scalar.clone()),
         })
@@ -374,7 +374,7 @@ impl Plans {
                     | Kind::List(of)
                     | Kind::Map(_, of)
                     | Kind::Member { of, .. } => {
-                        matches!(of, Item::Message(place) if has.get(*place) == Some(&true))
+                        matches!(of, Item::Message(index_of) if has.get(*index_of) == Some(&true))
                     }
                 });
                 changed |= plan.has_presence;
@@ -385,13 +385,13 @@ impl Plans {
         }
     }
 
-    /// The place of a message.
-    pub(crate) fn place(&self, name: &str) -> PyResult<usize> {
+    /// The index of a message.
+    pub(crate) fn index_of(&self, name: &str) -> PyResult<usize> {
         self.by_name.get(name).copied().ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// The plan at a place that this schema has given out.
-    pub(crate) fn get(&self, place: usize) -> PyResult<&Plan> {
-        self.messages.get(place).ok_or_else(|| PyKeyError::new_err(place))
+    /// The plan at an index of this schema.
+    pub(crate) fn get(&self, index_of: usize) -> PyResult<&Plan> {
+        self.messages.get(index_of).ok_or_else(|| PyKeyError::new_err(index_of))
     }
 }

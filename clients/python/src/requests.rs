@@ -24,7 +24,7 @@ const REQUESTS_AHEAD: usize = 16;
 pub(crate) struct Pulled {
     values: Py<PyIterator>,
     plans: Arc<Plans>,
-    place: usize,
+    index: usize,
     failure: Failure,
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct Pulled {
 pub(crate) struct Failure(Arc<(Mutex<Option<PyErr>>, Notify)>);
 
 impl Pulled {
-    pub(crate) fn new(values: &Bound<'_, PyAny>, plans: &Arc<Plans>, place: usize) -> PyResult<(Self, Failure)> {
+    pub(crate) fn new(values: &Bound<'_, PyAny>, plans: &Arc<Plans>, index: usize) -> PyResult<(Self, Failure)> {
         let failure = Failure::default();
         let values = values.try_iter()?.unbind();
-        Ok((Self { values, plans: plans.clone(), place, failure: failure.clone() }, failure))
+        Ok((Self { values, plans: plans.clone(), index, failure: failure.clone() }, failure))
     }
 }
 
@@ -46,7 +46,7 @@ impl Stream for Pulled {
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Payload>> {
         let next = Python::attach(|py| {
             let next = self.values.bind(py).clone().next();
-            next.map(|value| encode::payload(&self.plans, self.place, &value?)).transpose()
+            next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()
         });
         match next {
             Ok(next) => Poll::Ready(next),
@@ -82,14 +82,14 @@ pub(crate) struct Requests {
     /// `None` once all are sent.
     sender: Mutex<Option<RequestSender<Payload>>>,
     plans: Arc<Plans>,
-    place: usize,
+    index: usize,
     site: Site,
 }
 
 impl Requests {
-    pub(crate) fn new(plans: Arc<Plans>, place: usize, site: Site) -> (Self, RequestStream<Payload>) {
+    pub(crate) fn new(plans: Arc<Plans>, index: usize, site: Site) -> (Self, RequestStream<Payload>) {
         let (sender, stream) = RequestStream::channel(REQUESTS_AHEAD);
-        (Self { sender: Mutex::new(Some(sender)), plans, place, site }, stream)
+        (Self { sender: Mutex::new(Some(sender)), plans, index, site }, stream)
     }
 }
 
@@ -98,7 +98,7 @@ impl Requests {
     /// Begins to send a request, which waits for room.
     fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let py = value.py();
-        let payload = encode::payload(&self.plans, self.place, value)?;
+        let payload = encode::payload(&self.plans, self.index, value)?;
         let sender = self.sender.lock().clone();
         let send = async move {
             match sender {

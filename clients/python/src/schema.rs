@@ -38,16 +38,16 @@ pub(crate) struct Callable {
 
 /// The layout of a service on the wire.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Known {
+struct ServiceDescription {
     service: String,
     fingerprint: u64,
     compatible: Vec<u64>,
-    methods: Vec<KnownMethod>,
+    methods: Vec<MethodDescription>,
 }
 
 /// The layout of a method on the wire.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct KnownMethod {
+struct MethodDescription {
     name: String,
     operation: u16,
     appended: (u32, u32),
@@ -92,7 +92,7 @@ impl Schema {
     #[staticmethod]
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
-        let known: Vec<Known> = services.into_iter().map(Known::embedded).collect();
+        let known: Vec<ServiceDescription> = services.into_iter().map(ServiceDescription::embedded).collect();
         Ok(Self::of(&pool, files, &known))
     }
 
@@ -227,7 +227,7 @@ fn configured() -> frpc_build::Builder {
 impl Schema {
     fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
-        let known: Vec<Known> = loaded.layouts.iter().map(|layout| Known::of(layout, &pool)).collect();
+        let known: Vec<ServiceDescription> = loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
         Ok(Self::of(&pool, loaded.descriptors, &known))
     }
 
@@ -235,16 +235,16 @@ impl Schema {
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
         let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
-        let known: Option<Vec<Known>> = readable.map(Known::said).collect();
+        let known: Option<Vec<ServiceDescription>> = readable.map(ServiceDescription::described).collect();
         let known = known.ok_or_else(|| refused("the server describes its services by numbers that cannot be"))?;
         Ok(Self::of(&pool, shown.files.to_vec(), &known))
     }
 
-    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[Known]) -> Self {
+    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[ServiceDescription]) -> Self {
         let mut methods = Vec::new();
         for service in pool.services() {
             let Some(known) = known.iter().find(|known| known.service == service.full_name()) else { continue };
-            let (layout, constants) = leaked(known);
+            let (layout, constants) = leak(known);
             for (constant, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
                 methods.push(Callable { descriptor, layout, method: constant, appended: known.appended.1 });
@@ -258,7 +258,7 @@ impl Schema {
     }
 }
 
-impl Known {
+impl ServiceDescription {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
         let appended: HashMap<&str, u32> = layout.appended().collect();
         let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
@@ -269,7 +269,7 @@ impl Known {
             // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            KnownMethod { name: name.to_owned(), operation, appended, idempotent }
+            MethodDescription { name: name.to_owned(), operation, appended, idempotent }
         };
         Self {
             service: layout.service().to_owned(),
@@ -280,7 +280,7 @@ impl Known {
     }
 
     fn embedded((service, fingerprint, compatible, methods): Embedded) -> Self {
-        let method = |(name, operation, request, reply, idempotent)| KnownMethod {
+        let method = |(name, operation, request, reply, idempotent)| MethodDescription {
             name,
             operation,
             appended: (request, reply),
@@ -290,10 +290,10 @@ impl Known {
     }
 
     /// The layout of a service, by reflection; `None` if a number is out of range.
-    fn said(service: &v1::Service) -> Option<Self> {
+    fn described(service: &v1::Service) -> Option<Self> {
         let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
-            Some(KnownMethod {
+            Some(MethodDescription {
                 name: method.name.clone(),
                 operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
                 appended: (method.request_added, method.response_added),
@@ -311,12 +311,12 @@ impl Known {
 }
 
 /// The constants of services that have been met. Channels and servers take them as generated code has them.
-static CONSTANTS: Mutex<Option<HashMap<Known, Constants>>> = Mutex::new(None);
+static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
 
 type Constants = (&'static Layout, &'static [Method]);
 
 /// The constants of a service, which live as long as the process: once for each layout, however often it is met.
-fn leaked(known: &Known) -> Constants {
+fn leak(known: &ServiceDescription) -> Constants {
     let mut constants = CONSTANTS.lock();
     *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
         let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
@@ -324,7 +324,7 @@ fn leaked(known: &Known) -> Constants {
         let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
         let layout: &'static Layout =
             Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
-        let method = |known: &KnownMethod| {
+        let method = |known: &MethodDescription| {
             let (request, reply) = known.appended;
             let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
             if known.idempotent { method.idempotent() } else { method }
@@ -345,7 +345,7 @@ pub(crate) struct Api {
 #[derive(Clone, Copy)]
 pub(crate) struct Endpoint {
     pub(crate) method: &'static Method,
-    /// The places of the plans.
+    /// The indices of the plans.
     pub(crate) request: usize,
     pub(crate) reply: usize,
     pub(crate) appended: u32,
@@ -360,8 +360,8 @@ impl Api {
         let endpoint = |callable: &Callable| {
             PyResult::Ok(Endpoint {
                 method: callable.method,
-                request: plans.place(callable.descriptor.input().full_name())?,
-                reply: plans.place(callable.descriptor.output().full_name())?,
+                request: plans.index(callable.descriptor.input().full_name())?,
+                reply: plans.index(callable.descriptor.output().full_name())?,
                 appended: callable.appended,
             })
         };
@@ -371,7 +371,7 @@ impl Api {
 
     /// Writes a message for a topic.
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let payload = encode::payload(&self.plans, self.plans.place(name)?, value)?;
+        let payload = encode::payload(&self.plans, self.plans.index(name)?, value)?;
         let mut out = Vec::new();
         // Subscribers are native peers.
         payload.encode_root(&mut Encoder::new(&mut out).with_form(Form::Extended)).map_err(refused)?;
@@ -380,13 +380,13 @@ impl Api {
 
     /// Reads a message of a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        decode::body(py, &self.plans, self.plans.place(name)?, &body.into(), 0)
+        decode::body(py, &self.plans, self.plans.index(name)?, &body.into(), 0)
     }
 }
 
 impl Api {
-    /// The method at a place of [`Schema::methods`].
-    pub(crate) fn endpoint(&self, place: usize) -> PyResult<Endpoint> {
-        self.endpoints.get(place).copied().ok_or_else(|| refused("the schema has no such method"))
+    /// The method at an index of [`Schema::methods`].
+    pub(crate) fn endpoint(&self, index: usize) -> PyResult<Endpoint> {
+        self.endpoints.get(index).copied().ok_or_else(|| refused("the schema has no such method"))
     }
 }

@@ -98,7 +98,7 @@ enum Mode {
     Requests(Box<Mode>),
 }
 
-/// A function as Python describes it: the schema, the place of its method there, the function, the word for its mode, the parameter for the
+/// A function as Python describes it: the schema, the index of its method there, the function, the word for its mode, the parameter for the
 /// context, and the most calls and the seconds of a batch.
 pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
 
@@ -350,12 +350,12 @@ pub(crate) fn services(
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };
     let mut services: Vec<Functions> = Vec::new();
-    for (api, place, call, word, context, batch) in functions {
+    for (api, index, call, word, context, batch) in functions {
         let api = api.get();
         let schema = api.schema.get();
-        let callable = schema.methods.get(place).ok_or_else(|| refused("the schema has no such method"))?;
+        let callable = schema.methods.get(index).ok_or_else(|| refused("the schema has no such method"))?;
         let function = Arc::new(Function {
-            endpoint: api.endpoint(place)?,
+            endpoint: api.endpoint(index)?,
             descriptors: (callable.descriptor.input(), callable.descriptor.output()),
             plans: api.plans.clone(),
             call,

@@ -2,7 +2,7 @@
 //! gives the runtime a turn.
 
 use crate::buffer;
-use crate::turns::Turns;
+use crate::loop_runtime::LoopRuntime;
 #[cfg(target_os = "linux")]
 use frpc::frisbee::send_split;
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ impl Stream {
 /// A transport.
 pub(crate) struct Socket {
     shared: Arc<Shared>,
-    turns: Weak<Turns>,
+    loop_runtime: Weak<LoopRuntime>,
 }
 
 /// The state that a transport and the callbacks of the loop share.
@@ -84,15 +84,15 @@ const READING: usize = 0;
 const WRITING: usize = 1;
 
 impl Socket {
-    pub(crate) fn new(stream: Stream, turns: Weak<Turns>) -> Self {
+    pub(crate) fn new(stream: Stream, loop_runtime: Weak<LoopRuntime>) -> Self {
         let sides: [Mutex<Side>; 2] = Default::default();
         // Nothing can have come yet.
         sides[READING].lock().is_blocked = true;
         let shared = Arc::new(Shared { stream, sides });
-        if let Some(turns) = turns.upgrade() {
-            turns.add(Arc::downgrade(&shared));
+        if let Some(loop_runtime) = loop_runtime.upgrade() {
+            loop_runtime.add(Arc::downgrade(&shared));
         }
-        Self { shared, turns }
+        Self { shared, loop_runtime }
     }
 
     /// Attempts something, unless it is known to block.
@@ -118,11 +118,11 @@ impl Socket {
             state.waker = Some(context.waker().clone());
         }
         if !std::mem::replace(&mut state.is_watched, true)
-            && let Some(turns) = self.turns.upgrade()
+            && let Some(loop_runtime) = self.loop_runtime.upgrade()
         {
             let shared = self.shared.clone();
-            let weak = Arc::downgrade(&turns);
-            turns.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
+            let weak = Arc::downgrade(&loop_runtime);
+            loop_runtime.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
         }
         Poll::Pending
     }
@@ -151,32 +151,32 @@ impl Shared {
 }
 
 /// Has the loop call when a side is ready.
-fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, turns: &Weak<Turns>) -> PyResult<()> {
-    let Some(turns) = turns.upgrade() else { return Ok(()) };
-    let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
+fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, loop_runtime: &Weak<LoopRuntime>) -> PyResult<()> {
+    let Some(loop_runtime) = loop_runtime.upgrade() else { return Ok(()) };
+    let Some(event_loop) = loop_runtime.event_loop(py)? else { return Ok(()) };
     let fd: RawFd = shared.stream.fd().as_raw_fd();
     let method = if side == READING { "add_reader" } else { "add_writer" };
-    event_loop.call_method1(method, (fd, Ready { shared, side, turns })).map(drop)
+    event_loop.call_method1(method, (fd, Ready { shared, side, loop_runtime })).map(drop)
 }
 
-fn unwatch(py: Python<'_>, shared: &Shared, side: usize, turns: &Turns) -> PyResult<()> {
+fn unwatch(py: Python<'_>, shared: &Shared, side: usize, loop_runtime: &LoopRuntime) -> PyResult<()> {
     if !std::mem::take(&mut shared.sides[side].lock().is_watched) {
         return Ok(());
     }
-    let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
+    let Some(event_loop) = loop_runtime.event_loop(py)? else { return Ok(()) };
     let method = if side == READING { "remove_reader" } else { "remove_writer" };
     event_loop.call_method1(method, (shared.stream.fd().as_raw_fd(),)).map(drop)
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let Some(turns) = self.turns.upgrade() else { return };
-        let (shared, weak) = (self.shared.clone(), Arc::downgrade(&turns));
+        let Some(loop_runtime) = self.loop_runtime.upgrade() else { return };
+        let (shared, weak) = (self.shared.clone(), Arc::downgrade(&loop_runtime));
         // The loop has to forget the number of the socket before it is closed and given to another.
-        turns.sender().leave(Box::new(move |py| {
-            let Some(turns) = weak.upgrade() else { return Ok(()) };
-            unwatch(py, &shared, READING, &turns)?;
-            unwatch(py, &shared, WRITING, &turns)
+        loop_runtime.sender().leave(Box::new(move |py| {
+            let Some(loop_runtime) = weak.upgrade() else { return Ok(()) };
+            unwatch(py, &shared, READING, &loop_runtime)?;
+            unwatch(py, &shared, WRITING, &loop_runtime)
         }));
     }
 }
@@ -223,7 +223,7 @@ impl AsyncWrite for Socket {
 pub(crate) struct Ready {
     shared: Arc<Shared>,
     side: usize,
-    turns: Arc<Turns>,
+    loop_runtime: Arc<LoopRuntime>,
 }
 
 #[pymethods]
@@ -232,8 +232,8 @@ impl Ready {
         let is_awaited = self.shared.free(self.side);
         // No task waits for room once there is some, and the loop would call again and again for bytes that are not read yet.
         if self.side == WRITING || !is_awaited {
-            unwatch(py, &self.shared, self.side, &self.turns)?;
+            unwatch(py, &self.shared, self.side, &self.loop_runtime)?;
         }
-        self.turns.turn_from_loop(py)
+        self.loop_runtime.run_from_loop(py)
     }
 }

@@ -56,18 +56,18 @@ pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Boun
 }
 
 /// Metadata of a dict.
-pub(crate) fn metadata(given: &Bound<'_, PyAny>) -> PyResult<Metadata> {
+pub(crate) fn metadata(entries: &Bound<'_, PyAny>) -> PyResult<Metadata> {
     let mut metadata = Metadata::new();
-    put_metadata(&mut metadata, given)?;
+    put_metadata(&mut metadata, entries)?;
     Ok(metadata)
 }
 
-fn put_metadata(metadata: &mut Metadata, given: &Bound<'_, PyAny>) -> PyResult<()> {
-    if given.is_none() {
+fn put_metadata(metadata: &mut Metadata, entries: &Bound<'_, PyAny>) -> PyResult<()> {
+    if entries.is_none() {
         return Ok(());
     }
-    let given = given.cast::<PyMapping>().map_err(|_| PyTypeError::new_err("metadata: a dict expected"))?;
-    for item in given.items()? {
+    let entries = entries.cast::<PyMapping>().map_err(|_| PyTypeError::new_err("metadata: a dict expected"))?;
+    for item in entries.items()? {
         let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
         let put = match value.cast::<PyString>() {
             Ok(text) => metadata.insert(&key, text.to_str()?),

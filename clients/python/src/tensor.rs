@@ -22,12 +22,12 @@ type Parts = (String, Vec<u32>, bytes::Bytes);
 
 /// The arrays of a message that was written in another form before, in their order.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct ArrayViews {
     arrays: Vec<(Py<PyAny>, Parts)>,
     next: usize,
 }
 
-impl Seen {
+impl ArrayViews {
     /// Before the message is written once more.
     pub(crate) fn again(&mut self) {
         self.next = 0;
@@ -50,8 +50,8 @@ impl Seen {
 
 /// Writes the fields of a tensor: `dtype`, `shape` and `data` are in this order on the wire as `dtype`, `data`, `shape`,
 /// as the plan says.
-pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, seen: &mut Seen, to: &mut Encoder<'_>) -> PyResult<()> {
-    let (dtype, shape, data) = seen.parts(value)?;
+pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, views: &mut ArrayViews, to: &mut Encoder<'_>) -> PyResult<()> {
+    let (dtype, shape, data) = views.parts(value)?;
     for field in &plan.fields {
         match &field.text[..] {
             "dtype" => to.string(&dtype).map_err(refused)?,

@@ -45,7 +45,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 }
 
 /// The field of `AnyValue` for a value: the value itself in its member, and nothing in the others.
-pub(crate) fn held<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn any_value<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match member(value)? {
         Some(member) if member == field => Ok(value.clone()),
         _ => Ok(value.py().None().into_bound(value.py())),

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_stands_at_its_number_and_has_a_name_of_its_own() {
+    fn close_kinds_have_stable_numbers_and_distinct_names() {
         for (index, kind) in CloseKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index);
             assert_eq!(CloseKind::ALL.iter().filter(|other| other.name() == kind.name()).count(), 1);

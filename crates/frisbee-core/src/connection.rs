@@ -202,7 +202,7 @@ impl Connection {
             match self.peek_kind(input)? {
                 PacketKind::GoOn => {}
                 PacketKind::PeerKnown => return Ok(Some(Event::PeerKnown)),
-                PacketKind::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
+                PacketKind::Abandoned => return Ok(Some(Event::HandOff(HandOffEvent::Abandoned))),
                 PacketKind::Stop => return Ok(None),
             }
         }
@@ -311,8 +311,8 @@ impl Connection {
             self.usage.carry(count);
             self.keepalive.sent(now);
         }
-        let given = self.bytes_given();
-        if self.write_progress.handle_written(count, !all, given, now) {
+        let consumed = self.bytes_consumed();
+        if self.write_progress.handle_written(count, !all, consumed, now) {
             // A peer that accepts bytes is alive, even if it sends none.
             self.keepalive.received(now);
         }
@@ -323,7 +323,7 @@ impl Connection {
 
     /// The number of bytes that the peer has sent, if they count as a sign that it accepts bytes.
     #[inline]
-    fn bytes_given(&self) -> u64 {
+    fn bytes_consumed(&self) -> u64 {
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,
@@ -345,8 +345,8 @@ impl Connection {
     /// Begins to write the last bytes before this end closes. That may take as long as a peer needs that accepts
     /// them as slowly as bodies may arrive here, at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
-        let waiting = self.transmit().len() as u64;
-        self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(waiting)));
+        let unsent = self.transmit().len() as u64;
+        self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
     }
 
     /// Ends the time that a client has for its first header, unless that has come.
@@ -391,9 +391,9 @@ impl Connection {
                 Role::Server => CloseReason::NoFirstHeader,
             });
         }
-        let (waiting, given) = (self.transmit().len(), self.bytes_given());
-        if self.write_progress.is_too_slow(waiting, given, now) {
-            return Err(CloseReason::WriteTimeout { waiting });
+        let (unsent, consumed) = (self.transmit().len(), self.bytes_consumed());
+        if self.write_progress.is_too_slow(unsent, consumed, now) {
+            return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.by.is_some_and(|by| now >= by);
@@ -452,7 +452,7 @@ impl Connection {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.look_while_deciding(input),
-            Some(Stage::Asked) => Ok(PacketKind::GoOn),
+            Some(Stage::Requested) => Ok(PacketKind::GoOn),
             // The event of a client's kind precedes its first packet, which stays in its place.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
@@ -561,7 +561,7 @@ enum PacketKind {
     /// The kind of the peer is known.
     PeerKnown,
     /// The peer, which requests the connection, no longer waits for the answer.
-    GivenUp,
+    Abandoned,
     /// Nothing is to be taken.
     Stop,
 }

@@ -19,7 +19,7 @@ const GROWTH: usize = 4;
 const TRUSTED_FROM: usize = 32 * 1024;
 
 /// How many bytes are kept of a body that is discarded: those in front of a message, which identify it.
-const SHED_KEEPS: usize = 64;
+const REJECTED_KEEPS: usize = 64;
 
 /// Bodies that miss at least this much are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
@@ -190,7 +190,7 @@ impl Decoder {
         partial.is_discarded = true;
         let received = std::mem::take(&mut partial.received);
         let received = received.as_ref();
-        let body = Bytes::copy_from_slice(received.get(..SHED_KEEPS).unwrap_or(received));
+        let body = Bytes::copy_from_slice(received.get(..REJECTED_KEEPS).unwrap_or(received));
         Some(Packet { id: partial.header.id, operation: partial.header.operation, body })
     }
 
@@ -231,14 +231,14 @@ impl Decoder {
                 self.head_len = 0;
                 return self.parse_head(magic).map(Some);
             }
-            let taken = free.len().min(input.len());
-            if taken == 0 {
+            let count = free.len().min(input.len());
+            if count == 0 {
                 return Ok(None);
             }
-            if let Some(free) = free.get_mut(..taken) {
+            if let Some(free) = free.get_mut(..count) {
                 input.copy_to_slice(free);
             }
-            self.head_len = u8::try_from(come.saturating_add(taken)).unwrap_or(u8::MAX);
+            self.head_len = u8::try_from(come.saturating_add(count)).unwrap_or(u8::MAX);
         }
     }
 
@@ -306,9 +306,9 @@ impl Decoder {
         }
         while !input.is_empty() && partial.missing > 0 {
             partial.grow(input.len(), self.pool);
-            let taken = input.len().min(partial.missing).min(partial.received.available());
-            partial.received.buffer().extend_from_slice(&input.split_to(taken));
-            partial.missing = partial.missing.saturating_sub(taken);
+            let count = input.len().min(partial.missing).min(partial.received.available());
+            partial.received.buffer().extend_from_slice(&input.split_to(count));
+            partial.missing = partial.missing.saturating_sub(count);
         }
         if partial.missing > 0 {
             return None;
@@ -340,9 +340,9 @@ impl Partial {
             return;
         }
         let total = self.header.length as usize;
-        let known = self.received.len().saturating_add(more);
-        let trusted = if known < TRUSTED_FROM { 0 } else { self.last as usize };
-        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH).max(trusted));
+        let received = self.received.len().saturating_add(more);
+        let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
+        let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
         // Memory of few sizes is more often there to be used again.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);

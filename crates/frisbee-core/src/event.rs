@@ -35,8 +35,8 @@ impl Event {
             Self::Packet(Packet { body, .. }) | Self::Control(Packet { body, .. }) | Self::Stream { body, .. } => {
                 body.len()
             }
-            Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
-            Self::HandOff(HandOffEvent::GivenUp) | Self::PeerKnown | Self::Nothing => 0,
+            Self::HandOff(HandOffEvent::Requested { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
+            Self::HandOff(HandOffEvent::Abandoned) | Self::PeerKnown | Self::Nothing => 0,
         }
     }
 }
@@ -72,13 +72,13 @@ mod tests {
     fn an_event_is_as_long_as_the_body_that_it_carries() {
         let body = Bytes::from_static(b"seven b");
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, body.clone());
-        let asked = HandOffEvent::Asked { operation: Operation::FIRST_USER, body: body.clone() };
+        let request = HandOffEvent::Requested { operation: Operation::FIRST_USER, body: body.clone() };
         let answered = HandOffEvent::Answered { answer: HandOffAnswer::Refused, body: body.clone() };
         for event in [
             Event::Packet(packet.clone()),
             Event::Control(packet),
             Event::Stream { id: PacketId(1), body },
-            Event::HandOff(asked),
+            Event::HandOff(request),
             Event::HandOff(answered),
         ] {
             assert_eq!(event.body_len(), 7, "{event:?}");

@@ -118,7 +118,7 @@ pub struct Window {
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
-    given: u64,
+    granted: u64,
     /// The reader has waited.
     waited: bool,
     /// For how many windows nothing is to be learned: it has just changed.
@@ -179,41 +179,41 @@ impl Window {
     }
 
     /// The credit to send when so much is to be returned: more if the window grows, less if it shrinks.
-    pub fn adapt(&mut self, given_back: u64, now: Instant) -> u64 {
-        let kept = self.excess.min(given_back);
-        self.excess = self.excess.saturating_sub(kept);
-        let given = given_back.saturating_sub(kept);
+    pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
+        let withheld = self.excess.min(credit);
+        self.excess = self.excess.saturating_sub(withheld);
+        let granted = credit.saturating_sub(withheld);
         let Some(round) = &mut self.round else {
-            self.round = Some(GrowthWindow { since: now, given: 0, waited: false, resting: 0 });
-            return given;
+            self.round = Some(GrowthWindow { since: now, granted: 0, waited: false, resting: 0 });
+            return granted;
         };
-        round.given = round.given.saturating_add(given_back);
+        round.granted = round.granted.saturating_add(credit);
         let windows = if round.resting > 0 { round.resting } else { TIMED };
-        if round.given < self.size.saturating_mul(windows) {
-            return given;
+        if round.granted < self.size.saturating_mul(windows) {
+            return granted;
         }
-        let GrowthWindow { since, given: came, waited, resting } = *round;
-        *round = GrowthWindow { since: now, given: 0, waited: false, resting: 0 };
+        let GrowthWindow { since, granted: received, waited, resting } = *round;
+        *round = GrowthWindow { since: now, granted: 0, waited: false, resting: 0 };
         let took = now.saturating_duration_since(since);
         if resting > 0 || !waited || took < NEAR {
-            return given;
+            return granted;
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let rate = came.saturating_mul(1_000_000).checked_div(micros).unwrap_or(u64::MAX);
+        let rate = received.saturating_mul(1_000_000).checked_div(micros).unwrap_or(u64::MAX);
         if self.rate.take().is_some_and(|before| rate < before.saturating_add(before / 4)) {
             self.excess = self.size / 2;
             self.size = self.size.saturating_sub(self.excess);
             round.resting = TRIED_AGAIN;
-            return given;
+            return granted;
         }
         if self.size >= self.size_max {
-            return given;
+            return granted;
         }
         round.resting = 1;
         self.rate = Some(rate);
         let more = self.size.min(self.size_max.saturating_sub(self.size));
         self.size = self.size.saturating_add(more);
-        given.saturating_add(more)
+        granted.saturating_add(more)
     }
 }
 
@@ -244,21 +244,21 @@ mod tests {
         let (mut grown, mut gone_back) = (0, 0);
         for _ in 0..100 {
             let (mut credit, mut window) = (Credit::new(10_000), Window::new(10_000));
-            let mut waiting = std::collections::VecDeque::new();
+            let mut queued = std::collections::VecDeque::new();
             let (mut keen, mut pause) = (true, 100);
-            for turn in 0..5_000 {
-                if turn % 200 == 0 {
+            for round in 0..5_000 {
+                if round % 200 == 0 {
                     (keen, pause) = (random(3) > 0, 1 << random(12));
                 }
                 if credit.is_open() && random(4) > 0 {
                     let length = random(3_000) as usize;
                     credit.spend(length);
                     assert!(window.receive(length));
-                    waiting.push_back(length);
+                    queued.push_back(length);
                 }
                 let reads = if keen { 4 } else { random(2) };
                 for _ in 0..reads {
-                    let Some(length) = waiting.pop_front() else {
+                    let Some(length) = queued.pop_front() else {
                         window.wait();
                         break;
                     };
@@ -269,7 +269,7 @@ mod tests {
                     grown += u32::from(window.size > size);
                     gone_back += u32::from(window.size < size);
                 }
-                assert!(credit.is_open() || !waiting.is_empty(), "both wait for each other");
+                assert!(credit.is_open() || !queued.is_empty(), "both wait for each other");
             }
         }
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
@@ -280,12 +280,12 @@ mod tests {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
         let (mut credit, mut window) = (Credit::new(256 * 1024), Window::new(256 * 1024));
-        let mut given = std::collections::VecDeque::new();
+        let mut granted = std::collections::VecDeque::new();
         let mut times = std::collections::HashMap::new();
         let mut sent = Instant::now();
         for _ in 0..100_000 {
-            while !credit.is_open() || given.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = given.pop_front().expect("a receiver of the whole window returns credit");
+            while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
+                let (at, more) = granted.pop_front().expect("a receiver of the whole window returns credit");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -294,12 +294,12 @@ mod tests {
             let arrived = sent + round_trip / 2;
             assert!(window.receive(LENGTH), "it keeps to its credit");
             if let Some(back) = window.consume(cost(LENGTH)) {
-                given.push_back((arrived + round_trip / 2, window.adapt(back, arrived)));
+                granted.push_back((arrived + round_trip / 2, window.adapt(back, arrived)));
             }
             window.wait();
             *times.entry(window.size).or_insert(0) += 1;
         }
-        given.into_iter().for_each(|(_, more)| credit.receive(more));
+        granted.into_iter().for_each(|(_, more)| credit.receive(more));
         let unread = std::iter::from_fn(|| credit.is_open().then(|| credit.spend(LENGTH))).count();
         assert_eq!(unread as u64 * cost(LENGTH) + window.read, window.size + window.excess);
         times.into_iter().max_by_key(|(_, times)| *times).unwrap().0
@@ -351,21 +351,21 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_a_reader_that_is_late_stays_as_it_is() {
+    fn late_reader_keeps_its_window() {
         let mut window = Window::new(1_000);
         let mut now = Instant::now();
         for _ in 0..100 {
             now += Duration::from_millis(100);
-            let given = window.consume(1_000).unwrap();
-            assert_eq!(window.adapt(given, now), given);
+            let granted = window.consume(1_000).unwrap();
+            assert_eq!(window.adapt(granted, now), granted);
         }
     }
 
     #[test]
     fn credit_beyond_all_bounds_is_no_debt() {
         let mut credit = Credit::new(u32::MAX);
-        for given in [1 << 63, u64::MAX, i64::MAX as u64, u64::MAX] {
-            credit.receive(given);
+        for granted in [1 << 63, u64::MAX, i64::MAX as u64, u64::MAX] {
+            credit.receive(granted);
             assert!(credit.is_open());
         }
         credit.spend(1_000);

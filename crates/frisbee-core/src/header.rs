@@ -119,9 +119,9 @@ impl fmt::Display for Operation {
 /// use frisbee_core::{Operation, Packet, PacketId};
 /// use std::collections::HashMap;
 ///
-/// let mut waiting = HashMap::from([(PacketId(1), "the first caller"), (PacketId(2), "the second caller")]);
+/// let mut callers = HashMap::from([(PacketId(1), "the first caller"), (PacketId(2), "the second caller")]);
 /// let reply = Packet::new(PacketId(2), Operation::FIRST_USER, "hello");
-/// assert_eq!(waiting.remove(&reply.id), Some("the second caller"));
+/// assert_eq!(callers.remove(&reply.id), Some("the second caller"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct PacketId(pub u16);
@@ -132,7 +132,7 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// Which of the two layouts a connection's headers have. Both directions use the same.
+/// The layout of the headers of a connection. Both directions use the same.
 ///
 /// A server detects the form that a client speaks. A client of an old server chooses it:
 ///
@@ -204,7 +204,7 @@ impl Header {
         }
     }
 
-    /// Reads a header in the current form. `Err` holds the bytes in the place of [`MAGIC`].
+    /// Reads a header in the current form. `Err` holds the first two bytes if they are not [`MAGIC`].
     ///
     /// ```
     /// use frisbee_core::Header;
@@ -220,7 +220,7 @@ impl Header {
         if magic == MAGIC { Ok(Self::decode_old(rest)) } else { Err(magic) }
     }
 
-    /// Reads a header in the old form, which has nothing that could be wrong.
+    /// Reads a header in the old form, of which all bytes are valid.
     ///
     /// ```
     /// let header = frisbee_core::Header::decode_old(&[0, 1, 0, 18, 0, 0, 0, 6]);

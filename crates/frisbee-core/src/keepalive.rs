@@ -162,7 +162,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_silent_peer_is_asked_and_then_given_up() {
+    fn silent_peer_is_pinged_then_closed() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         assert_eq!(keepalive.deadline(), Some(start + 2 * SECOND));

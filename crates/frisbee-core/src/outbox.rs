@@ -207,8 +207,8 @@ impl Outbox {
     /// Prepares the bytes that wait for being appended to many outboxes with [`extend_from`](Self::extend_from): if
     /// they are many and one piece, they become shared memory of exactly their length. Otherwise nothing changes.
     pub fn share(&mut self) {
-        let Some(waiting) = self.contiguous().filter(|waiting| waiting.len() >= SHARE_MIN) else { return };
-        let shared = Bytes::copy_from_slice(waiting);
+        let Some(unsent) = self.contiguous().filter(|unsent| unsent.len() >= SHARE_MIN) else { return };
+        let shared = Bytes::copy_from_slice(unsent);
         self.tail = LastPacket::default();
         self.buffer.clear();
         self.written = 0;

@@ -222,10 +222,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_close_decides_and_only_our_own_is_told() {
-        for (rich, told) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
+    fn first_close_wins_and_only_local_close_is_sent() {
+        for (rich, expected) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
             let mut ours = StreamState::new(rich);
-            assert_eq!(ours.close(), told);
+            assert_eq!(ours.close(), expected);
             assert_eq!(ours.close(), StreamSignal::Nothing);
             ours.handle_close();
             assert_eq!(ours.send(), Err(StreamError::Closed));

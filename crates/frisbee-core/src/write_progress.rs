@@ -27,11 +27,11 @@ pub struct WriteProgress {
     timeout: u32,
     least_rate: u32,
     /// The bytes that the transport has taken, as far as it may hold them.
-    taken: u32,
+    written: u32,
     /// Something waits.
     waits: bool,
     /// In a box, since most connections are idle; kept for the next time that something waits.
-    waiting: Option<Box<PendingWrite>>,
+    pending: Option<Box<PendingWrite>>,
 }
 
 /// Something waits for the peer.
@@ -40,51 +40,51 @@ struct PendingWrite {
     /// The transport has taken nothing since.
     stalled: Instant,
     /// All that the peer had given then.
-    given: u64,
+    consumed: u64,
     /// The beginning of the counts.
     window: Instant,
     /// The bytes that the transport has accepted since then.
     moved: u64,
     /// All that the peer had given then.
-    given_before: u64,
+    consumed_before: u64,
 }
 
 impl WriteProgress {
     /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         let timeout = u32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
-        Self { timeout, least_rate, taken: 0, waits: false, waiting: None }
+        Self { timeout, least_rate, written: 0, waits: false, pending: None }
     }
 
     /// Records that the transport has taken `count` bytes, 0 if it takes none at the moment, and whether more
-    /// wait. `given` are all bytes that the peer has given, as far as they count.
+    /// wait. `consumed` are all bytes that the peer has given, as far as they count.
     ///
     /// `true` if the peer has taken some: the transport had no room before.
     #[inline]
-    pub fn handle_written(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
+    pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            self.taken = self.taken.saturating_add(count).min(SYSTEM_BUFFER_MAX);
+            self.written = self.written.saturating_add(count).min(SYSTEM_BUFFER_MAX);
         }
         if !waits && !self.waits {
             return false;
         }
-        self.handle_waiting(count, waits, given, now)
+        self.handle_pending(count, waits, consumed, now)
     }
 
     /// As [`handle_written`](Self::handle_written), if something waits or did.
     #[cold]
-    fn handle_waiting(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
+    fn handle_pending(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
         if waits && !self.waits {
-            let begun = PendingWrite { stalled: now, given, window: now, moved: 0, given_before: given };
-            match &mut self.waiting {
-                Some(waiting) => **waiting = begun,
-                None => self.waiting = Some(Box::new(begun)),
+            let started = PendingWrite { stalled: now, consumed, window: now, moved: 0, consumed_before: consumed };
+            match &mut self.pending {
+                Some(pending) => **pending = started,
+                None => self.pending = Some(Box::new(started)),
             }
-        } else if let Some(waiting) = self.waiting.as_mut().filter(|_| went_on) {
-            (waiting.stalled, waiting.given) = (now, given);
-            waiting.moved = waiting.moved.saturating_add(count as u64);
+        } else if let Some(pending) = self.pending.as_mut().filter(|_| went_on) {
+            (pending.stalled, pending.consumed) = (now, consumed);
+            pending.moved = pending.moved.saturating_add(count as u64);
         }
         self.waits = waits;
         went_on
@@ -99,18 +99,18 @@ impl WriteProgress {
     /// Gives back memory that is not needed while nothing waits.
     pub fn release(&mut self) {
         if !self.waits {
-            self.waiting = None;
+            self.pending = None;
         }
     }
 
-    fn waiting(&self) -> Option<&PendingWrite> {
-        self.waiting.as_deref().filter(|_| self.waits)
+    fn pending(&self) -> Option<&PendingWrite> {
+        self.pending.as_deref().filter(|_| self.waits)
     }
 
     /// How long the transport may take nothing: the timeout, and four times as long again for each MiB that may be
     /// under way in it.
     pub fn patience(&self) -> Duration {
-        let units = self.taken / UNIT;
+        let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
         let more = (millis / PART).saturating_mul(units.into());
         Duration::from_millis(millis.saturating_add(more))
@@ -118,36 +118,36 @@ impl WriteProgress {
 
     /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
     pub fn stalled_by(&self) -> Option<Instant> {
-        self.waiting().and_then(|waiting| waiting.stalled.checked_add(self.patience()))
+        self.pending().and_then(|pending| pending.stalled.checked_add(self.patience()))
     }
 
     /// When [`is_too_slow`](Self::is_too_slow) should be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let twice = self.patience().saturating_mul(2);
-        let window = self.waiting().and_then(|waiting| waiting.window.checked_add(twice));
+        let window = self.pending().and_then(|pending| pending.window.checked_add(twice));
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Whether the peer has accepted too few of the bytes that wait, now `waiting`; `given` as in
+    /// Whether the peer has accepted too few of the bytes that wait, now `pending`; `consumed` as in
     /// [`handle_written`](Self::handle_written).
-    pub fn is_too_slow(&mut self, waiting: usize, given: u64, now: Instant) -> bool {
+    pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
         // Half of the least rate over twice the patience.
         let least = self.at_least_rate(patience);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
-        let Some(state) = self.waiting.as_mut().filter(|_| self.waits) else { return false };
+        let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
         if now.saturating_duration_since(state.stalled) >= patience {
-            if given.saturating_sub(state.given) < (least / 2).max(1) {
+            if consumed.saturating_sub(state.consumed) < (least / 2).max(1) {
                 return true;
             }
-            (state.stalled, state.given) = (now, given);
+            (state.stalled, state.consumed) = (now, consumed);
         }
         if now.saturating_duration_since(state.window) >= patience.saturating_mul(2) {
-            let moved = state.moved.saturating_add(given.saturating_sub(state.given_before));
-            if moved < least && waiting as u64 > little {
+            let moved = state.moved.saturating_add(consumed.saturating_sub(state.consumed_before));
+            if moved < least && pending as u64 > little {
                 return true;
             }
-            (state.window, state.moved, state.given_before) = (now, 0, given);
+            (state.window, state.moved, state.consumed_before) = (now, 0, consumed);
         }
         false
     }
@@ -167,22 +167,22 @@ mod tests {
     const LEAST_RATE: u32 = 16 * 1024;
 
     /// When a peer times out that takes so many bytes in a second, through a socket that holds `buffer` of them, and
-    /// gives so many; `waiting` bytes are pending, and some always are. Not within an hour if not at all.
-    fn given_up(buffer: u64, rate: u64, gives: u64, waiting: u64) -> Option<Duration> {
+    /// gives so many; `pending` bytes are pending, and some always are. Not within an hour if not at all.
+    fn time_to_timeout(buffer: u64, rate: u64, gives: u64, pending: u64) -> Option<Duration> {
         let start = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);
-        let mut held = 0;
+        let mut buffered = 0;
         for millis in (0..3_600_000).step_by(100) {
             let now = start + Duration::from_millis(millis);
-            held -= held.min(rate / 10);
-            let given = gives * millis / 1000;
+            buffered -= buffered.min(rate / 10);
+            let consumed = gives * millis / 1000;
             // A socket takes more when a third of it is free.
-            let room = if buffer - held >= buffer.div_ceil(3) { buffer - held } else { 0 };
-            write_progress.handle_written(room as usize, true, given, now);
-            held += room;
+            let room = if buffer - buffered >= buffer.div_ceil(3) { buffer - buffered } else { 0 };
+            write_progress.handle_written(room as usize, true, consumed, now);
+            buffered += room;
             let due = write_progress.deadline().is_some_and(|due| now >= due);
-            assert!(due || !write_progress.clone().is_too_slow(waiting as usize, given, now), "it is due earlier");
-            if write_progress.is_too_slow(waiting as usize, given, now) {
+            assert!(due || !write_progress.clone().is_too_slow(pending as usize, consumed, now), "it is due earlier");
+            if write_progress.is_too_slow(pending as usize, consumed, now) {
                 return Some(now - start);
             }
         }
@@ -194,46 +194,50 @@ mod tests {
     #[test]
     fn peer_at_20_kilobytes_a_second_never_times_out() {
         for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
-            assert_eq!(given_up(buffer, 20_000, 0, MUCH), None, "after {buffer} bytes");
+            assert_eq!(time_to_timeout(buffer, 20_000, 0, MUCH), None, "after {buffer} bytes");
         }
     }
 
     #[test]
     fn timeout_of_a_stalled_peer_grows_with_system_buffers() {
         for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
-            assert_eq!(given_up(buffer, 0, 0, 1), Some(seconds * SECOND), "after {buffer} bytes");
+            assert_eq!(time_to_timeout(buffer, 0, 0, 1), Some(seconds * SECOND), "after {buffer} bytes");
         }
     }
 
     #[test]
     fn a_peer_that_takes_a_trickle_is_given_up_unless_little_waits() {
-        let trickle = |buffer, rate| given_up(buffer, rate, 0, MUCH);
+        let trickle = |buffer, rate| time_to_timeout(buffer, rate, 0, MUCH);
         assert_eq!(trickle(100, 1_000), Some(10 * SECOND));
         assert_eq!(trickle(100, u64::from(LEAST_RATE) / 2 - 100), Some(10 * SECOND));
         assert!(trickle(4 << 20, 10).is_some_and(|by| by <= 170 * SECOND));
-        assert_eq!(given_up(100, 1_000, 0, 50_000), None, "little is held for it");
+        assert_eq!(time_to_timeout(100, 1_000, 0, 50_000), None, "little is held for it");
     }
 
     #[test]
     fn sending_peer_may_stall_only_while_it_sends_much() {
-        assert_eq!(given_up(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
-        assert_eq!(given_up(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs are not much");
+        assert_eq!(time_to_timeout(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
+        assert_eq!(time_to_timeout(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs are not much");
     }
 
     #[test]
     fn peer_at_exactly_the_least_rate_does_not_time_out() {
         let now = Instant::now();
-        for (given, too_slow) in [(5_000, false), (4_999, true)] {
+        for (consumed, too_slow) in [(5_000, false), (4_999, true)] {
             let mut write_progress = WriteProgress::new(5 * SECOND, 2_000);
             write_progress.handle_written(0, true, 0, now);
-            assert_eq!(write_progress.is_too_slow(1 << 20, given, now + 5 * SECOND), too_slow, "{given} bytes given");
+            assert_eq!(
+                write_progress.is_too_slow(1 << 20, consumed, now + 5 * SECOND),
+                too_slow,
+                "{consumed} bytes given"
+            );
         }
-        for (taken, waiting, too_slow) in [(10_000, 10_001, false), (9_999, 10_001, true), (9_999, 10_000, false)] {
+        for (written, pending, too_slow) in [(10_000, 10_001, false), (9_999, 10_001, true), (9_999, 10_000, false)] {
             let mut write_progress = WriteProgress::new(5 * SECOND, 2_000);
             write_progress.handle_written(0, true, 0, now);
-            write_progress.handle_written(taken, true, 0, now + 9 * SECOND);
-            let judged = write_progress.is_too_slow(waiting, 0, now + 10 * SECOND);
-            assert_eq!(judged, too_slow, "{taken} bytes taken, {waiting} wait");
+            write_progress.handle_written(written, true, 0, now + 9 * SECOND);
+            let judged = write_progress.is_too_slow(pending, 0, now + 10 * SECOND);
+            assert_eq!(judged, too_slow, "{written} bytes taken, {pending} wait");
         }
     }
 
@@ -247,7 +251,7 @@ mod tests {
         assert_eq!(write_progress.stalled_by(), Some(now + 5 * SECOND));
         write_progress.handle_written(1, false, 0, now);
         write_progress.release();
-        assert!(!write_progress.is_stalled() && write_progress.waiting.is_none());
+        assert!(!write_progress.is_stalled() && write_progress.pending.is_none());
     }
 
     #[test]

@@ -80,8 +80,8 @@ fn pair(now: Instant) -> (End, End) {
     (client, server)
 }
 
-fn asked(body: &'static [u8]) -> Event {
-    Event::HandOff(HandOffEvent::Asked { operation: GATEWAY, body: Bytes::from_static(body) })
+fn requested(body: &'static [u8]) -> Event {
+    Event::HandOff(HandOffEvent::Requested { operation: GATEWAY, body: Bytes::from_static(body) })
 }
 
 fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
@@ -89,12 +89,12 @@ fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
 }
 
 /// A pair whose client has sent a request that the server has received.
-fn asked_pair(now: Instant) -> (End, End) {
+fn requested_pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = pair(now);
     client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
     client.write(&mut server, usize::MAX, now);
     server.read(usize::MAX, now).unwrap();
-    assert_eq!(std::mem::take(&mut server.events), [asked(b"please")]);
+    assert_eq!(std::mem::take(&mut server.events), [requested(b"please")]);
     (client, server)
 }
 
@@ -117,7 +117,7 @@ fn bytes_after_the_reply_belong_to_the_new_owner() {
     let raw: Vec<u8> = (0..=255).cycle().take(1_000).collect();
     let length = 13 + raw.len();
     for cut in 0..length {
-        let (mut client, mut server) = asked_pair(now);
+        let (mut client, mut server) = requested_pair(now);
         server.core.answer_hand_off(HandOffAnswer::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         server.write_raw(&mut client, &raw);
@@ -130,7 +130,7 @@ fn bytes_after_the_reply_belong_to_the_new_owner() {
 }
 
 #[test]
-fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
+fn client_sends_nothing_while_hand_off_is_pending() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"before")).unwrap();
@@ -189,7 +189,7 @@ fn ping_that_crossed_the_request_is_not_answered() {
 #[test]
 fn hand_off_times_out_after_thirty_seconds() {
     let now = Instant::now();
-    let (mut client, mut server) = asked_pair(now);
+    let (mut client, mut server) = requested_pair(now);
     for end in [&mut client, &mut server] {
         assert_eq!(end.core.next_timeout(), Some(now + 30 * SECOND));
         end.core.handle_timeout(now + 30 * SECOND - Duration::from_millis(1)).unwrap();
@@ -202,7 +202,7 @@ fn hand_off_times_out_after_thirty_seconds() {
 #[test]
 fn packet_before_the_answer_is_a_violation() {
     let now = Instant::now();
-    let (_, mut server) = asked_pair(now);
+    let (_, mut server) = requested_pair(now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
     let over = server.read(usize::MAX, now).unwrap_err();
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
@@ -215,21 +215,21 @@ const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 fn cancelled_hand_off_is_answered_all_the_same() {
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
-        let (mut client, mut server) = asked_pair(now);
+        let (mut client, mut server) = requested_pair(now);
         client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
         client.core.give_up_hand_off(GATEWAY);
         client.core.give_up_hand_off(GATEWAY);
         client.write(&mut server, usize::MAX, now);
         assert_eq!(server.inbox[..], CANCEL, "once, and nothing else before the answer");
         server.read(usize::MAX, now).unwrap();
-        assert_eq!(std::mem::take(&mut server.events), [Event::HandOff(HandOffEvent::GivenUp)]);
+        assert_eq!(std::mem::take(&mut server.events), [Event::HandOff(HandOffEvent::Abandoned)]);
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
         assert_eq!(client.events, [answered(answer, b"")]);
         assert_eq!(client.core.is_handed_off(), answer == HandOffAnswer::Accepted);
     }
-    let (_, mut server) = asked_pair(now);
+    let (_, mut server) = requested_pair(now);
     server.inbox.extend_from_slice(&[CANCEL, CANCEL].concat());
     let over = server.read(usize::MAX, now).unwrap_err();
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "a second one: {over}");
@@ -239,7 +239,7 @@ fn cancelled_hand_off_is_answered_all_the_same() {
 fn partly_written_cancel_is_completed_first() {
     let now = Instant::now();
     for cut in 0..CANCEL.len() {
-        let (mut client, mut server) = asked_pair(now);
+        let (mut client, mut server) = requested_pair(now);
         client.core.give_up_hand_off(GATEWAY);
         client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
         server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now).unwrap();
@@ -274,7 +274,7 @@ fn no_cancel_is_sent_to_a_server_without_support() {
 #[test]
 fn waiting_end_listens_again_to_a_throttled_peer() {
     let now = Instant::now();
-    let (mut client, _) = asked_pair(now);
+    let (mut client, _) = requested_pair(now);
     client.core.waste(4 << 20);
     client.core.handle_read(4 << 20, now);
     assert!(client.core.is_resting());
@@ -293,7 +293,7 @@ fn unexpected_or_malformed_answer_is_a_violation() {
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
 
     for content in [&[][..], &[4], &[0xFF, 0xFF, 0xFF, 0xFF]] {
-        let (mut client, mut server) = asked_pair(now);
+        let (mut client, mut server) = requested_pair(now);
         let mut packet = vec![0, 0x0F, 0, 0, 0, 8, 0, 0, 0, content.len() as u8];
         packet.extend_from_slice(content);
         client.inbox.extend_from_slice(&packet);
@@ -382,7 +382,7 @@ fn asking_for_the_connection_at_the_accepting_end_panics() {
 #[should_panic = "one at a time"]
 fn asking_twice_for_the_connection_panics() {
     let now = Instant::now();
-    let (mut client, _server) = asked_pair(now);
+    let (mut client, _server) = requested_pair(now);
     assert!(!client.waits() && !client.core.is_handed_off(), "it is written, and not answered");
     let _ = client.core.request_hand_off(GATEWAY, &Bytes::new(), now);
 }
@@ -416,12 +416,12 @@ fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();
     let (mut client, mut server) = pair(now);
-    let (mut has_asked, mut answer, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
+    let (mut has_requested, mut answer, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
     let mut raw_written = [false; 2];
-    let mut given_up = false;
+    let mut abandoned = false;
     for step in 0..400 {
         match dice.u8(0..13) {
-            0 if !has_asked || answer.is_some() => {
+            0 if !has_requested || answer.is_some() => {
                 calls += 1;
                 client.core.outbox().push(PacketId(calls), GATEWAY, Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
             }
@@ -429,10 +429,10 @@ fn race(seed: u64) -> &'static str {
                 server.core.outbox().push(PacketId(0), GATEWAY, Bytes::from_static(b"news")).unwrap();
             }
             2 => now += Duration::from_millis(dice.u64(0..900)),
-            3 if !has_asked && dice.u8(0..8) == 0 => {
+            3 if !has_requested && dice.u8(0..8) == 0 => {
                 client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
                 // Calls made from here on wait.
-                (has_asked, given_up) = (true, false);
+                (has_requested, abandoned) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
             6 | 7 => server.write(&mut client, dice.usize(0..120), now),
@@ -450,13 +450,13 @@ fn race(seed: u64) -> &'static str {
                 server.write_raw(&mut client, &raw_of(Role::Server));
                 raw_written[1] = true;
             }
-            11 if client.core.is_handed_off() && !raw_written[0] && !given_up => {
+            11 if client.core.is_handed_off() && !raw_written[0] && !abandoned => {
                 client.write_raw(&mut server, &raw_of(Role::Client));
                 raw_written[0] = true;
             }
-            12 if has_asked && !given_up && dice.u8(0..4) == 0 => {
+            12 if has_requested && !abandoned && dice.u8(0..4) == 0 => {
                 client.core.give_up_hand_off(GATEWAY);
-                given_up = !client.core.has_left();
+                abandoned = !client.core.has_left();
             }
             _ => {}
         }
@@ -483,7 +483,7 @@ fn race(seed: u64) -> &'static str {
             match event {
                 Event::Packet(packet) if packet.id.0 > 0 => answers += 1,
                 Event::HandOff(HandOffEvent::Answered { answer: HandOffAnswer::Refused, .. }) => {
-                    (has_asked, answer) = (false, None);
+                    (has_requested, answer) = (false, None);
                     refusals += 1;
                 }
                 _ => {}
@@ -497,8 +497,8 @@ fn race(seed: u64) -> &'static str {
         for event in std::mem::take(&mut server.events) {
             match event {
                 Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, Bytes::new()).unwrap(),
-                Event::HandOff(HandOffEvent::Asked { .. }) => {
-                    let answer = if given_up { HandOffAnswer::Refused } else { HandOffAnswer::Accepted };
+                Event::HandOff(HandOffEvent::Requested { .. }) => {
+                    let answer = if abandoned { HandOffAnswer::Refused } else { HandOffAnswer::Accepted };
                     server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
                 }
                 _ => {}
@@ -515,7 +515,7 @@ fn race(seed: u64) -> &'static str {
             assert!(end.core.is_handed_off(), "seed {seed}: both have left");
             let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
             let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
-            if at == 1 && given_up && end.inbox == CANCEL[..] {
+            if at == 1 && abandoned && end.inbox == CANCEL[..] {
                 continue; // It crossed the answer, and nothing comes behind it.
             }
             assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");

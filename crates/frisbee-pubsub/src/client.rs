@@ -123,7 +123,7 @@ pub(super) struct ClientShared {
     /// The connection at present.
     connection: Mutex<Option<Connection>>,
     /// A connection that is lost is made again.
-    is_kept: AtomicBool,
+    is_persistent: AtomicBool,
     /// Grows with each change of the subscriptions.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
@@ -138,16 +138,16 @@ struct ClientState {
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
     last_id: u16,
     /// The caller that waits for the answer to a subscription.
-    asked: BTreeMap<u16, oneshot::Sender<Result<(), String>>>,
+    pending: BTreeMap<u16, oneshot::Sender<Result<(), String>>>,
     /// The callers that wait for a SYNC, in order.
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
     /// Why a message was refused since the last SYNC.
     refused: Option<String>,
     /// Why the last connection was lost.
-    lost: Option<CloseReason>,
+    disconnect_reason: Option<CloseReason>,
     /// The positions at the end of the last connection, and whether some were forgotten.
     stream: (Stream, bool),
-    /// Why there is none any more.
+    /// Why the client is closed.
     closed: Option<CloseReason>,
 }
 
@@ -158,7 +158,7 @@ struct RegisteredSubscription {
     pattern: Box<str>,
     group: Box<str>,
     /// It is to be made again on the next connection.
-    is_lost: bool,
+    is_disconnected: bool,
     follow: Option<Box<Follow>>,
 }
 
@@ -258,7 +258,7 @@ impl Client {
     async fn connect_by(dial: Dial) -> Result<Self, frisbee::Error> {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
-        shared.is_kept.store(true, Ordering::Relaxed);
+        shared.is_persistent.store(true, Ordering::Relaxed);
         let own = Arc::new(OwnedConnection(Mutex::new(dial(router).await?)));
         tokio::spawn(keep(Arc::downgrade(&own), Arc::downgrade(&shared), dial));
         Ok(Self(shared, Some(own)))
@@ -449,7 +449,7 @@ impl Publisher {
         let written =
             poll_fn(|context| match self.poll_on(&self.connection, context, |packet| put_payload(packet, &payload)) {
                 Poll::Ready(Err(closed @ SendError::Closed(_))) => {
-                    self.poll_anew(context, |packet| put_payload(packet, &payload), closed)
+                    self.poll_retry(context, |packet| put_payload(packet, &payload), closed)
                 }
                 sent => sent,
             });
@@ -468,7 +468,7 @@ impl Publisher {
         let mut write = Some(write);
         let sent = self.poll_on(&self.connection, context, |packet| write.take().expect("it is called once")(packet));
         match (sent, write) {
-            (Poll::Ready(Err(closed @ SendError::Closed(_))), Some(write)) => self.poll_anew(context, write, closed),
+            (Poll::Ready(Err(closed @ SendError::Closed(_))), Some(write)) => self.poll_retry(context, write, closed),
             (sent, _) => sent,
         }
     }
@@ -489,7 +489,7 @@ impl Publisher {
 
     /// Publishes on the connection in the place of one that is closed.
     #[cold]
-    fn poll_anew<T>(
+    fn poll_retry<T>(
         &self,
         context: &mut Context<'_>,
         write: impl FnOnce(PacketWriter<'_>) -> T,
@@ -514,11 +514,11 @@ mod tests {
 
     #[tokio::test]
     async fn client_users_share_newest_connection_and_last_closes_it() {
-        let [lost, next] = [(); 2].map(|()| DetachedConnection::new(Handle::current(), usize::MAX));
-        let own = OwnedConnection(Mutex::new(lost.connection().clone()));
+        let [closed, next] = [(); 2].map(|()| DetachedConnection::new(Handle::current(), usize::MAX));
+        let own = OwnedConnection(Mutex::new(closed.connection().clone()));
         own.replace(next.connection().clone());
         assert!(own.connection().is_same(next.connection()));
         drop(own);
-        assert_eq!([lost, next].map(|connection| connection.closing().is_some()), [false, true]);
+        assert_eq!([closed, next].map(|connection| connection.closing().is_some()), [false, true]);
     }
 }

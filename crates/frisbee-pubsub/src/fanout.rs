@@ -168,16 +168,16 @@ impl Fanout {
             self.forget(broker);
         }
         if self.routes.get(self.last).is_none_or(|last| *last.topic != *topic) {
-            let known = self.routes.len();
+            let routes_before = self.routes.len();
             self.last = self.find(broker, from, topic)?;
-            if self.routes.len() != known {
+            if self.routes.len() != routes_before {
                 published = Published::Slowly;
             }
         }
         self.published += u64::from(S::PUBLISHES);
         let route = self.last;
         let found = &mut self.routes[route];
-        let copied = (COPIED_ONCE.contains(&body.len()) && (found.places() > 0 || found.history.is_some()))
+        let copied = (COPIED_ONCE.contains(&body.len()) && (found.entries() > 0 || found.history.is_some()))
             .then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
         if found.is_special {
@@ -347,7 +347,7 @@ impl Fanout {
         }
         let found = from.route(broker, text);
         let route = self.routes.len();
-        self.remembered += 1 + found.places();
+        self.remembered += 1 + found.entries();
         self.by_topic.insert(found.topic.clone(), route);
         self.routes.push(found);
         Ok(route)
@@ -366,14 +366,14 @@ fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Publish
 /// Delivers several runs, so that each subscriber gets all of its own at once and in order.
 fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
     let everybody = |run: &RouteBatch| routes[run.route].everybody.iter();
-    let places = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
-    let mut places: Vec<_> = places.collect();
-    places.sort_unstable_by_key(|(number, at, _)| (*number, *at));
-    for places in places.chunk_by(|a, b| a.0 == b.0) {
+    let entries = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort_unstable_by_key(|(number, at, _)| (*number, *at));
+    for entries in entries.chunk_by(|a, b| a.0 == b.0) {
         let fill = |queue: &mut Delivery<'_>| {
-            places.iter().for_each(|(_, at, _)| runs[*at].share(queue, broker));
+            entries.iter().for_each(|(_, at, _)| runs[*at].share(queue, broker));
         };
-        places[0].2.deliver(fill, from);
+        entries[0].2.deliver(fill, from);
     }
 }
 
@@ -446,7 +446,7 @@ impl Route {
         }
     }
 
-    fn places(&self) -> usize {
+    fn entries(&self) -> usize {
         self.everybody.len() + self.groups.iter().map(|group| group.members.len()).sum::<usize>()
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct TopicName {
     pub(super) epoch: u64,
 }
 
-/// The place of a message in the history of its topic.
+/// The position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
     /// The history that the offset belongs to. It changes when the broker restarts.
@@ -51,7 +51,7 @@ impl Message {
         &self.topic.name
     }
 
-    /// The place of the message in the history of its topic, if the broker keeps one and the message came on a connection
+    /// The position of the message in the history of its topic, if the broker keeps one and the message came on a connection
     /// with a subscription by [`subscribe_from`](crate::Client::subscribe_from).
     pub fn position(&self) -> Option<Position> {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
@@ -128,14 +128,14 @@ pub struct Subscription {
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
     /// Taken out of the inbox, to be given out without its lock.
-    pub(super) taken: VecDeque<Entry>,
+    pub(super) received: VecDeque<Entry>,
 }
 
 impl Subscription {
     /// The next message.
     ///
     /// # Errors
-    /// [`RecvError::Lagged`] if messages were lost in this place, and [`RecvError::Reconnected`] if the connection was;
+    /// [`RecvError::Lagged`] if messages were lost at this point, and [`RecvError::Reconnected`] if the connection was;
     /// call it again for the next one. [`RecvError::Closed`] if the connection has ended.
     ///
     /// # Cancel safety
@@ -146,7 +146,7 @@ impl Subscription {
 
     /// As [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, RecvError>> {
-        if self.taken.is_empty() {
+        if self.received.is_empty() {
             let mut queue = self.inbox.0.lock();
             if queue.entries.is_empty() {
                 if let Some(reason) = &queue.closed {
@@ -155,10 +155,10 @@ impl Subscription {
                 queue.reader = Some(context.waker().clone());
                 return Poll::Pending;
             }
-            std::mem::swap(&mut self.taken, &mut queue.entries);
+            std::mem::swap(&mut self.received, &mut queue.entries);
             queue.bytes = 0;
         }
-        match self.taken.pop_front() {
+        match self.received.pop_front() {
             Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
             Some(Entry::Notice(Notice::Lagged(count))) => Poll::Ready(Err(RecvError::Lagged(count))),
             Some(Entry::Notice(Notice::Reconnected)) => Poll::Ready(Err(RecvError::Reconnected)),

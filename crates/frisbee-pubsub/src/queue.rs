@@ -270,7 +270,7 @@ impl Subscriber {
                 outbox.append(&mut segment.packets);
             } else {
                 let marks = std::mem::take(&mut segment.marks);
-                let lost = frame_anew(segment, outbox, limit);
+                let lost = reframe(segment, outbox, limit);
                 self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
                 queue.lost += lost;
                 if lost > 0 {
@@ -429,7 +429,7 @@ impl Queue {
 /// Frames packets in the outbox's own form, for subscribers with short headers or a limit of their own. Says how many
 /// were too long.
 #[cold]
-fn frame_anew(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
+fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();
     let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
     let mut lost = 0;
@@ -477,7 +477,7 @@ mod tests {
         let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
         let mut many = QueueSegment::new();
         [&long, &short, &long].into_iter().for_each(|body| many.push(PacketId(0), NUMBERS, body));
-        let is_known = |queue: &Queue| {
+        let is_registered = |queue: &Queue| {
             let sum = |of: fn(&QueueSegment) -> usize| queue.segments.iter().map(of).sum::<usize>();
             assert_eq!((queue.bytes, queue.own), (sum(QueueSegment::charge), sum(QueueSegment::own)));
         };
@@ -490,13 +490,13 @@ mod tests {
         ];
         for step in steps {
             step(&mut Delivery(&mut queue));
-            is_known(&queue);
+            is_registered(&queue);
         }
         assert_eq!(queue.segments.iter().map(|segment| segment.messages).collect::<Vec<_>>(), [1 + 7, 1, 3, 1]);
         assert!(queue.own < 2_000 && queue.bytes > 300_000, "{} of {}", queue.own, queue.bytes);
         for lost in [8, 1, 3, 1, 0] {
             assert_eq!(queue.drop_oldest(), lost);
-            is_known(&queue);
+            is_registered(&queue);
         }
         assert_eq!((queue.lost, queue.bytes, queue.own), (13, 0, 0));
     }
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_subscriber_is_behind_when_its_queue_is_more_than_half_full() {
+    async fn subscriber_lags_when_queue_is_over_half_full() {
         let bounds = bounds(10_000, SlowSubscriberPolicy::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         deliver(&to, &from, 1, 5_000 - 10 - SEGMENT_CHARGE);

@@ -289,8 +289,8 @@ impl ClientSession {
             self.forget();
             let topic = Arc::<str>::from(topic);
             if id.0 == 0 {
-                let known = self.stream.get(&topic).copied().filter(|known| known.epoch == next.epoch);
-                shared.handle_gap(&topic, gap(known, next));
+                let stored = self.stream.get(&topic).copied().filter(|stored| stored.epoch == next.epoch);
+                shared.handle_gap(&topic, gap(stored, next));
                 self.set_position(topic, next);
             } else if shared.follow(id.0, |follow| follow.handle_position(&topic, next)).is_some() {
                 let name = TopicName { name: topic, epoch: next.epoch };
@@ -316,8 +316,8 @@ impl ClientSession {
         self.forget();
         let topic = replay.topic.name.clone();
         let next = NextOffset { epoch: replay.topic.epoch, offset: replay.next };
-        let known = self.stream.get(&topic).copied();
-        if known.is_none_or(|known| known.epoch != next.epoch || known.offset < next.offset) {
+        let stored = self.stream.get(&topic).copied();
+        if stored.is_none_or(|stored| stored.epoch != next.epoch || stored.offset < next.offset) {
             self.set_position(topic.clone(), next);
         }
         let stream = self.stream.get(&topic).copied().unwrap_or(next);
@@ -343,8 +343,8 @@ impl ClientSession {
     /// The route of a topic.
     fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
         let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
-        if let Some(known) = self.by_topic.get(text) {
-            return Ok(*known);
+        if let Some(stored) = self.by_topic.get(text) {
+            return Ok(*stored);
         }
         check_topic(topic)?;
         if self.routes.len() >= REMEMBERED_MAX {
@@ -352,8 +352,8 @@ impl ClientSession {
         }
         let name = Arc::<str>::from(text);
         self.by_topic.insert(name.clone(), self.routes.len());
-        let known = self.stream.get(text);
-        let (epoch, next) = known.map_or((0, 0), |next| (next.epoch, next.offset));
+        let stored = self.stream.get(text);
+        let (epoch, next) = stored.map_or((0, 0), |next| (next.epoch, next.offset));
         let topic = Arc::new(TopicName { name, epoch });
         self.routes.push(Route { topic, inboxes: shared.matching(text).into(), next });
         Ok(self.routes.len() - 1)
@@ -407,7 +407,7 @@ mod tests {
         let router = ClientRouter::starting_at(100);
         assert_eq!(router.operations(), [100..=107]);
         let shared = router.0.clone();
-        let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.kept_subscription(pattern));
+        let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.persistent_subscription(pattern));
         let connection = connection();
         let mut session = router.connected(&connection);
         let mut comes = |kind, id, body: Vec<u8>| {
@@ -425,7 +425,7 @@ mod tests {
         let _ = comes(Kind::Sync, 0, Vec::new());
         assert_eq!(received(&mut first), ["1", "2", "4", "-7", "-9", "8", "9"]);
         assert_eq!(received(&mut second), ["2", "3", "4", "-9", "6", "7", "9"]);
-        let mut third = shared.kept_subscription("a.b");
+        let mut third = shared.persistent_subscription("a.b");
         let _ = comes(Kind::Message, 0, message("a.b", "10"));
         drop(second);
         let _ = comes(Kind::Message, 0, message("a.b", "11"));
@@ -473,7 +473,7 @@ mod tests {
     #[tokio::test]
     async fn client_topic_cache_is_bounded_and_reset_on_change() {
         let router = ClientRouter::new();
-        let mut all = router.0.kept_subscription(">");
+        let mut all = router.0.persistent_subscription(">");
         let connection = connection();
         let mut session = router.connected(&connection);
         let mut highest = 0;
@@ -484,7 +484,7 @@ mod tests {
             highest = highest.max(session.routes.len());
         }
         assert_eq!((highest, session.routes.len(), session.by_topic.len()), (REMEMBERED_MAX, 10, 10));
-        let _other = router.0.kept_subscription("other");
+        let _other = router.0.persistent_subscription("other");
         let packet = Packet::new(PacketId(0), router.0.operations.of(Kind::Message), message("t.1", "x"));
         let _ = router.route(&mut session, packet, &mut Outbox::default());
         assert_eq!(session.routes.len(), 1);

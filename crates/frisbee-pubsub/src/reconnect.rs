@@ -69,8 +69,8 @@ async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial:
 
 /// Makes all subscriptions again. Each is notified before the first message of the new connection.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
-    let lost = shared.again();
-    for again in &lost {
+    let disconnected = shared.again();
+    for again in &disconnected {
         // One with a history learns from the answer whether something may be missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
@@ -81,7 +81,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
             return shared.lose_all();
         }
     }
-    for again in lost {
+    for again in disconnected {
         if let Ok(Err(text)) = again.answered.await {
             again.inbox.close(&CloseReason::Router(format!("refused by the broker: {text}").into()));
         }
@@ -98,7 +98,7 @@ mod tests {
     fn subscriptions_survive_loss_during_resubscription() {
         let runtime = runtime();
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
-        let _subscription = shared.kept_subscription("topic");
+        let _subscription = shared.persistent_subscription("topic");
         shared.handle_close(&CloseReason::ClosedByPeer);
         let next = Member::new(&Broker::new(), runtime.handle());
         next.detached.end(&CloseReason::ClosedByPeer);

@@ -53,13 +53,13 @@ impl Member {
     }
 
     pub(super) fn subscribe(&mut self, id: u16, pattern: &str, group: &str) {
-        self.ask(id, pattern, group).unwrap();
+        self.subscribe_as(id, pattern, group).unwrap();
     }
 
     /// Subscribes; the first byte of a refusal.
-    fn ask(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
+    fn subscribe_as(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
         let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
-        let answer = self.taken().pop().expect("there is an answer");
+        let answer = self.take_packets().pop().expect("there is an answer");
         assert_eq!((answer.id.0, answer.operation), (id, NUMBERS.of(Kind::Subscribe)));
         answer.body.first().map_or(Ok(()), |reason| Err(*reason))
     }
@@ -68,12 +68,12 @@ impl Member {
         assert!(matches!(self.send(Kind::Message, 0, message(topic, payload)), Routed::Continue | Routed::Slow));
     }
 
-    pub(super) fn turn(&mut self) -> bool {
+    pub(super) fn run_batch(&mut self) -> bool {
         self.detached.batch_ended(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
     /// The contents of the outbox.
-    pub(super) fn taken(&mut self) -> Vec<Packet> {
+    pub(super) fn take_packets(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
@@ -83,8 +83,8 @@ impl Member {
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
-            let again = self.turn();
-            for packet in self.taken() {
+            let again = self.run_batch();
+            for packet in self.take_packets() {
                 if packet.operation == NUMBERS.of(Kind::Lagged) {
                     received.push(format!("-{}", tlv::whole_varint(&packet.body).unwrap()));
                 } else {
@@ -120,7 +120,7 @@ fn peers<const N: usize>(settings: BrokerBuilder) -> (Runtime, Broker, [Member; 
 }
 
 #[test]
-fn messages_of_one_turn_wake_subscriber_once_in_order() {
+fn messages_of_one_batch_wake_subscriber_once_in_order() {
     let (_runtime, _, [mut one, mut two, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.*", "");
     two.subscribe(1, ">", "");
@@ -128,10 +128,10 @@ fn messages_of_one_turn_wake_subscriber_once_in_order() {
         writer.publish(["a.b", "a.c", "b"][number % 3], number.to_string());
     }
     assert!(!one.was_woken() && !two.was_woken());
-    writer.turn();
+    writer.run_batch();
     assert!(one.was_woken() && two.was_woken() && !writer.was_woken());
     writer.publish("a.b", "1000");
-    writer.turn();
+    writer.run_batch();
     assert!(!one.was_woken(), "a notified task needs no second waking");
     let all = (0..1001).map(|number| (number, format!("0:{number}")));
     assert_eq!(two.received(), all.clone().map(|(_, text)| text).collect::<Vec<_>>());
@@ -152,9 +152,9 @@ fn packets_for_many_are_encoded_once_and_share_their_memory() {
     }
     writer.publish("a", [2; 20_000]);
     let _ = writer.send(Kind::Message, 0, large.clone());
-    writer.turn();
+    writer.run_batch();
     let pieces = |peer: &mut Member| {
-        peer.turn();
+        peer.run_batch();
         let mut slices = [IoSlice::new(&[]); 64];
         let filled = peer.outbox.slices(&mut slices, usize::MAX);
         let long = slices[..filled].iter().filter(|slice| slice.len() > 1024);
@@ -167,7 +167,7 @@ fn packets_for_many_are_encoded_once_and_share_their_memory() {
 }
 
 #[test]
-fn a_publisher_gets_its_own_messages_in_its_own_turn() {
+fn publisher_receives_own_messages_in_same_batch() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     peer.subscribe(1, "a", "");
     peer.publish("a", "x");
@@ -195,7 +195,7 @@ fn group_messages_go_to_one_member_each_evenly() {
     for number in 0..100 {
         writer.publish("a.b", number.to_string());
     }
-    writer.turn();
+    writer.run_batch();
     let (ones, twos) = (one.received(), two.received());
     assert_eq!((ones.len(), twos.len()), (50, 50));
     assert!(ones.iter().all(|text| text.starts_with("1:")) && twos.iter().all(|text| text.starts_with("2:")));
@@ -203,23 +203,23 @@ fn group_messages_go_to_one_member_each_evenly() {
     assert_eq!((three.received().len(), all.received().len()), (100, 100));
     one.vanish();
     writer.publish("a.b", "x");
-    writer.turn();
+    writer.run_batch();
     assert_eq!(two.received(), ["2:x"]);
 }
 
 #[test]
-fn a_member_that_is_behind_is_passed_over() {
+fn lagging_group_member_is_skipped() {
     let (_runtime, _, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(4000));
     slow.subscribe(1, "a", "g");
     quick.subscribe(1, "a", "g");
-    let mut taken = 0;
+    let mut received = 0;
     for _ in 0..100 {
         writer.publish("a", [0; 100]);
-        writer.turn();
-        taken += quick.received().len();
+        writer.run_batch();
+        received += quick.received().len();
     }
-    assert!(taken > 70, "{taken} of 100");
-    assert_eq!(slow.received().len() + taken, 100);
+    assert!(received > 70, "{received} of 100");
+    assert_eq!(slow.received().len() + received, 100);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     for number in 0..10_000 {
         writer.publish("a", format!("{number:050}"));
         if number % 100 == 99 {
-            writer.turn();
+            writer.run_batch();
             all.extend(quick.received());
         }
     }
@@ -243,7 +243,7 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     assert_eq!(late[1..], all[lost..]);
     assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);
     writer.publish("a", "more");
-    writer.turn();
+    writer.run_batch();
     assert_eq!((slow.received(), quick.received().len()), (vec!["0:more".to_owned()], 1));
     assert_eq!(broker.waiting(), 0);
 }
@@ -258,7 +258,7 @@ fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
     let mut publish = |count| {
         for _ in 0..count {
             writer.publish("a", vec![0; 5_000]);
-            writer.turn();
+            writer.run_batch();
             assert_eq!(quick.received().len(), 1, "who reads loses nothing");
         }
     };
@@ -284,7 +284,7 @@ fn a_slow_subscriber_is_closed_if_configured() {
     quick.subscribe(1, "a", "");
     for _ in 0..100 {
         writer.publish("a", [0; 1000]);
-        writer.turn();
+        writer.run_batch();
         assert_eq!(quick.received().len(), 1);
     }
     let closing = slow.detached.closing();
@@ -294,17 +294,17 @@ fn a_slow_subscriber_is_closed_if_configured() {
 }
 
 #[test]
-fn an_outbox_is_filled_by_portions_and_a_further_turn_asked_for() {
+fn full_outbox_requests_another_batch() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     for _ in 0..10 {
         writer.publish("a", vec![0; 100_000]);
     }
-    writer.turn();
-    assert!(reader.turn());
+    writer.run_batch();
+    assert!(reader.run_batch());
     assert!((200_000..400_000).contains(&reader.outbox.len()), "{} bytes", reader.outbox.len());
-    assert!(reader.turn(), "nothing has been written");
-    assert_eq!(reader.taken().len(), 3);
+    assert!(reader.run_batch(), "nothing has been written");
+    assert_eq!(reader.take_packets().len(), 3);
     assert_eq!(reader.received().len(), 7);
 }
 
@@ -315,8 +315,8 @@ fn short_headers_are_written_to_subscribers_that_use_them() {
     reader.outbox = Outbox::new(HeaderForm::Old);
     writer.publish("a", "x");
     writer.publish("a", vec![7; 20_000]);
-    writer.turn();
-    reader.turn();
+    writer.run_batch();
+    reader.run_batch();
     let mut bytes = reader.outbox.take_bytes();
     let mut decoder = Decoder::new(HeaderForm::Old, BODY_MAX);
     assert_eq!(decoder.next(&mut bytes).unwrap().unwrap().body, message("a", "x"));
@@ -333,7 +333,7 @@ fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");
-    writer.turn();
+    writer.run_batch();
     assert_eq!(reader.received(), ["0:x", "0:y", "-1"]);
     assert_eq!((broker.published(), broker.lost()), (3, 1));
 }
@@ -346,7 +346,7 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
     }
     writer.publish("a.1.2.x.y", "x");
     writer.publish("a.2.2.x.y", "x");
-    writer.turn();
+    writer.run_batch();
     let weak = gone.witness();
     gone.vanish();
     gone.detached = writer.detached.clone();
@@ -359,7 +359,7 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
     // The next event on a connection, if only a PING, makes it forget departed subscribers.
-    writer.turn();
+    writer.run_batch();
     assert!(weak.upgrade().is_none(), "a reference is left");
 }
 
@@ -391,17 +391,17 @@ fn subscriptions_beyond_the_limits_are_refused() {
     for id in 1..=3 {
         one.subscribe(id, "a", "");
     }
-    assert_eq!(one.ask(4, "a", ""), Err(Reason::Full as u8));
+    assert_eq!(one.subscribe_as(4, "a", ""), Err(Reason::Full as u8));
     two.subscribe(1, "b", "");
-    assert_eq!(two.ask(1, "c", ""), Err(Reason::Id as u8));
-    assert_eq!(two.ask(0, "c", ""), Err(Reason::Id as u8));
+    assert_eq!(two.subscribe_as(1, "c", ""), Err(Reason::Id as u8));
+    assert_eq!(two.subscribe_as(0, "c", ""), Err(Reason::Id as u8));
     two.subscribe(2, "b", "");
-    assert_eq!(two.ask(3, "b", ""), Err(Reason::Full as u8));
+    assert_eq!(two.subscribe_as(3, "b", ""), Err(Reason::Full as u8));
     assert_eq!(broker.subscriptions(), 5);
     let (_runtime, broker, [mut peer]) = peers(Broker::builder().total_max(5));
     peer.subscribe(1, "1.2.3.4.5.6.7.8", "");
     peer.subscribe(2, "a.2.3.4.5.6.7.8.9.10.11.12", "");
-    assert_eq!(peer.ask(3, "b", ""), Err(Reason::Full as u8), "nodes count too");
+    assert_eq!(peer.subscribe_as(3, "b", ""), Err(Reason::Full as u8), "nodes count too");
     assert_eq!(broker.subscriptions(), 2);
 }
 
@@ -409,19 +409,19 @@ fn subscriptions_beyond_the_limits_are_refused() {
 fn invalid_packets_are_answered_and_truncated_ones_close() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     for (pattern, group) in [("", ""), ("a..b", ""), ("a.>.b", ""), ("a", "g".repeat(256).as_str())] {
-        assert_eq!(peer.ask(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");
+        assert_eq!(peer.subscribe_as(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");
     }
     for topic in ["", "a.*", ">", "a b", &"a".repeat(256)] {
         let _ = peer.send(Kind::Message, 5, message(topic, "x"));
-        let refused = peer.taken().pop().unwrap();
+        let refused = peer.take_packets().pop().unwrap();
         assert_eq!((refused.operation, refused.id.0), (NUMBERS.of(Kind::Refused), 5));
         assert_eq!(refused.body[0], Reason::Topic as u8, "{topic:?}");
     }
     let _ = peer.send(Kind::Lagged, 0, "\x01");
-    assert_eq!(peer.taken()[0].body[0], Reason::Operation as u8);
+    assert_eq!(peer.take_packets()[0].body[0], Reason::Operation as u8);
     let far = Packet::new(PacketId(1), Operation::user(10).unwrap(), "");
     let _ = peer.broker.route(peer.session.as_mut().unwrap(), far, &mut peer.outbox);
-    assert_eq!(peer.taken()[0].body[0], Reason::Operation as u8);
+    assert_eq!(peer.take_packets()[0].body[0], Reason::Operation as u8);
     for cut in [&b""[..], b"\x05abc", b"\xFF", b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"] {
         assert!(matches!(peer.send(Kind::Message, 0, cut), Routed::Close(_)), "{}", cut.escape_ascii());
         assert!(matches!(peer.send(Kind::Subscribe, 1, cut), Routed::Close(_)), "{}", cut.escape_ascii());
@@ -436,11 +436,11 @@ fn the_topics_that_a_connection_remembers_are_bounded() {
     for number in 0..100_000 {
         writer.publish(&format!("t.{number}"), "x");
         if number % 1000 == 0 {
-            writer.turn();
+            writer.run_batch();
             received += reader.received().len();
         }
     }
-    writer.turn();
+    writer.run_batch();
     assert_eq!(received + reader.received().len(), 100_000);
     assert!(writer.session.as_ref().unwrap().remembered() <= 16 * 1024 + 2);
 }

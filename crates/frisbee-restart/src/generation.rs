@@ -187,7 +187,7 @@ impl Generation {
         let text = format!("{address:?}");
         let failed = |source| RestartError::Bind { address: text.clone(), source };
         let addresses: Vec<SocketAddr> = lookup_host(address).await.map_err(failed)?.collect();
-        let fits = |kind: &Kind, is_given: bool| matches!(kind, Kind::Tcp(local) if is_given || addresses.iter().any(|address| will_do(*local, *address)));
+        let fits = |kind: &Kind, is_fixed: bool| matches!(kind, Kind::Tcp(local) if is_fixed || addresses.iter().any(|address| will_do(*local, *address)));
         let bind = || bind_tcp(&addresses).map_err(failed);
         duplicate(&self.socket(name, fits, bind)?.descriptor)
     }
@@ -209,8 +209,8 @@ impl Generation {
     pub fn unix(&mut self, name: &str, path: impl AsRef<Path>) -> Result<UnixListener, RestartError> {
         let path = path.as_ref();
         let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
-        let fits = |kind: &Kind, is_given: bool| match kind {
-            Kind::Unix(local) => is_given || local.as_deref() == Some(path),
+        let fits = |kind: &Kind, is_fixed: bool| match kind {
+            Kind::Unix(local) => is_fixed || local.as_deref() == Some(path),
             Kind::Tcp(_) => false,
         };
         let bind = || bind_unix(path).map(Into::into).map_err(failed);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_comes_out_as_it_went_in() {
+    fn messages_round_trip() {
         let most = (0..SOCKETS_MAX).map(|_| passed(&"n".repeat(NAME_MAX), true)).collect();
         let messages = [
             Message::Hello { oldest: 1, newest: 7 },

@@ -51,22 +51,22 @@ impl<E: Error + 'static> Error for ServeError<E> {
 
 /// A future that is ready when a server has to accept no more and finish its work. Clones are for several servers.
 pub struct Shutdown {
-    told: watch::Receiver<bool>,
-    waiting: Pin<Box<dyn Future<Output = ()> + Send>>,
+    stopping: watch::Receiver<bool>,
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Shutdown {
-    fn new(told: watch::Receiver<bool>) -> Self {
-        let mut waits = told.clone();
+    fn new(stopping: watch::Receiver<bool>) -> Self {
+        let mut waits = stopping.clone();
         // Without a sender the generation is over.
-        let waiting = Box::pin(async move { drop(waits.wait_for(|told| *told).await) });
-        Self { told, waiting }
+        let stop = Box::pin(async move { drop(waits.wait_for(|stopping| *stopping).await) });
+        Self { stopping, stop }
     }
 }
 
 impl Clone for Shutdown {
     fn clone(&self) -> Self {
-        Self::new(self.told.clone())
+        Self::new(self.stopping.clone())
     }
 }
 
@@ -74,13 +74,13 @@ impl Future for Shutdown {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        self.waiting.as_mut().poll(context)
+        self.stop.as_mut().poll(context)
     }
 }
 
 impl fmt::Debug for Shutdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shutdown").field("told", &*self.told.borrow()).finish_non_exhaustive()
+        f.debug_struct("Shutdown").field("stopping", &*self.stopping.borrow()).finish_non_exhaustive()
     }
 }
 
@@ -106,8 +106,8 @@ impl Generation {
     where
         F: Future<Output = Result<(), E>>,
     {
-        let (tells, told) = watch::channel(false);
-        let mut serving = pin!(serve(Shutdown::new(told)));
+        let (stop_sender, stopping) = watch::channel(false);
+        let mut serving = pin!(serve(Shutdown::new(stopping)));
         let mut stop = pin!(stop);
         // A server that cannot begin says so at once.
         let began = poll_fn(|context| Poll::Ready(serving.as_mut().poll(context))).await;
@@ -135,7 +135,7 @@ impl Generation {
         }
         // The sockets are closed, and their files removed, before the work is finished: the next client is refused.
         drop(self);
-        tells.send_replace(true);
+        stop_sender.send_replace(true);
         serving.await.map_err(ServeError::Server)?;
         ending
     }

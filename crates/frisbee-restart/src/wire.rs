@@ -47,11 +47,11 @@ impl Wire {
         if !descriptors.is_empty() {
             let send = || {
                 let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
-                let mut beside = SendAncillaryBuffer::new(&mut space);
-                if !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+                let mut ancillary = SendAncillaryBuffer::new(&mut space);
+                if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"));
                 }
-                Ok(rustix::net::sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut beside, SendFlags::empty())?)
+                Ok(rustix::net::sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::empty())?)
             };
             sent = self.socket.async_io(Interest::WRITABLE, send).await?;
         }
@@ -88,9 +88,9 @@ impl Wire {
         let (socket, descriptors) = (&self.socket, &mut self.descriptors);
         let read = || {
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
-            let mut beside = RecvAncillaryBuffer::new(&mut space);
-            let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, FLAGS)?;
-            for message in beside.drain() {
+            let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+            let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, FLAGS)?;
+            for message in ancillary.drain() {
                 if let RecvAncillaryMessage::ScmRights(received) = message {
                     descriptors.extend(received);
                 }

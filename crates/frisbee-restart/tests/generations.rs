@@ -113,16 +113,16 @@ async fn queued_connections_are_served_by_the_successor() {
     let mut first = folder.generation().await;
     let address = first.tcp("numbers", "127.0.0.1:0").await.expect("it can be bound").local_addr().expect("it is");
     first.ready().await.expect("there is none before");
-    let mut waiting = TcpStream::connect(address).await.expect("the queue has room");
+    let mut queued = TcpStream::connect(address).await.expect("the queue has room");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
     timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
-    assert_eq!(timeout(PATIENCE, waiting.read_u8()).await.expect("it answers").expect("it is not reset"), 2);
+    assert_eq!(timeout(PATIENCE, queued.read_u8()).await.expect("it answers").expect("it is not reset"), 2);
     second.stop().await;
 }
 
 #[tokio::test]
-async fn a_successor_that_ends_before_it_is_ready_changes_nothing() {
+async fn successor_exit_before_ready_changes_nothing() {
     let folder = Folder::new();
     let serving = serve(folder.generation().await, 0).await;
     for _ in 0..3 {
@@ -139,7 +139,7 @@ async fn a_successor_that_ends_before_it_is_ready_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_successor_that_is_not_ready_in_time_is_refused_and_told_so() {
+async fn late_successor_is_refused_and_notified() {
     let folder = Folder::new();
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));
     let serving = serve(restart.take_over().await.expect("the folder is writable"), 0).await;
@@ -185,15 +185,15 @@ async fn a_second_successor_is_refused_while_the_first_is_at_work() {
 #[tokio::test]
 async fn of_processes_that_begin_at_once_one_is_first() {
     let folder = Folder::new();
-    let all_have_begun = Arc::new(Barrier::new(8));
+    let all_started = Arc::new(Barrier::new(8));
     let begin = || {
-        let (restart, all_have_begun) = (folder.restart(), all_have_begun.clone());
+        let (restart, all_started) = (folder.restart(), all_started.clone());
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be made");
             runtime.block_on(async {
                 // The first does not serve, so the others get no answer.
                 let found = timeout(Duration::from_millis(200), restart.take_over()).await;
-                all_have_begun.wait();
+                all_started.wait();
                 matches!(found, Ok(Ok(generation)) if generation.is_first())
             })
         })

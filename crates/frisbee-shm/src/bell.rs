@@ -22,7 +22,7 @@ use tokio::io::unix::AsyncFd;
 
 /// After how many bells those that have been heard are taken out of the pipe. Each wakes by itself, so there is no need
 /// to do it every time; a pipe of one page has room for 4096.
-const TAKEN_OUT_AFTER: u32 = 32;
+const DRAINED_AFTER: u32 = 32;
 
 /// The size of a pipe: the least, since the pages that the pipes of a user may have are counted.
 const PIPE: usize = 4096;
@@ -32,7 +32,7 @@ const PIPE: usize = 4096;
 pub(crate) struct Bells {
     own: AsyncFd<OwnedFd>,
     peer: OwnedFd,
-    heard: u32,
+    signals_read: u32,
 }
 
 impl Bells {
@@ -41,7 +41,7 @@ impl Bells {
     /// # Panics
     /// Outside of a tokio runtime.
     pub(crate) fn open(own: &OwnedFd, peer: &OwnedFd) -> io::Result<Self> {
-        Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
+        Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, signals_read: 0 })
     }
 
     /// Moves the own bell to the current runtime. Rings of the interval are received there.
@@ -61,12 +61,12 @@ impl Bells {
     }
 
     /// Ready if the bell has rung since it was last heard; otherwise the task is woken when it does.
-    pub(crate) fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_signalled(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut ready = std::task::ready!(self.own.poll_read_ready(context))?;
         ready.clear_ready();
-        self.heard += 1;
-        if self.heard == TAKEN_OUT_AFTER {
-            self.heard = 0;
+        self.signals_read += 1;
+        if self.signals_read == DRAINED_AFTER {
+            self.signals_read = 0;
             take_out(self.own.get_ref());
         }
         Poll::Ready(Ok(()))
@@ -125,9 +125,9 @@ mod tests {
         let rings = Bells::open(&there, &here).expect("there is /proc");
         for _ in 0..10_000 {
             rings.ring().expect("the pipe is open");
-            std::future::poll_fn(|context| listens.poll_heard(context)).await.expect("the pipe is open");
+            std::future::poll_fn(|context| listens.poll_signalled(context)).await.expect("the pipe is open");
         }
-        assert!(listens.poll_heard(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(listens.poll_signalled(&mut Context::from_waker(Waker::noop())).is_pending());
     }
 
     #[tokio::test]

@@ -181,14 +181,14 @@ impl BlockingShared {
         if into.is_empty() {
             return Ok(0);
         }
-        let (mut into, mut begun) = (ReadBuf::new(into), None);
+        let (mut into, mut started) = (ReadBuf::new(into), None);
         loop {
             // Bytes that were written before the end are in the ring by now.
             let is_over = self.exchange.is_over();
             if self.exchange.read(&self.line, &mut into)? || is_over {
                 return Ok(into.filled().len());
             }
-            self.wait(WaitEvent::Data, &mut begun)?;
+            self.wait(WaitEvent::Data, &mut started)?;
         }
     }
 
@@ -196,7 +196,7 @@ impl BlockingShared {
         if from.iter().all(|slice| slice.is_empty()) {
             return Ok(0);
         }
-        let mut begun = None;
+        let mut started = None;
         loop {
             if self.exchange.is_closed() {
                 return Err(io::ErrorKind::BrokenPipe.into());
@@ -205,20 +205,20 @@ impl BlockingShared {
             if written > 0 {
                 return Ok(written);
             }
-            self.wait(WaitEvent::Room, &mut begun)?;
+            self.wait(WaitEvent::Room, &mut started)?;
         }
     }
 
-    /// Returns when there may be bytes or room. `begun` is the time of the first call.
-    fn wait(&mut self, wait: WaitEvent, begun: &mut Option<Instant>) -> io::Result<()> {
-        let begun = *begun.get_or_insert_with(Instant::now);
-        if !self.spin.is_zero() && self.spin(wait, begun)? {
+    /// Returns when there may be bytes or room. `started` is the time of the first call.
+    fn wait(&mut self, wait: WaitEvent, started: &mut Option<Instant>) -> io::Result<()> {
+        let started = *started.get_or_insert_with(Instant::now);
+        if !self.spin.is_zero() && self.spin(wait, started)? {
             return Ok(());
         }
         if !self.exchange.may_sleep(wait) {
             return Ok(());
         }
-        let left = self.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+        let left = self.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -226,9 +226,9 @@ impl BlockingShared {
     }
 
     /// Polls the memory; `false` if there is nothing until the time for it is over.
-    fn spin(&mut self, wait: WaitEvent, begun: Instant) -> io::Result<bool> {
+    fn spin(&mut self, wait: WaitEvent, started: Instant) -> io::Result<bool> {
         let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
-        let mut looked = begun;
+        let mut looked = started;
         loop {
             for _ in 0..LOOKS {
                 if self.exchange.is_ready(wait) {
@@ -244,7 +244,7 @@ impl BlockingShared {
                     return Ok(true);
                 }
             }
-            if now.saturating_duration_since(begun) >= most {
+            if now.saturating_duration_since(started) >= most {
                 return Ok(false);
             }
         }

@@ -116,10 +116,10 @@ impl Connector {
     /// Offers over a socket, and connects to the path once more if its server does not know of offers.
     async fn offer(&self, socket: UnixStream, path: &Path) -> io::Result<Stream> {
         match timeout(ANSWER, answer(&socket, self.ring_max)).await {
-            Ok(Ok(Some((Message { says: OfferContent::Accepted, ring, .. }, descriptors)))) => {
+            Ok(Ok(Some((Message { content: OfferContent::Accepted, ring, .. }, descriptors)))) => {
                 self.settle(socket, ring, &descriptors).await
             }
-            Ok(Ok(Some((Message { says: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
+            Ok(Ok(Some((Message { content: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
             // It is no server that knows offers, or none that keeps its promises. It may close the connection even
             // before the offer is written.
             _ => UnixStream::connect(path).await.map(Stream::plain),
@@ -139,7 +139,7 @@ impl Connector {
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
             Ok(made) => {
-                offer::send(&socket, Message::new(OfferContent::Taken, 0), &[])?;
+                offer::send(&socket, Message::new(OfferContent::Confirmed, 0), &[])?;
                 Ok(Stream::shared(SharedStream::new(End::Client, made, socket, self.spin, None)))
             }
             Err(error) => {

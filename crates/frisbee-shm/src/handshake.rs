@@ -25,11 +25,11 @@ pub(crate) struct SharingServer {
     pub(crate) memory_max: usize,
     pub(crate) spin: Duration,
     /// Connections that share memory, and the most that all of them may take.
-    pub(crate) shared: Mutex<Taken>,
+    pub(crate) shared: Mutex<HandshakeState>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct HandshakeState {
     connections: usize,
     bytes: usize,
 }
@@ -49,11 +49,11 @@ const SHARE: usize = 16;
 impl Permit {
     /// For rings of at most so many bytes.
     fn take(host: &Arc<SharingServer>, ring_max: u32) -> Result<Self, Refusal> {
-        let mut taken = host.shared();
-        if taken.connections >= host.shared_max {
+        let mut state = host.shared();
+        if state.connections >= host.shared_max {
             return Err(Refusal::Full(host.shared_max));
         }
-        let share = host.memory_max.saturating_sub(taken.bytes) / SHARE;
+        let share = host.memory_max.saturating_sub(state.bytes) / SHARE;
         let mut ring_max = ring_max;
         while ring_max >= RING_MIN && most_of(ring_max) > share {
             ring_max /= 2;
@@ -61,18 +61,18 @@ impl Permit {
         if ring_max < RING_MIN {
             return Err(Refusal::Memory(host.memory_max));
         }
-        taken.connections += 1;
-        taken.bytes += most_of(ring_max);
-        drop(taken);
+        state.connections += 1;
+        state.bytes += most_of(ring_max);
+        drop(state);
         Ok(Self { host: host.clone(), ring_max })
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut taken = self.host.shared();
-        taken.connections -= 1;
-        taken.bytes -= most_of(self.ring_max);
+        let mut state = self.host.shared();
+        state.connections -= 1;
+        state.bytes -= most_of(self.ring_max);
     }
 }
 
@@ -83,7 +83,7 @@ fn most_of(ring_max: u32) -> usize {
 }
 
 impl SharingServer {
-    fn shared(&self) -> MutexGuard<'_, Taken> {
+    fn shared(&self) -> MutexGuard<'_, HandshakeState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -128,14 +128,14 @@ pub(crate) enum Decision {
 pub(crate) struct PendingConnection {
     socket: UnixStream,
     host: Arc<SharingServer>,
-    waiting: Wakers,
+    waiters: Wakers,
     /// The memory available to the client.
     made: Option<(HandshakeResult, Permit)>,
 }
 
 impl PendingConnection {
     pub(crate) fn new(socket: UnixStream, host: Arc<SharingServer>) -> Self {
-        Self { socket, host, waiting: Wakers::default(), made: None }
+        Self { socket, host, waiters: Wakers::default(), made: None }
     }
 
     pub(crate) fn socket(&self) -> &UnixStream {
@@ -163,7 +163,7 @@ impl PendingConnection {
     /// Ready when the client has decided. A server that writes first decides itself: its client waits for that, and so
     /// does not offer.
     pub(crate) fn poll(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<Decision>> {
-        let waker = self.waiting.enter(wait, context.waker()).clone();
+        let waker = self.waiters.enter(wait, context.waker()).clone();
         let mut context = Context::from_waker(&waker);
         loop {
             if self.socket.poll_read_ready(&mut context)?.is_pending() {
@@ -186,8 +186,8 @@ impl PendingConnection {
     /// Answers the client's message. `None` if more of it has to arrive.
     fn handle(&mut self, message: Option<Message>) -> io::Result<Option<Decision>> {
         if self.made.is_some() {
-            return match message.map(|message| message.says) {
-                Some(OfferContent::Taken) => Ok(Some(Decision::Shared)),
+            return match message.map(|message| message.content) {
+                Some(OfferContent::Confirmed) => Ok(Some(Decision::Shared)),
                 Some(OfferContent::Declined) => {
                     self.made = None;
                     Ok(Some(Decision::Plain))
@@ -195,7 +195,7 @@ impl PendingConnection {
                 _ => Err(Violation::Handshake.into()),
             };
         }
-        let Some(message) = message.filter(|message| message.says == OfferContent::Offer) else {
+        let Some(message) = message.filter(|message| message.content == OfferContent::Offer) else {
             return Ok(Some(Decision::Plain));
         };
         // It has only been looked at so far.
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(decision, Decision::Plain);
         client.readable().await.expect("it is open");
         let answer = offer::take(&client).expect("it is open").expect("it is a message");
-        assert_eq!(answer.says, OfferContent::Refused);
+        assert_eq!(answer.content, OfferContent::Refused);
         assert_eq!(host.shared().connections, 0);
     }
 

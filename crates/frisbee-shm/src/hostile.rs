@@ -2,7 +2,7 @@
 //!
 //! It agrees on memory as a client does, and then writes to it, rings and talks as its owner likes. It needs no runtime.
 
-use crate::memory::{End, HEAD, Memory, Place, SMALL, Word};
+use crate::memory::{End, HEAD, Memory, RingRegion, SMALL, Word};
 use crate::offer::{self, Message, OfferContent};
 use crate::ring::{Change, Reader, Writer};
 use std::io::{self, Write};
@@ -73,7 +73,7 @@ impl Peer {
         let (Message { ring: ring_max, .. }, descriptors) = answer.ok_or_else(refused)?;
         let [file, _, bell] = &*descriptors else { return Err(refused()) };
         let head = Memory::map(file, HEAD)?;
-        offer::send(&socket, Message::new(OfferContent::Taken, 0), &[])?;
+        offer::send(&socket, Message::new(OfferContent::Confirmed, 0), &[])?;
         Ok(Self { head, ring_max, bell: crate::bell::reopen(bell)?, socket })
     }
 
@@ -96,7 +96,7 @@ impl Peer {
     /// in it.
     pub fn scribble(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
-        self.head.store(Place::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
+        self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
     }
 
     /// The size of a small ring.
@@ -133,7 +133,7 @@ impl Peer {
     pub fn take_ring(&self) -> io::Result<Option<u32>> {
         match offer::take_with_descriptors(&self.socket) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            taken => Ok(taken?.map(|(message, _)| message.ring)),
+            received => Ok(received?.map(|(message, _)| message.ring)),
         }
     }
 
@@ -179,7 +179,7 @@ pub fn script(bytes: &[u8]) {
         match kind % 7 {
             0 => head.word(End::Client, Word::Written).store(value, Ordering::Release),
             1 => head.word(End::Client, Word::Read).store(value, Ordering::Release),
-            2 => head.store(Place::small(End::Client), value, &buffer[..length % SMALL as usize]),
+            2 => head.store(RingRegion::small(End::Client), value, &buffer[..length % SMALL as usize]),
             3 => write(&mut writer, &head, &buffer[..length], now),
             4 => {
                 // It is sent a ring of the size that it says, or none.

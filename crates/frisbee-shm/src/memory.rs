@@ -55,7 +55,7 @@ impl End {
     }
 }
 
-/// A word of an end's block, by its place. The flags are cleared by the peer as well.
+/// A word of an end's block, by its index. The flags are cleared by the peer as well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
     /// How many bytes the end has written to its ring, modulo 2³².
@@ -80,14 +80,14 @@ pub(crate) struct Memory {
     len: u32,
 }
 
-/// The place of a ring in memory; its size is a power of two.
+/// The region of a ring in memory; its size is a power of two.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RingRegion {
     offset: u32,
     size: u32,
 }
 
-impl Place {
+impl RingRegion {
     /// The small ring of an end, in the head.
     pub(crate) fn small(end: End) -> Self {
         const { assert!(2 * BLOCK <= SMALL as usize && 3 * SMALL <= HEAD) };
@@ -129,7 +129,7 @@ impl Memory {
             return Err(unfit("its length differs from the announced one"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the place, so no existing mapping is replaced. All of it is backed by pages of the
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced. All of it is backed by pages of the
         // file, for as long as it is mapped: the seals have been verified, and cannot be taken back.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), len as usize, protection, MapFlags::SHARED, file.as_fd(), 0)? };
@@ -142,43 +142,43 @@ impl Memory {
     }
 
     /// All of it, as one ring.
-    pub(crate) fn whole(&self) -> Place {
-        Place { offset: 0, size: self.len }
+    pub(crate) fn whole(&self) -> RingRegion {
+        RingRegion { offset: 0, size: self.len }
     }
 
     pub(crate) fn word(&self, end: End, word: Word) -> &AtomicU32 {
-        let place = end as usize * BLOCK + word as usize * size_of::<u32>();
+        let address = end as usize * BLOCK + word as usize * size_of::<u32>();
         const { assert!((Word::Ring as usize + 1) * size_of::<u32>() <= BLOCK && 2 * BLOCK <= HEAD as usize) };
-        // SAFETY: the place lies within the first page, as asserted for the last one, and all memory has that. It is
+        // SAFETY: the address lies within the first page, as asserted for the last one, and all memory has that. It is
         // aligned, since the map begins with a page. The map lives as long as the reference, and this process accesses it
         // by atomic operations alone.
-        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(place).cast()) }
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(address).cast()) }
     }
 
     /// Copies bytes to a ring, from a position on. At most as many as the ring has. The caller knows that the other end
     /// does not read them; an end that does reads bytes of some age.
-    pub(crate) fn store(&self, ring: Place, position: u32, from: &[u8]) {
+    pub(crate) fn store(&self, ring: RingRegion, position: u32, from: &[u8]) {
         assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
-        let (start, place, first) = self.place(ring, position, from.len());
+        let (start, address, first) = self.address(ring, position, from.len());
         let (before, behind) = from.split_at(first);
-        // SAFETY: `place` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
+        // SAFETY: `address` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
         // them.
         unsafe {
-            store(before.as_ptr(), place.as_ptr(), before.len());
+            store(before.as_ptr(), address.as_ptr(), before.len());
             store(behind.as_ptr(), start.as_ptr(), behind.len());
         }
     }
 
     /// Copies so many bytes out of a ring, from a position on, and no more than there is room for.
-    pub(crate) fn load(&self, ring: Place, position: u32, count: usize, into: &mut ReadBuf<'_>) {
+    pub(crate) fn load(&self, ring: RingRegion, position: u32, count: usize, into: &mut ReadBuf<'_>) {
         let count = count.min(into.remaining()).min(ring.size as usize);
-        let (start, place, first) = self.place(ring, position, count);
+        let (start, address, first) = self.address(ring, position, count);
         // SAFETY: only initialised bytes are written to it.
         let target = unsafe { into.unfilled_mut() }.as_mut_ptr().cast::<u8>();
-        // SAFETY: `place` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
+        // SAFETY: `address` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
         // them. The target has room for `count`, and is memory of this process that is borrowed mutably.
         unsafe {
-            load(place.as_ptr(), target, first);
+            load(address.as_ptr(), target, first);
             load(start.as_ptr(), target.add(first), count - first);
         }
         // SAFETY: the first `count` bytes have been written above.
@@ -188,15 +188,15 @@ impl Memory {
 
     /// The start of a ring, the address of a position in it, and how many of `count` bytes, at most the size of the
     /// ring, fit before the ring wraps.
-    fn place(&self, ring: Place, position: u32, count: usize) -> (NonNull<u8>, NonNull<u8>, usize) {
+    fn address(&self, ring: RingRegion, position: u32, count: usize) -> (NonNull<u8>, NonNull<u8>, usize) {
         assert!(u64::from(ring.offset) + u64::from(ring.size) <= u64::from(self.len), "{ring:?} in {} bytes", self.len);
         let offset = (position & (ring.size - 1)) as usize;
         // SAFETY: the whole ring lies within the map, as asserted, and the offset is less than its size.
-        let (start, place) = unsafe {
+        let (start, address) = unsafe {
             let start = self.start.add(ring.offset as usize);
             (start, start.add(offset))
         };
-        (start, place, count.min(ring.size as usize - offset))
+        (start, address, count.min(ring.size as usize - offset))
     }
 }
 
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use std::mem::MaybeUninit;
 
-    fn bytes_at(memory: &Memory, ring: Place, position: u32, count: usize) -> Vec<u8> {
+    fn bytes_at(memory: &Memory, ring: RingRegion, position: u32, count: usize) -> Vec<u8> {
         let mut space = vec![MaybeUninit::uninit(); count];
         let mut into = ReadBuf::uninit(&mut space);
         memory.load(ring, position, count, &mut into);
@@ -351,7 +351,7 @@ mod tests {
         let (memory, file) = Memory::create(4096).expect("there is memory");
         let other = Memory::map(&file, 4096).expect("it was made just now");
         let data: Vec<u8> = (0..=255).collect();
-        for ring in [Place::small(End::Server), memory.whole()] {
+        for ring in [RingRegion::small(End::Server), memory.whole()] {
             for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
                 for count in (0..40).chain(60..70).chain(120..140).chain([256]) {
                     memory.store(ring, position, &data[..count]);
@@ -364,8 +364,8 @@ mod tests {
     #[test]
     fn writing_to_a_small_ring_changes_nothing_else_in_the_head() {
         let (memory, _) = Memory::create(HEAD).expect("there is memory");
-        memory.store(Place::small(End::Client), 500, &[1; SMALL as usize]);
-        memory.store(Place::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);
+        memory.store(RingRegion::small(End::Client), 500, &[1; SMALL as usize]);
+        memory.store(RingRegion::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);
         let bytes = bytes_at(&memory, memory.whole(), 0, HEAD as usize);
         let small = SMALL as usize;
         let expected = [vec![0; small], vec![1; small], vec![2; small], vec![0; small]].concat();
@@ -376,7 +376,7 @@ mod tests {
     #[should_panic = "in 4096 bytes"]
     fn a_ring_that_does_not_lie_in_the_memory_is_not_written() {
         let (memory, _) = Memory::create(HEAD).expect("there is memory");
-        memory.store(Place { offset: SMALL, size: HEAD }, 0, &[1]);
+        memory.store(RingRegion { offset: SMALL, size: HEAD }, 0, &[1]);
     }
 
     #[test]

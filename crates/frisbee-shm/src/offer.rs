@@ -44,7 +44,7 @@ pub(crate) const DESCRIPTORS: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) version: u16,
-    pub(crate) says: OfferContent,
+    pub(crate) content: OfferContent,
     pub(crate) ring: u32,
 }
 
@@ -54,21 +54,21 @@ pub(crate) enum OfferContent {
     Offer = 1,
     Accepted = 2,
     Refused = 3,
-    Taken = 4,
+    Confirmed = 4,
     Declined = 5,
     Ring = 6,
 }
 
 impl Message {
-    pub(crate) fn new(says: OfferContent, ring: u32) -> Self {
-        Self { version: VERSION, says, ring }
+    pub(crate) fn new(content: OfferContent, ring: u32) -> Self {
+        Self { version: VERSION, content, ring }
     }
 
     pub(crate) fn encode(self) -> [u8; LEN] {
         let mut bytes = [0; LEN];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&self.version.to_be_bytes());
-        bytes[10..12].copy_from_slice(&(self.says as u16).to_be_bytes());
+        bytes[10..12].copy_from_slice(&(self.content as u16).to_be_bytes());
         bytes[12..].copy_from_slice(&self.ring.to_be_bytes());
         bytes
     }
@@ -79,18 +79,18 @@ impl Message {
         if *magic != MAGIC {
             return None;
         }
-        let says = [
+        let content = [
             OfferContent::Offer,
             OfferContent::Accepted,
             OfferContent::Refused,
-            OfferContent::Taken,
+            OfferContent::Confirmed,
             OfferContent::Declined,
             OfferContent::Ring,
         ];
-        let said = u16::from_be_bytes([*s0, *s1]);
-        let says = says.into_iter().find(|says| *says as u16 == said)?;
+        let code = u16::from_be_bytes([*s0, *s1]);
+        let content = content.into_iter().find(|content| *content as u16 == code)?;
         let ring = u32::from_be_bytes([*r0, *r1, *r2, *r3]);
-        Some(Self { version: u16::from_be_bytes([*v0, *v1]), says, ring })
+        Some(Self { version: u16::from_be_bytes([*v0, *v1]), content, ring })
     }
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
 pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Received)>> {
     let mut bytes = [0; LEN];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
-    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-    let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, flags)?;
+    let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)?;
     let mut descriptors = Received::default();
-    for message in beside.drain() {
+    for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(received) = message {
             descriptors.0.extend(received);
         }
@@ -131,12 +131,12 @@ pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Mes
 /// Sends a message, which has to go as a whole; there is room for it, since nothing but such messages has been sent.
 pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
-    let mut beside = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"));
     }
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&message.encode())], &mut beside, flags)?;
+    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&message.encode())], &mut ancillary, flags)?;
     if sent == LEN { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
@@ -165,10 +165,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decoded_messages_are_encoded_alike(magic: bool, mut bytes: [u8; LEN], says in 0..8_u8) {
+        fn decoded_messages_are_encoded_alike(magic: bool, mut bytes: [u8; LEN], content in 0..8_u8) {
             if magic {
                 bytes[..8].copy_from_slice(&MAGIC);
-                bytes[10..12].copy_from_slice(&[0, says]);
+                bytes[10..12].copy_from_slice(&[0, content]);
             }
             if let Some(message) = Message::decode(&bytes) {
                 prop_assert_eq!(message.encode(), bytes);

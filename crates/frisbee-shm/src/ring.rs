@@ -26,7 +26,7 @@
 //! file of the maximum size would keep its pages as long as the connection: punching holes waits for a lock of the file, which a
 //! hostile writer can hold forever. A writer replaces its ring only while it is empty, so no byte moves.
 
-use crate::memory::{End, Memory, Place, SMALL, Word};
+use crate::memory::{End, Memory, RingRegion, SMALL, Word};
 use std::fmt;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -206,7 +206,7 @@ impl Writer {
         if let Some(from) = from.get(..count).filter(|from| !from.is_empty()) {
             match &self.large {
                 Some(large) => large.store(large.whole(), self.written, from),
-                None => head.store(Place::small(self.end), self.written, from),
+                None => head.store(RingRegion::small(self.end), self.written, from),
             }
             self.written = self.written.wrapping_add(count as u32);
             self.unread = used + count as u32;
@@ -307,7 +307,7 @@ impl Reader {
         if count > 0 {
             match &self.large {
                 Some(large) => large.load(large.whole(), self.read, count, into),
-                None => head.load(Place::small(self.from), self.read, count, into),
+                None => head.load(RingRegion::small(self.from), self.read, count, into),
             }
             self.available -= count as u32;
             self.read = self.read.wrapping_add(count as u32);

@@ -27,7 +27,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
 #[cold]
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {
-        Ok(Some((Message { says: OfferContent::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
+        Ok(Some((Message { content: OfferContent::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
             // Further descriptors are closed.
             let file = descriptors.first().ok_or_else(|| io::Error::other("the peer's ring has no descriptor"))?;
             Memory::map(file, ring).map(Some)

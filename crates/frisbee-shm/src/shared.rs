@@ -42,7 +42,7 @@ pub(crate) struct HandshakeResult {
 pub(crate) struct SharedStream {
     exchange: Exchange,
     line: Line,
-    waiting: Wakers,
+    waiters: Wakers,
     spin: Spin,
     /// Held until the connection is dropped.
     permit: Option<Permit>,
@@ -93,7 +93,7 @@ impl SharedStream {
         Self {
             exchange: Exchange::new(end, head, ring_max),
             line: Line { bells, socket },
-            waiting: Wakers::default(),
+            waiters: Wakers::default(),
             spin: Spin { most: spin, since: None },
             permit,
         }
@@ -161,7 +161,7 @@ impl SharedStream {
     }
 
     fn progressed(&mut self, wait: WaitEvent) {
-        self.waiting.leave(wait);
+        self.waiters.leave(wait);
         self.spin.since = None;
     }
 
@@ -180,8 +180,8 @@ impl SharedStream {
     /// Ready after a bell or the end of the socket; otherwise the task is woken by them.
     fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
-        let mut context = Context::from_waker(self.waiting.enter(wait, context.waker()));
-        if line.bells.poll_heard(&mut context)?.is_ready() {
+        let mut context = Context::from_waker(self.waiters.enter(wait, context.waker()));
+        if line.bells.poll_signalled(&mut context)?.is_ready() {
             exchange.handle_bell()?;
             return Ok(Poll::Ready(()));
         }

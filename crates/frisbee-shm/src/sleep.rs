@@ -94,7 +94,7 @@ mod models {
         loom::model(|| {
             let shared = Shared::new();
             let publishing = publisher(&shared, 2);
-            let mut heard = 0;
+            let mut rung_before = 0;
             loop {
                 let seen = shared.published.load(Ordering::Acquire);
                 if seen == 2 {
@@ -104,10 +104,10 @@ mod models {
                 // by the model.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
                     let mut rung = shared.rung.lock().expect("no task panics");
-                    while *rung == heard {
+                    while *rung == rung_before {
                         rung = shared.bell.wait(rung).expect("no task panics");
                     }
-                    heard = *rung;
+                    rung_before = *rung;
                 }
             }
             publishing.join().expect("it does not panic");

@@ -78,23 +78,23 @@ mod tests {
     fn two_tasks_are_both_woken_and_one_that_has_left_is_not() {
         let (reads, writes) = (Arc::new(Counted::default()), Arc::new(Counted::default()));
         let count = || (reads.0.load(Ordering::Relaxed), writes.0.load(Ordering::Relaxed));
-        let mut waiting = Wakers::default();
-        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
+        let mut wakers = Wakers::default();
+        wakers.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (1, 0));
-        waiting.enter(WaitEvent::Room, &writes.clone().into()).wake_by_ref();
+        wakers.enter(WaitEvent::Room, &writes.clone().into()).wake_by_ref();
         assert_eq!(count(), (2, 1));
-        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
+        wakers.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (3, 2));
-        waiting.leave(WaitEvent::Room);
-        waiting.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
+        wakers.leave(WaitEvent::Room);
+        wakers.enter(WaitEvent::Data, &reads.clone().into()).wake_by_ref();
         assert_eq!(count(), (4, 2));
     }
 
     #[test]
     fn a_task_that_does_both_is_woken_by_its_own_waker() {
         let task = Waker::from(Arc::new(Counted::default()));
-        let mut waiting = Wakers::default();
-        waiting.enter(WaitEvent::Data, &task);
-        assert!(waiting.enter(WaitEvent::Room, &task).will_wake(&task));
+        let mut wakers = Wakers::default();
+        wakers.enter(WaitEvent::Data, &task);
+        assert!(wakers.enter(WaitEvent::Room, &task).will_wake(&task));
     }
 }

@@ -59,10 +59,10 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
             io::Result::Ok(server)
         });
         for length in lengths {
-            let (sent, mut heard) = (numbered(length), vec![0; length]);
+            let (sent, mut received) = (numbered(length), vec![0; length]);
             client.write_all(&sent).expect("the peer is there");
-            client.read_exact(&mut heard).expect("the peer is there");
-            assert!(sent == heard, "{length} bytes are others");
+            client.read_exact(&mut received).expect("the peer is there");
+            assert!(sent == received, "{length} bytes are others");
         }
         drop(echoing.join().expect("it does not panic").expect("the peer is there"));
         assert_eq!(client.read(&mut [0]).expect("it is the end"), 0);
@@ -87,9 +87,9 @@ fn thread_reads_all_bytes_of_a_task_before_the_end() {
             client.write(&[0]).expect_err("it has said that it writes no more").kind(),
             io::ErrorKind::BrokenPipe
         );
-        let mut heard = Vec::new();
-        client.read_to_end(&mut heard).expect("the peer ends in order");
-        assert!(heard == [&[7; 47][..], &numbered(100_000)].concat());
+        let mut received = Vec::new();
+        client.read_to_end(&mut received).expect("the peer ends in order");
+        assert!(received == [&[7; 47][..], &numbered(100_000)].concat());
     }
 }
 
@@ -97,9 +97,9 @@ fn thread_reads_all_bytes_of_a_task_before_the_end() {
 fn a_thread_that_waits_learns_that_its_peer_is_gone() {
     for spin in SPINS {
         let (mut client, server) = blocking_pair(spin);
-        let waiting = std::thread::spawn(move || client.read(&mut [0]));
+        let reader = std::thread::spawn(move || client.read(&mut [0]));
         drop(server);
-        assert_eq!(waiting.join().expect("it does not panic").expect("it is the end"), 0);
+        assert_eq!(reader.join().expect("it does not panic").expect("it is the end"), 0);
 
         let (mut client, server) = blocking_pair(spin);
         let writing = std::thread::spawn(move || client.write_all(&vec![0; 64 << 20]));
@@ -122,9 +122,9 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
             assert_eq!(client.read(&mut [0; 9]).expect_err("nothing comes").kind(), io::ErrorKind::TimedOut);
         }
         server.write_all(b"late").expect("the peer is there");
-        let mut heard = [0; 9];
-        assert_eq!(client.read(&mut heard).expect("it is there"), 4);
-        assert_eq!(heard[..4], *b"late");
+        let mut received = [0; 9];
+        assert_eq!(client.read(&mut received).expect("it is there"), 4);
+        assert_eq!(received[..4], *b"late");
         // No reader is left, so there is no room at last.
         let error = client.write_all(&vec![0; 64 << 20]).expect_err("the reader is gone");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -150,9 +150,9 @@ fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     let client = client.as_mut().expect("the server listens");
     assert!(!client.is_shared());
     client.write_all(b"ping").expect("the peer is there");
-    let mut heard = [0; 4];
-    client.read_exact(&mut heard).expect("the peer is there");
-    assert_eq!(heard, *b"ping");
+    let mut received = [0; 4];
+    client.read_exact(&mut received).expect("the peer is there");
+    assert_eq!(received, *b"ping");
     drop(echoing.join().expect("it does not panic"));
-    assert_eq!(client.read(&mut heard).expect("it is the end"), 0);
+    assert_eq!(client.read(&mut received).expect("it is the end"), 0);
 }

@@ -5,7 +5,7 @@ use frisbee_shm::{Listener, Stream, connect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The open descriptors, and the maps of shared memory.
-fn held() -> (usize, usize) {
+fn open_descriptors() -> (usize, usize) {
     let descriptors = std::fs::read_dir("/proc/self/fd").expect("there is /proc").count();
     let maps = std::fs::read_to_string("/proc/self/maps").expect("there is /proc");
     (descriptors, maps.lines().filter(|line| line.contains("frisbee-shm")).count())
@@ -36,28 +36,28 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     let path = folder.path().join("socket");
     let listener = Listener::bind(&path).expect("the path is free");
     drop(pair(&listener, &path).await);
-    let before = held();
+    let before = open_descriptors();
     assert_eq!(before.1, 0, "maps");
     let mut open = Vec::new();
     for _ in 0..50 {
         open.push(pair(&listener, &path).await);
     }
     assert!(open.iter().all(|(client, server)| client.is_shared() && server.is_shared()));
-    assert_eq!(held(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
+    assert_eq!(open_descriptors(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
     drop(open);
-    assert_eq!(held(), before);
+    assert_eq!(open_descriptors(), before);
     // One whose rings have grown, and the ring of the client has not been received.
     let (mut client, mut server) = pair(&listener, &path).await;
     server.write_all(&[7; 300_000]).await.expect("there is room");
     client.read_exact(&mut [0; 300_000]).await.expect("they have been written");
     client.write_all(&[7; 300_000]).await.expect("there is room");
-    let (descriptors, maps) = held();
+    let (descriptors, maps) = open_descriptors();
     assert_eq!((descriptors, maps), (before.0 + 2 * 3, 2 + 3), "the ring that both have, and the one on its way");
     drop((client, server));
-    assert_eq!(held(), before);
+    assert_eq!(open_descriptors(), before);
     // One that ends before anything is agreed on.
     drop(tokio::net::UnixStream::connect(&path).await);
     let error = listener.accept().await.expect("a client has connected").read(&mut [0]).await;
     assert_eq!(error.expect("input ends"), 0);
-    assert_eq!(held(), before);
+    assert_eq!(open_descriptors(), before);
 }

@@ -14,9 +14,9 @@ use tokio::time::timeout;
 /// A limit for what takes no time, on a machine that has other things to do.
 const LONG: Duration = Duration::from_secs(60);
 
-struct Place(TempDir);
+struct Directory(TempDir);
 
-impl Place {
+impl Directory {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("there is room for a folder"))
     }
@@ -45,11 +45,11 @@ async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<S
 async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: impl AsyncRead + AsyncWrite + Unpin) {
     let exchange = async {
         client.write_all(b"ping").await?;
-        let mut heard = [0; 4];
-        server.read_exact(&mut heard).await?;
-        server.write_all(&heard).await?;
-        client.read_exact(&mut heard).await?;
-        assert_eq!(heard, *b"ping");
+        let mut received = [0; 4];
+        server.read_exact(&mut received).await?;
+        server.write_all(&received).await?;
+        client.read_exact(&mut received).await?;
+        assert_eq!(received, *b"ping");
         io::Result::Ok(())
     };
     timeout(LONG, exchange).await.expect("both ends continue").expect("both ends are open");
@@ -57,9 +57,9 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
 
 #[tokio::test]
 async fn both_ends_share_memory_and_bytes_go_both_ways() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
-    let (client, server) = pair(&listener, connect(place.path())).await;
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let (client, server) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared() && server.is_shared());
     let user = client.peer_credentials().expect("the system reports it").uid();
     assert_eq!(server.peer_credentials().expect("the system reports it").uid(), user);
@@ -95,10 +95,10 @@ async fn receive_numbered(mut from: impl AsyncRead + Unpin) -> io::Result<usize>
 
 async fn both_ways(ring: u32, spin: Duration) {
     const BYTES: usize = 3_000_000;
-    let place = Place::new();
-    let listener = Listener::builder().ring_max(ring).spin(spin).bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let listener = Listener::builder().ring_max(ring).spin(spin).bind(directory.path()).expect("the path is free");
     let connector = Connector::new().spin(spin);
-    let (client, server) = pair(&listener, connector.connect(place.path())).await;
+    let (client, server) = pair(&listener, connector.connect(directory.path())).await;
     let tasks = [client, server].map(|stream| {
         let (reads, writes) = tokio::io::split(stream);
         (tokio::spawn(receive_numbered(reads)), tokio::spawn(send_numbered(writes, BYTES)))
@@ -166,12 +166,12 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
     let seconds = std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("a number of seconds"));
     let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
     let bytes: Arc<[u8]> = unlike_bytes().into();
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
     let (mut connections, mut running) = (0, tokio::task::JoinSet::new());
     while std::time::Instant::now() < until || !running.is_empty() {
         while running.len() < 32 && std::time::Instant::now() < until {
-            let (client, server) = pair(&listener, connect(place.path())).await;
+            let (client, server) = pair(&listener, connect(directory.path())).await;
             connections += 1;
             for (mut to, mut from) in [client, server].map(tokio::io::split).map(|(reads, writes)| (writes, reads)) {
                 let bytes = bytes.clone();
@@ -193,10 +193,10 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
 fn waiting_stream_goes_on_in_its_new_runtime() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
     for shared_max in [0, 1] {
-        let (place, first, second) = (Place::new(), runtime(), runtime());
+        let (directory, first, second) = (Directory::new(), runtime(), runtime());
         let (mut client, mut server) = first.block_on(async {
-            let listener = Listener::builder().shared_max(shared_max).bind(place.path()).expect("the path is free");
-            let (client, mut server) = pair(&listener, connect(place.path())).await;
+            let listener = Listener::builder().shared_max(shared_max).bind(directory.path()).expect("the path is free");
+            let (client, mut server) = pair(&listener, connect(directory.path())).await;
             tokio::select! {
                 biased;
                 read = server.read_u8() => panic!("nothing has been written: {read:?}"),
@@ -208,8 +208,8 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
         let answering = std::thread::spawn(move || {
             second.block_on(async {
                 server.move_here()?;
-                let heard = timeout(LONG, server.read_u8()).await.expect("it is woken here")?;
-                server.write_u8(heard + 1).await?;
+                let received = timeout(LONG, server.read_u8()).await.expect("it is woken here")?;
+                server.write_u8(received + 1).await?;
                 io::Result::Ok(server)
             })
         });
@@ -224,9 +224,9 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
 
 #[tokio::test]
 async fn bytes_written_before_a_drop_are_read_before_the_end() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
-    let (mut client, mut server) = pair(&listener, connect(place.path())).await;
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
     client.write_all(&[7; 60_000]).await.expect("there is room");
     drop(client);
     let mut received = Vec::new();
@@ -243,15 +243,15 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 
 #[tokio::test]
 async fn client_may_begin_with_more_bytes_than_fit() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
     let receiving = async {
         let mut server = listener.accept().await?;
         server.read_exact(&mut [0; 3000]).await?;
         io::Result::Ok(server)
     };
     let sending = async {
-        let mut client = connect(place.path()).await?;
+        let mut client = connect(directory.path()).await?;
         client.write_all(&[7; 3000]).await?;
         io::Result::Ok(client)
     };
@@ -262,127 +262,127 @@ async fn client_may_begin_with_more_bytes_than_fit() {
 
 #[tokio::test]
 async fn one_direction_can_end_before_the_other() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
-    let (mut client, mut server) = pair(&listener, connect(place.path())).await;
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
     client.write_all(b"the last").await.expect("there is room");
     client.shutdown().await.expect("it is open");
     assert_eq!(client.write(b"more").await.expect_err("it has been shut down").kind(), io::ErrorKind::BrokenPipe);
-    let mut heard = String::new();
-    timeout(LONG, server.read_to_string(&mut heard)).await.expect("input ends").expect("in order");
-    assert_eq!(heard, "the last");
+    let mut received = String::new();
+    timeout(LONG, server.read_to_string(&mut received)).await.expect("input ends").expect("in order");
+    assert_eq!(received, "the last");
     server.write_all(b"an answer").await.expect("the other direction is open");
     drop(server);
-    heard.clear();
-    timeout(LONG, client.read_to_string(&mut heard)).await.expect("input ends").expect("in order");
-    assert_eq!(heard, "an answer");
+    received.clear();
+    timeout(LONG, client.read_to_string(&mut received)).await.expect("input ends").expect("in order");
+    assert_eq!(received, "an answer");
 }
 
 #[tokio::test]
 async fn client_without_an_offer_is_served_over_the_socket() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
-    let client = UnixStream::connect(place.path()).await.expect("it listens");
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let client = UnixStream::connect(directory.path()).await.expect("it listens");
     let server = listener.accept().await.expect("a client connects");
     echo_once(client, server).await;
 }
 
 #[tokio::test]
 async fn a_server_that_writes_first_does_so_over_the_socket() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
-    let mut client = UnixStream::connect(place.path()).await.expect("it listens");
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
+    let mut client = UnixStream::connect(directory.path()).await.expect("it listens");
     let mut server = listener.accept().await.expect("a client connects");
     timeout(LONG, server.write_all(b"welcome")).await.expect("it does not wait").expect("the client is there");
-    let mut heard = [0; 7];
-    client.read_exact(&mut heard).await.expect("it has been written");
-    assert_eq!(heard, *b"welcome");
+    let mut received = [0; 7];
+    client.read_exact(&mut received).await.expect("it has been written");
+    assert_eq!(received, *b"welcome");
     assert!(!server.is_shared());
 }
 
 #[tokio::test]
 async fn full_server_uses_the_socket_until_memory_is_free() {
-    let place = Place::new();
-    let listener = Listener::builder().shared_max(1).bind(place.path()).expect("the path is free");
-    let first = pair(&listener, connect(place.path())).await;
+    let directory = Directory::new();
+    let listener = Listener::builder().shared_max(1).bind(directory.path()).expect("the path is free");
+    let first = pair(&listener, connect(directory.path())).await;
     assert!(first.0.is_shared() && first.1.is_shared());
-    let (client, server) = pair(&listener, connect(place.path())).await;
+    let (client, server) = pair(&listener, connect(directory.path())).await;
     assert!(!client.is_shared() && !server.is_shared());
     echo_once(client, server).await;
     drop(first);
-    let (client, _) = pair(&listener, connect(place.path())).await;
+    let (client, _) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared(), "the place of a connection that has ended is free");
 }
 
 #[tokio::test]
 async fn rings_are_no_larger_than_their_client_takes() {
-    let place = Place::new();
-    let listener = Listener::builder().ring_max(65_536).bind(place.path()).expect("the path is free");
-    let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(place.path())).await;
+    let directory = Directory::new();
+    let listener = Listener::builder().ring_max(65_536).bind(directory.path()).expect("the path is free");
+    let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(directory.path())).await;
     assert!(client.is_shared());
     assert_eq!(client.write(&[0; 65_536]).await.expect("there is room"), 4096);
 }
 
 #[tokio::test]
 async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
-    let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let old = UnixListener::bind(directory.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.read_exact(&mut [0; 16]).await?;
         drop(first);
         Ok::<_, io::Error>(old.accept().await?.0)
     });
-    let client = timeout(LONG, connect(place.path())).await.expect("it continues").expect("it connects again");
+    let client = timeout(LONG, connect(directory.path())).await.expect("it continues").expect("it connects again");
     assert!(!client.is_shared());
     echo_once(client, serving.await.expect("it does not panic").expect("it connects again")).await;
 }
 
 #[tokio::test]
 async fn a_server_that_answers_something_else_is_talked_to_plainly() {
-    let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let old = UnixListener::bind(directory.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
-    let client = timeout(LONG, connect(place.path())).await.expect("it continues").expect("it connects again");
+    let client = timeout(LONG, connect(directory.path())).await.expect("it continues").expect("it connects again");
     let (second, _first) = serving.await.expect("it does not panic").expect("it connects again");
     echo_once(client, second).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn silent_server_gets_a_plain_socket_after_a_second() {
-    let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let old = UnixListener::bind(directory.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let first = old.accept().await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
     let start = tokio::time::Instant::now();
-    let client = connect(place.path()).await.expect("it connects again");
+    let client = connect(directory.path()).await.expect("it connects again");
     assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
     serving.await.expect("it does not panic").expect("it connects again");
 }
 
 #[tokio::test]
 async fn socket_file_is_replaced_only_after_its_server_died() {
-    let place = Place::new();
-    drop(std::os::unix::net::UnixListener::bind(place.path()).expect("the path is free"));
-    let listener = Listener::bind(place.path()).expect("the listener is gone");
-    let error = Listener::bind(place.path()).expect_err("the path is in use");
+    let directory = Directory::new();
+    drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("the path is free"));
+    let listener = Listener::bind(directory.path()).expect("the listener is gone");
+    let error = Listener::bind(directory.path()).expect_err("the path is in use");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(listener);
-    assert!(!place.path().exists());
+    assert!(!directory.path().exists());
 }
 
 #[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
-    let place = Place::new();
-    let error = Listener::builder().ring_max(5000).bind(place.path()).expect_err("it is no power of two");
+    let directory = Directory::new();
+    let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("it is no power of two");
     assert_eq!(error.to_string(), "a ring of 5000 bytes is no power of two from 4096 to 16777216");
-    let error = Connector::new().ring_max(1).connect(place.path()).await.expect_err("it is too small");
+    let error = Connector::new().ring_max(1).connect(directory.path()).await.expect_err("it is too small");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
@@ -396,12 +396,12 @@ async fn child_that_writes_without_end() {
 
 #[tokio::test]
 async fn death_of_a_writing_process_is_noticed_at_once() {
-    let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("the path is free");
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("the path is free");
     let program = std::env::current_exe().expect("this process has a file");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "child_that_writes_without_end"])
-        .env("FRISBEE_SHM_CHILD", place.path())
+        .env("FRISBEE_SHM_CHILD", directory.path())
         .stdout(std::process::Stdio::null())
         .kill_on_drop(true)
         .spawn()

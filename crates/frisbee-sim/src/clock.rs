@@ -91,8 +91,8 @@ impl Rate {
 
     /// The time of the clock at a time of the world.
     fn time(&self, now: Duration) -> Duration {
-        let (begun, shown) = self.since;
-        shown + scaled(now.saturating_sub(begun), self.millionths(), MILLION, |nanos, of| nanos / of)
+        let (started, shown) = self.since;
+        shown + scaled(now.saturating_sub(started), self.millionths(), MILLION, |nanos, of| nanos / of)
     }
 
     pub(crate) fn set_drift(&mut self, now: Duration, drift: i64) {

@@ -15,8 +15,8 @@ pub(crate) fn of_test(test: Option<&str>) -> String {
     if let Some(test) = test {
         parts.push(format!("{test} -- --exact"));
         // An ignored test was selected, and has to be selected again.
-        let is_asked_for = env::args().any(|argument| argument == "--ignored" || argument == "--include-ignored");
-        parts.extend(is_asked_for.then(|| "--include-ignored".to_owned()));
+        let includes_ignored = env::args().any(|argument| argument == "--ignored" || argument == "--include-ignored");
+        parts.extend(includes_ignored.then(|| "--include-ignored".to_owned()));
     }
     parts.join(" ")
 }

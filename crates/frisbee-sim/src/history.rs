@@ -63,7 +63,7 @@ pub struct OperationId(usize);
 
 struct Entry<O, R> {
     operation: O,
-    begun: usize,
+    started: usize,
     /// `None` for an operation that is lost or under way.
     ended: Option<(usize, R)>,
     is_void: bool,
@@ -111,8 +111,8 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
     /// time, or never: this is the right record of a call that [may have run](frpc::Status::may_have_run).
     pub fn begin(&self, operation: O) -> OperationId {
         let mut record = self.0.lock();
-        let begun = record.moment();
-        record.entries.push(Entry { operation, begun, ended: None, is_void: false });
+        let started = record.moment();
+        record.entries.push(Entry { operation, started, ended: None, is_void: false });
         OperationId(record.entries.len() - 1)
     }
 
@@ -153,7 +153,7 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
     pub fn check_of<M: Model<Operation = O, Outcome = R>>(&self, model: &M, is_part: impl Fn(&O) -> bool) -> Verdict {
         let record = self.0.lock();
         let part: Vec<_> = record.entries.iter().filter(|entry| !entry.is_void && is_part(&entry.operation)).collect();
-        Search { model, part: &part, seen: HashSet::new(), farthest: None }.run()
+        Search { model, part: &part, visited: HashSet::new(), farthest: None }.run()
     }
 }
 
@@ -162,7 +162,7 @@ struct Search<'a, M: Model> {
     model: &'a M,
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
     /// Sets of operations with the object that they have made.
-    seen: HashSet<(Vec<u64>, M::State)>,
+    visited: HashSet<(Vec<u64>, M::State)>,
     /// The most operations that any order has explained, and those that could not be the next.
     farthest: Option<(usize, Vec<u64>)>,
 }
@@ -177,7 +177,7 @@ impl<M: Model> Search<'_, M> {
             if explained == certain {
                 return Verdict::Linearizable;
             }
-            if self.seen.len() >= CONFIGURATIONS_MAX {
+            if self.visited.len() >= CONFIGURATIONS_MAX {
                 return Verdict::Undecided;
             }
             if self.farthest.as_ref().is_none_or(|farthest| explained >= farthest.0) {
@@ -189,7 +189,7 @@ impl<M: Model> Search<'_, M> {
             let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
             for at in (0..self.part.len()).filter(left) {
                 let entry = self.part[at];
-                if entry.begun > first_end {
+                if entry.started > first_end {
                     break; // They are in the order of their beginnings.
                 }
                 let outcome = entry.ended.as_ref().map(|ended| &ended.1);
@@ -199,7 +199,7 @@ impl<M: Model> Search<'_, M> {
                 }
                 let mut with = done.clone();
                 with[at / 64] |= 1 << (at % 64);
-                if self.seen.insert((with.clone(), next.clone())) {
+                if self.visited.insert((with.clone(), next.clone())) {
                     open.push((with, next, explained + usize::from(outcome.is_some())));
                 }
             }

@@ -121,8 +121,8 @@ impl Node {
         let program = self.shared.lock().nodes[self.number].program.clone();
         if let Some(program) = program {
             // Its first actions belong to its task.
-            let begun = process.clone();
-            process.spawn(async move { program(begun).await });
+            let started = process.clone();
+            process.spawn(async move { program(started).await });
         }
         self.shared.changes.notify_waiters();
     }
@@ -154,14 +154,14 @@ impl Node {
         node.process += 1;
         let ended = (std::mem::take(&mut node.tasks), node.accept.take());
         let unsynced = node.unsynced.len() as u64;
-        let kept = state.rng.u64(..=unsynced) as usize;
+        let kept_bytes = state.rng.u64(..=unsynced) as usize;
         let node = &mut state.nodes[self.number];
-        keep(node, kept);
+        keep(node, kept_bytes);
         node.unsynced.clear();
         let mut wakers = std::mem::take(&mut node.paused);
-        let is_told = state.rng.bool();
+        let is_reset_sent = state.rng.bool();
         for wire in state.wires.iter_mut().flatten().filter(|wire| wire.nodes.contains(&self.number)) {
-            wire.is_reset |= is_told;
+            wire.is_reset |= is_reset_sent;
             for (way, node) in wire.ways.iter_mut().zip(wire.nodes) {
                 way.is_silent |= node == self.number;
             }

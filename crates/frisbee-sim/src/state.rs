@@ -195,7 +195,7 @@ impl Shared {
     /// Triggers the faults upon this event.
     fn strike_upon(&self, state: &mut State, raw: &RawEvent<'_>, node: usize) {
         let due: Vec<_> =
-            state.strikes.extract_if(.., |waiting| waiting.strike.is_due(raw, &mut waiting.passed)).collect();
+            state.strikes.extract_if(.., |pending| pending.strike.is_due(raw, &mut pending.passed)).collect();
         for PendingTrigger { number, strike, .. } in due {
             let names = state.nodes.iter().map(|node| &*node.name);
             let (delay, fault) = strike.draw(&state.nodes[node].name, names);

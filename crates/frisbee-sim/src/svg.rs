@@ -105,12 +105,12 @@ impl<'a> Drawing<'a> {
             let _ = writeln!(svg, "<line x1=\"{LEFT}\" y1=\"{y}\" x2=\"{end}\" y2=\"{y}\" stroke=\"#bbb\"/>");
         }
         let mut since = BTreeMap::new();
-        let mut bar = |node: &String, begun: Duration, end: f64, colour: &str| {
-            let (Some(y), begun) = (self.rows.get(node), self.x_of(begun)) else { return };
-            if end > begun {
+        let mut bar = |node: &String, start: Duration, end: f64, colour: &str| {
+            let (Some(y), start) = (self.rows.get(node), self.x_of(start)) else { return };
+            if end > start {
                 let _ = writeln!(
                     svg,
-                    "<line x1=\"{begun:.1}\" y1=\"{y}\" x2=\"{end:.1}\" y2=\"{y}\" stroke=\"{colour}\" \
+                    "<line x1=\"{start:.1}\" y1=\"{y}\" x2=\"{end:.1}\" y2=\"{y}\" stroke=\"{colour}\" \
                      stroke-width=\"7\" stroke-opacity=\"0.35\"/>"
                 );
             }
@@ -123,14 +123,14 @@ impl<'a> Drawing<'a> {
                 EventKind::Start | EventKind::Resume => None,
                 _ => continue,
             };
-            if let Some((begun, before)) = since.remove(node) {
-                bar(node, begun, self.x_of(event.at), before);
+            if let Some((start, before)) = since.remove(node) {
+                bar(node, start, self.x_of(event.at), before);
             }
             if let Some(colour) = colour {
                 since.insert(node, (event.at, colour));
             }
         }
-        since.into_iter().for_each(|(node, (begun, colour))| bar(node, begun, WIDTH - RIGHT, colour));
+        since.into_iter().for_each(|(node, (start, colour))| bar(node, start, WIDTH - RIGHT, colour));
     }
 
     fn events(&self, svg: &mut String, shown: &[Event]) {

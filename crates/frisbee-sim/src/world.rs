@@ -152,13 +152,13 @@ impl World {
 
     /// Lets faults strike from now on, as their schedule says. A failing run is repeated with fewer of them.
     pub fn inject(&self, faults: Faults) {
-        let begun = self.elapsed();
+        let started = self.elapsed();
         let mut state = self.0.lock();
         for planned in faults.draw(&mut state.fault_rng) {
             let number = state.schedule.len();
             let is_kept = state.kept.as_ref().is_none_or(|kept| kept.contains(&number));
             let (upon, struck) = match &planned {
-                PlannedFault::At(at, fault) => (None, Some((begun + *at, fault.clone()))),
+                PlannedFault::At(at, fault) => (None, Some((started + *at, fault.clone()))),
                 PlannedFault::Upon(strike) => (Some(strike.when()), None),
             };
             state.schedule.push(ScheduledFault { upon, struck });

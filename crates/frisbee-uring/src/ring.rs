@@ -47,14 +47,14 @@ pub(crate) struct Ring {
     /// The memory and files that the kernel works with.
     operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
-    /// Operations that the submission queue had no place for.
+    /// Operations that the submission queue had no room for.
     backlog: VecDeque<squeue::Entry>,
     /// Quiet sends that are not known to be over.
     quiet: Vec<Tag>,
 }
 
 /// The number that the kernel returns with an operation: its key in the table, and above it the caller's token. A
-/// receive that continues is identified by that alone; with thousands of connections its place in the table is not in
+/// receive that continues is identified by that alone; with thousands of connections its entry in the table is not in
 /// any cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
@@ -431,11 +431,11 @@ impl Buffers {
         unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
     }
 
-    /// The entry at a place of the queue.
-    fn entry(&self, place: u16) -> NonNull<BufRingEntry> {
-        assert!(place < BUFFERS, "there are {BUFFERS} places in the queue and no place {place}");
+    /// The entry at an index of the queue.
+    fn entry(&self, index: u16) -> NonNull<BufRingEntry> {
+        assert!(index < BUFFERS, "there are {BUFFERS} places in the queue and no place {index}");
         // SAFETY: the pages hold BUFFERS entries and are aligned for them.
-        unsafe { self.entries.cast().add(usize::from(place)) }
+        unsafe { self.entries.cast().add(usize::from(index)) }
     }
 
     /// Puts a buffer into the kernel's queue. There are never more than BUFFERS in it: one for each id.

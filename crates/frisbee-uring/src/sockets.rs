@@ -118,9 +118,9 @@ fn is_not_ready(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-fn wait(place: &mut Option<Waker>, context: &Context<'_>) {
-    if !place.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-        *place = Some(context.waker().clone());
+fn wait(slot: &mut Option<Waker>, context: &Context<'_>) {
+    if !slot.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+        *slot = Some(context.waker().clone());
     }
 }
 
@@ -220,9 +220,9 @@ impl Sockets {
             return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
         }
         let len: usize = slices.iter().map(|slice| slice.len()).sum();
-        let waiting = writing.staged.len() + writing.in_flight;
+        let queued = writing.staged.len() + writing.in_flight;
         if len >= BULK_WRITE_MIN {
-            if waiting == 0 && !writing.is_blocked {
+            if queued == 0 && !writing.is_blocked {
                 match send_now(&state.stream, slices) {
                     Ok(count) => {
                         writing.is_blocked = count < len;
@@ -232,7 +232,7 @@ impl Sockets {
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             }
-        } else if waiting + len <= SEND_MAX && !writing.is_polled {
+        } else if queued + len <= SEND_MAX && !writing.is_polled {
             if writing.staged.capacity() == 0 {
                 writing.staged = self.spare.pop().unwrap_or_default();
             }
@@ -242,7 +242,7 @@ impl Sockets {
             mark(state, key, &mut self.dirty);
             return Poll::Ready(Ok(len));
         }
-        if waiting == 0 && !writing.is_polled {
+        if queued == 0 && !writing.is_polled {
             writing.is_polled = true;
             state.operations += 1;
             self.ring.poll(&state.stream, key, Interest::Write);

@@ -9,24 +9,24 @@ use std::time::{Duration, Instant};
 /// The wakers by time. The number distinguishes timers of the same time.
 #[derive(Default)]
 pub(crate) struct Timers {
-    waiting: BTreeMap<(Instant, u64), Waker>,
+    timers: BTreeMap<(Instant, u64), Waker>,
     next: u64,
 }
 
 impl Timers {
     /// How long the thread may wait.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        let (earliest, _) = self.waiting.first_key_value()?.0;
+        let (earliest, _) = self.timers.first_key_value()?.0;
         Some(earliest.saturating_duration_since(Instant::now()))
     }
 
     /// Removes those whose time has come.
     pub(crate) fn expire(&mut self, wakers: &mut Vec<Waker>) {
-        if self.waiting.is_empty() {
+        if self.timers.is_empty() {
             return;
         }
         let now = Instant::now();
-        while let Some(entry) = self.waiting.first_entry()
+        while let Some(entry) = self.timers.first_entry()
             && entry.key().0 <= now
         {
             wakers.push(entry.remove());
@@ -68,7 +68,7 @@ impl Timer {
             let mut timers = self.local.timers.borrow_mut();
             timers.next += 1;
             let entry = (self.deadline, timers.next);
-            timers.waiting.insert(entry, context.waker().clone());
+            timers.timers.insert(entry, context.waker().clone());
             self.entry = Some(entry);
         }
         Poll::Pending
@@ -76,7 +76,7 @@ impl Timer {
 
     fn remove(&mut self) {
         if let Some(entry) = self.entry.take() {
-            let waker = self.local.timers.borrow_mut().waiting.remove(&entry);
+            let waker = self.local.timers.borrow_mut().timers.remove(&entry);
             drop(waker);
         }
     }

@@ -155,10 +155,10 @@ impl WorkerShared {
     }
 
     /// Takes the mail, for a worker that is awake.
-    fn take_mail(&self, taken: &mut Vec<Mail>) {
+    fn take_mail(&self, received: &mut Vec<Mail>) {
         let mut mailbox = self.lock();
         mailbox.is_asleep = false;
-        std::mem::swap(&mut mailbox.queue, taken);
+        std::mem::swap(&mut mailbox.queue, received);
     }
 
     /// Allows the worker to wait, unless there is mail.
@@ -171,7 +171,7 @@ impl WorkerShared {
 
 /// A task, as wakers know it.
 struct Task {
-    place: usize,
+    key: usize,
     woken: WakeFlag,
     shared: Arc<WorkerShared>,
 }
@@ -255,7 +255,7 @@ impl LocalWorker {
             is_stopped: Cell::new(false),
         });
         CURRENT.set(Some(local.clone()));
-        if let Err(error) = local.turns() {
+        if let Err(error) = local.run_batches() {
             tracing::error!(target: "frisbee::worker", %error, "a ring failed, its connections are closed");
         }
         let mut mailbox = local.shared.lock();
@@ -267,7 +267,7 @@ impl LocalWorker {
         CURRENT.set(None);
     }
 
-    fn turns(&self) -> io::Result<()> {
+    fn run_batches(&self) -> io::Result<()> {
         let mut wakers = Vec::new();
         let mut mail = Vec::new();
         self.sockets.borrow_mut().ring.wait_for_wake(&self.shared.event);
@@ -303,7 +303,7 @@ impl LocalWorker {
                 let mut tasks = self.tasks.borrow_mut();
                 let entry = tasks.vacant_entry();
                 let shared = self.shared.clone();
-                let task = Arc::new(Task { place: entry.key(), woken: WakeFlag(AtomicBool::new(true)), shared });
+                let task = Arc::new(Task { key: entry.key(), woken: WakeFlag(AtomicBool::new(true)), shared });
                 entry.insert(TaskEntry { task: task.clone(), waker: task.clone().into(), future: Some(future) });
                 drop(tasks);
                 self.ready.borrow_mut().push_back(task);
@@ -323,8 +323,8 @@ impl LocalWorker {
     fn poll(&self, task: &Arc<Task>) {
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
-        // A waker may outlive its task, whose place may belong to another by now.
-        let Some(running) = tasks.get_mut(task.place).filter(|running| Arc::ptr_eq(&running.task, task)) else {
+        // A waker may outlive its task, whose slot may belong to another by now.
+        let Some(running) = tasks.get_mut(task.key).filter(|running| Arc::ptr_eq(&running.task, task)) else {
             return;
         };
         let Some(mut future) = running.future.take() else { return };
@@ -332,12 +332,12 @@ impl LocalWorker {
         drop(tasks);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         if matches!(polled, Ok(Poll::Pending)) {
-            if let Some(running) = self.tasks.borrow_mut().get_mut(task.place) {
+            if let Some(running) = self.tasks.borrow_mut().get_mut(task.key) {
                 running.future = Some(future);
             }
             return;
         }
-        let running = self.tasks.borrow_mut().try_remove(task.place);
+        let running = self.tasks.borrow_mut().try_remove(task.key);
         // Dropped with nothing borrowed. The hook has reported the panic, if it was one.
         let _ = catch_unwind(AssertUnwindSafe(|| drop((running, future))));
     }
@@ -421,9 +421,9 @@ mod models {
                 }
             });
             woken.clear();
-            let seen = done.load(Ordering::Relaxed);
+            let observed = done.load(Ordering::Relaxed);
             let was_woken = other.join().expect("it does not panic");
-            assert!(seen || !was_woken, "it is not polled again");
+            assert!(observed || !was_woken, "it is not polled again");
         });
     }
 }

@@ -259,8 +259,8 @@ impl<R: Protocol> ServerShared<R> {
     ) -> CloseReason {
         let read = {
             let mut reading = pin!(proxied::read(&mut io));
-            let waiting = HandshakeLimiter::wait(&self.pending_handshakes, reading.as_mut());
-            tokio::time::timeout(self.config.first_header_timeout, waiting).await
+            let admission = HandshakeLimiter::wait(&self.pending_handshakes, reading.as_mut());
+            tokio::time::timeout(self.config.first_header_timeout, admission).await
         };
         let reason = match read {
             Ok(Some(Ok(stated))) => {
@@ -532,8 +532,8 @@ impl OpenConnections {
 
     /// Ends the connections with the current runtime, for those that threads drive which outlive it.
     pub(crate) fn tie(open: &Arc<Self>) {
-        let (is_held, over) = oneshot::channel::<()>();
-        open.inner.lock().tie = Some(is_held);
+        let (hold, over) = oneshot::channel::<()>();
+        open.inner.lock().tie = Some(hold);
         let tied = CloseWithCaller(Arc::downgrade(open));
         tokio::spawn(async move {
             let _tied = tied;

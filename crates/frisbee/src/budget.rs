@@ -101,9 +101,9 @@ impl Budget {
     /// Takes so many bytes if `allows` agrees, given the bytes that are left.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
-        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let is_charged = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         self.trim.record(self.available());
-        taken
+        is_charged
     }
 
     /// Takes so many bytes for something that exists already.

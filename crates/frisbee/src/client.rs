@@ -367,8 +367,8 @@ impl ClientBuilder {
         let timeout = self.connect_timeout;
         let pool = Pool::of_client(self.workers, self.io_backend, false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
-        let begun = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.next().worker());
-        match tokio::time::timeout(timeout, begun).await {
+        let connecting = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.next().worker());
+        match tokio::time::timeout(timeout, connecting).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
         }
@@ -411,8 +411,8 @@ impl ClientBuilder {
                 rings.drive(socket, |_| engine, Handle::current(), self.busy_poll, tie(&handle));
                 Ok(handle)
             }
-            place @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => {
-                self.begin(socket, ends, name, router, place.worker()).await
+            assignment @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => {
+                self.begin(socket, ends, name, router, assignment.worker()).await
             }
         }
     }
@@ -652,17 +652,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn addresses_that_say_nothing_cost_a_quarter_of_a_second_each() {
-        let begun = Instant::now();
+        let started = Instant::now();
         let connect =
             |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, connect_to_any(addresses(9), connect)).await;
         assert_eq!(connected.expect("the third accepts").ok(), Some(3));
-        assert_eq!(begun.elapsed(), 2 * ADDRESS_HEAD_START);
+        assert_eq!(started.elapsed(), 2 * ADDRESS_HEAD_START);
     }
 
     #[tokio::test(start_paused = true)]
     async fn failing_addresses_cost_nothing_and_slow_ones_are_awaited() {
-        let begun = Instant::now();
+        let started = Instant::now();
         let connect = |address: SocketAddr| async move {
             match address.port() {
                 2 => tokio::time::sleep(4 * ADDRESS_HEAD_START).await,
@@ -671,7 +671,7 @@ mod tests {
             Ok(address.port())
         };
         assert_eq!(connect_to_any(addresses(4), connect).await.ok(), Some(2));
-        assert_eq!(begun.elapsed(), 4 * ADDRESS_HEAD_START);
+        assert_eq!(started.elapsed(), 4 * ADDRESS_HEAD_START);
         let error = connect_to_any(addresses(1), connect).await.expect_err("no listener");
         assert_eq!(error.to_string(), "no listener");
         connect_to_any(addresses(0), connect).await.expect_err("there is none");

@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{AssignedJob, Call, CarrierHandle, ConnectionTasks, Executor, HomeWorker, Job, JobStart, TakenSlot};
+use crate::work::{AssignedJob, Call, CarrierHandle, ConnectionTasks, Executor, HomeWorker, Job, JobSlotId, JobStart};
 use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -186,7 +186,7 @@ impl Connection {
         self.0.mailbox.poll_write(context, write)
     }
 
-    /// A place in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
+    /// A position in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
     /// removes the waker.
     ///
     /// ```
@@ -320,21 +320,21 @@ impl Connection {
     /// # }
     /// ```
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        let spawned = self.spawn_within(usize::MAX, None, None, Executor::Runtime, |held| {
+        let spawned = self.spawn_within(usize::MAX, None, None, Executor::Runtime, |guard| {
             Box::pin(async move {
-                let _held = held;
+                let _guard = guard;
                 task.await;
             })
         });
-        AbortHandle { connection: self.clone(), taken: spawned.unwrap_or_default() }
+        AbortHandle { connection: self.clone(), slot: spawned.unwrap_or_default() }
     }
 
     /// Runs a task like [`spawn`](Self::spawn), on a chosen executor. A handler on the worker of its connection wakes no
     /// other thread.
     pub fn spawn_at(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) {
-        let _ = self.spawn_within(usize::MAX, None, None, site, |held| {
+        let _ = self.spawn_within(usize::MAX, None, None, site, |guard| {
             Box::pin(async move {
-                let _held = held;
+                let _guard = guard;
                 task.await;
             })
         });
@@ -373,32 +373,32 @@ impl Connection {
         &self,
         max: usize,
         call: Option<Call>,
-        held: Option<usize>,
+        memory: Option<usize>,
         site: Executor,
         make: impl FnOnce(Task) -> Job,
-    ) -> Result<Option<TakenSlot>, TaskLimitReached> {
+    ) -> Result<Option<JobSlotId>, TaskLimitReached> {
         let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
-        let (taken, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
-            JobStart::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
+        let (slot, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
+            JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
             JobStart::Full => return Err(TaskLimitReached),
             JobStart::Ended => return Ok(None), // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
-        let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
-        let mut given = AssignedJob::new(job, taken, site);
+        let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
+        let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
+        let mut assigned = AssignedJob::new(job, slot, site);
         if let Some(carrier) = spare {
-            match carrier.give(given) {
-                Ok(()) => return Ok(Some(taken)),
-                Err(back) => given = back,
+            match carrier.give(assigned) {
+                Ok(()) => return Ok(Some(slot)),
+                Err(back) => assigned = back,
             }
         }
         let carrier = CarrierHandle::new(on_worker);
-        self.0.work.start(taken, &carrier);
+        self.0.work.start(slot, &carrier);
         match home.filter(|_| on_worker) {
-            Some(home) => home.spawn(carrier.carry_on_worker(given, self)),
-            None => drop(self.0.runtime.spawn(carrier.carry(given))),
+            Some(home) => home.spawn(carrier.carry_on_worker(assigned, self)),
+            None => drop(self.0.runtime.spawn(carrier.carry(assigned))),
         }
-        Ok(Some(taken))
+        Ok(Some(slot))
     }
 
     /// Notes the worker that drives the connection.
@@ -525,7 +525,7 @@ impl Connection {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request that was refused for want of memory or a place, in [`Stats::rejected`](crate::Stats::rejected).
+    /// Counts a request that was refused for want of memory or a slot, in [`Stats::rejected`](crate::Stats::rejected).
     pub fn count_rejected(&self) {
         self.0.mailbox.account.budget().counts.count_rejected();
     }

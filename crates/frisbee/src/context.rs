@@ -242,13 +242,13 @@ mod tests {
     #[test]
     fn close_hooks_run_once_in_order_and_see_the_attachments() {
         let attachments = Arc::new(Attachments::new());
-        let (told, ran) = mpsc::channel();
+        let (events, ran) = mpsc::channel();
         attachments.insert(5_u8);
         for number in 0..3 {
-            let (told, seen) = (told.clone(), attachments.clone());
+            let (events, attached) = (events.clone(), attachments.clone());
             let run = move |_: &CloseReason| {
                 assert_ne!(number, 1, "the second one fails");
-                told.send((number, seen.get::<u8>().is_some())).unwrap();
+                events.send((number, attached.get::<u8>().is_some())).unwrap();
             };
             attachments.on_close(run, || None);
         }
@@ -256,8 +256,8 @@ mod tests {
         attachments.handle_close(&CloseReason::Local);
         assert_eq!(ran.try_iter().collect::<Vec<_>>(), [(0, true), (2, true)]);
         assert!(attachments.get::<u8>().is_none());
-        let told_late = told.clone();
-        attachments.on_close(move |_| told_late.send((9, false)).unwrap(), || Some(CloseReason::Local));
+        let late_events = events.clone();
+        attachments.on_close(move |_| late_events.send((9, false)).unwrap(), || Some(CloseReason::Local));
         assert_eq!(ran.try_recv(), Ok((9, false)));
     }
 }

@@ -36,8 +36,8 @@ struct Queue {
 
 impl Deferred {
     /// Defers a packet.
-    pub(crate) fn push(&self, mut waiting: DeferredPacket, account: &Account) {
-        let packet = &mut waiting.packet;
+    pub(crate) fn push(&self, mut entry: DeferredPacket, account: &Account) {
+        let packet = &mut entry.packet;
         if packet.body.len() < READ_BUFFER / 2 {
             // A slice would keep the buffer that it was read into.
             packet.body = Bytes::copy_from_slice(&packet.body);
@@ -49,17 +49,17 @@ impl Deferred {
             queue.streams.insert(packet.id);
         }
         queue.charged += charge;
-        queue.stops = waiting.stops;
-        queue.packets.push_back((waiting, charge));
+        queue.stops = entry.stops;
+        queue.packets.push_back((entry, charge));
     }
 
     /// Takes out the first packet.
     pub(crate) fn pop(&self, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
-        let (waiting, charge) = queue.packets.pop_front()?;
+        let (entry, charge) = queue.packets.pop_front()?;
         queue.forget(charge, account);
-        Some(waiting)
+        Some(entry)
     }
 
     /// Takes out a request; whether it was here.
@@ -69,8 +69,8 @@ impl Deferred {
         let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| {
             packet.id == id && packet.operation == operation
         };
-        let Some(place) = queue.packets.iter().position(is_it) else { return false };
-        let Some((_request, charge)) = queue.packets.remove(place) else { return false };
+        let Some(index) = queue.packets.iter().position(is_it) else { return false };
+        let Some((_request, charge)) = queue.packets.remove(index) else { return false };
         queue.forget(charge, account);
         true
     }
@@ -204,7 +204,7 @@ mod tests {
         assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &account), "it is another operation's");
         assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &account));
         assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "it is gone");
-        let order = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
+        let order = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
         assert_eq!(account.budget().charged(), 0);
@@ -236,7 +236,7 @@ mod tests {
             }
         }
         assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
-        let left = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
+        let left = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
         assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
         assert_eq!(account.budget().charged(), 0);
     }

@@ -118,29 +118,29 @@ impl<T> AdapterDriver<T> {
         self.arrival.alarm.poll(task, due)
     }
 
-    /// Judges an attempt to write `waiting` bytes.
+    /// Judges an attempt to write `offered` bytes.
     fn judge(
         &mut self,
         task: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
-        waiting: usize,
+        offered: usize,
     ) -> Poll<io::Result<usize>> {
-        let given = self.arrival.received;
+        let received = self.arrival.received;
         match written {
             Poll::Ready(Ok(count)) => {
-                let is_timed = self.progress.is_stalled() || count < waiting;
+                let is_timed = self.progress.is_stalled() || count < offered;
                 // While nothing waits and nothing did, the time is of no importance.
                 let now = if is_timed { now() } else { self.made };
-                self.progress.handle_written(count, count < waiting, given, now);
+                self.progress.handle_written(count, count < offered, received, now);
                 Poll::Ready(Ok(count))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => {
-                self.progress.handle_written(0, true, given, now());
+                self.progress.handle_written(0, true, received, now());
                 loop {
                     let Some(due) = self.progress.deadline() else { return Poll::Pending };
                     ready!(self.stalled.poll(task, due));
-                    if self.progress.is_too_slow(waiting, given, now()) {
+                    if self.progress.is_too_slow(offered, received, now()) {
                         let error = io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly");
                         return Poll::Ready(Err(error));
                     }
@@ -202,8 +202,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write_vectored(task, slices);
-        let waiting = slices.iter().map(|slice| slice.len()).sum();
-        self.judge(task, written, waiting)
+        let offered = slices.iter().map(|slice| slice.len()).sum();
+        self.judge(task, written, offered)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -74,13 +74,13 @@ enum Owner {
     /// Called within the runtime of the server's start or the client's connection.
     Apart(Box<TakeApart>),
     /// Continues in the task of the connection.
-    InPlace(Box<dyn FnOnce(RawTransport) -> InPlace + Send>),
+    Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
 }
 
 type TakeApart = dyn FnOnce(RawTransport, &Handle) + Send;
 
 /// The rest of a connection's life, in the task of the connection.
-pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
+pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
     /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
@@ -107,24 +107,24 @@ impl HandOffTarget {
     }
 
     /// By a function whose future continues in the task of the connection.
-    pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> InPlace + Send + 'static) -> Self {
-        Self(Owner::InPlace(Box::new(take)))
+    pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
+        Self(Owner::Adapter(Box::new(take)))
     }
 
     /// Whether the connection's task continues with the transport.
     pub(crate) fn is_in_place(&self) -> bool {
-        matches!(self.0, Owner::InPlace(_))
+        matches!(self.0, Owner::Adapter(_))
     }
 
     /// Hands the transport over; the task of the connection has to continue with the future, if there is one.
-    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<InPlace> {
+    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<AdapterFuture> {
         let _entered = runtime.enter();
         match self.0 {
             Owner::Apart(take) => {
                 take(raw, runtime);
                 None
             }
-            Owner::InPlace(take) => Some(take(raw)),
+            Owner::Adapter(take) => Some(take(raw)),
         }
     }
 }
@@ -183,7 +183,7 @@ impl HandOffRequest {
     /// Safe; it may be called any number of times.
     pub async fn cancelled(&self) {
         let mut watch = self.connection.waiter();
-        poll_fn(|context| self.connection.0.mailbox.poll_given_up(context, &mut watch)).await;
+        poll_fn(|context| self.connection.0.mailbox.poll_abandoned(context, &mut watch)).await;
     }
 
     /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
@@ -235,7 +235,7 @@ impl Drop for HandOffRequest {
 /// A step of a hand-off that a handle requests from the connection's task.
 #[derive(Debug)]
 pub(crate) enum Step {
-    Ask {
+    Request {
         /// The packets that were sent before.
         before: Outbox,
         request: Bytes,
@@ -259,18 +259,18 @@ pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
     /// Kept for a protocol until there is an answer.
-    kept: Box<dyn Any + Send>,
+    guard: Box<dyn Any + Send>,
 }
 
 impl HandOffWaiter {
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
         // The caller may repeat the request at once.
-        drop(self.kept);
+        drop(self.guard);
         let _ = self.answer.send(answer);
     }
 
     /// Whether the caller no longer waits.
-    pub(crate) fn is_given_up(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }
 }
@@ -301,7 +301,7 @@ impl Drop for PendingHandOff<'_> {
         let unsent = match inner.hand_off.take() {
             Some(mut step) => match &mut *step {
                 // The peer has heard nothing of it.
-                Step::Ask { before, asking, .. } if asking.is_given_up() => {
+                Step::Request { before, asking, .. } if asking.is_abandoned() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
                     inner.handing_off = HandOffState::No;
@@ -341,24 +341,24 @@ pub(crate) async fn request<K: Send + 'static>(
     }
     let answered = begin(connection, |inner| {
         let is_free = inner.streams.is_empty() && connection.running() == 0;
-        let kept = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
+        let guard = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
         let (answer, answered) = oneshot::channel();
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
-        let asking = HandOffWaiter { operation, answer, kept: Box::new(kept) };
-        Ok((Step::Ask { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
+        let asking = HandOffWaiter { operation, answer, guard: Box::new(guard) };
+        Ok((Step::Request { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
     })?;
     answered.await
 }
 
 /// Takes the transport of a connection without a word to the peer.
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
-    let taken = begin(connection, |_| {
-        let (takes, taken) = oneshot::channel();
+    let transport = begin(connection, |_| {
+        let (takes, transport) = oneshot::channel();
         // The caller may have gone; then the transport is closed.
-        Ok((Step::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), taken))
+        Ok((Step::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
-    taken.await.map_err(|_| HandOffError::Closed(why(connection)))
+    transport.await.map_err(|_| HandOffError::Closed(why(connection)))
 }
 
 fn begin<T>(

@@ -253,7 +253,7 @@ mod tests {
 
     #[tokio::test]
     async fn connection_is_listed_with_handlers_until_it_ends() {
-        let (began, mut begun) = mpsc::unbounded_channel();
+        let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("the test waits");
             std::future::pending()
@@ -267,7 +267,7 @@ mod tests {
         let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
         client.send(&request).await.expect("it is open");
-        let connection = begun.recv().await.expect("the handler runs");
+        let connection = started.recv().await.expect("the handler runs");
         while connection.running() == 0 {
             tokio::task::yield_now().await;
         }

@@ -40,17 +40,17 @@ pub(crate) struct Mailbox {
 /// The driver's view of its mailbox, kept from turn to turn.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// The backlog last reported to handles; [`UNTOLD`] until the driver has first taken mail. Before that they do not
+    /// The backlog last reported to handles; [`NEVER_NOTIFIED`] until the driver has first taken mail. Before that they do not
     /// know its waker.
-    told: usize,
+    notified: usize,
 }
 
 /// No backlog is that long.
-const UNTOLD: usize = usize::MAX;
+const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
     fn default() -> Self {
-        Self { told: UNTOLD }
+        Self { notified: NEVER_NOTIFIED }
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum TakeOutcome {
     /// Nothing has changed.
     Nothing,
     /// The driver has taken the mail.
-    Taken,
+    Mail,
     /// There is mail, and the driver should let others add to it first: it wakes itself and polls again.
     Yield,
 }
@@ -93,7 +93,7 @@ pub(crate) struct MailboxState {
     /// The connection has ended, and its last bytes have been written or are lost.
     over: bool,
     /// The tasks that wait for room or for a change.
-    waiting: WaitList,
+    waiters: WaitList,
 }
 
 /// The state of a hand-off.
@@ -102,7 +102,7 @@ pub(crate) enum HandOffState {
     No,
     Undecided,
     /// Undecided, and the peer, which has requested it, no longer waits for the answer.
-    GivenUp,
+    Abandoned,
 }
 
 impl Mailbox {
@@ -130,7 +130,7 @@ impl Mailbox {
             expired: false,
             closed: None,
             over: false,
-            waiting: WaitList::default(),
+            waiters: WaitList::default(),
         };
         let (notified, is_starved) = (AtomicBool::new(false), AtomicBool::new(false));
         Self { inner: Mutex::new(inner), notified, is_starved, backlog_max, account }
@@ -177,13 +177,13 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiting.is_early(context.waker(), waiter.as_deref()) {
+        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(context.waker(), waiter.as_deref()) {
             self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
-        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiting.finish(waiter));
+        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiters.finish(waiter));
         let task = self.to_wake(&inner);
         drop(inner);
         drop(entered);
@@ -251,7 +251,7 @@ impl Mailbox {
     ) -> TakeOutcome {
         if !self.is_notified() {
             // A server's connection mostly has no mail, and need not touch memory that handles write.
-            if reader.told == backlog {
+            if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
         } else if !yielded {
@@ -264,15 +264,15 @@ impl Mailbox {
         }
         let backlog = accept(&mut inner);
         inner.report(backlog);
-        reader.told = backlog;
+        reader.notified = backlog;
         inner.charge(&self.account);
-        if inner.waiting.is_empty() {
+        if inner.waiters.is_empty() {
             drop(inner);
         } else {
             self.wake_producers(inner);
         }
         drop(earlier); // It may be the last reference to a task, whose drop must not run under the lock.
-        TakeOutcome::Taken
+        TakeOutcome::Mail
     }
 
     /// Wakes the tasks that wait for room, if there is room now.
@@ -283,7 +283,7 @@ impl Mailbox {
             return;
         }
         self.is_starved.store(false, Ordering::Relaxed);
-        let (producers, others_wait) = inner.waiting.call_producers();
+        let (producers, others_wait) = inner.waiters.call_producers();
         // The driver polls again for them, since woken ones may never send.
         let task = if others_wait { self.to_wake(&inner) } else { None };
         drop(inner);
@@ -299,7 +299,7 @@ impl Mailbox {
         }
         let mut inner = self.inner.lock();
         inner.report(left);
-        reader.told = left;
+        reader.notified = left;
         self.wake_producers(inner);
     }
 
@@ -317,7 +317,7 @@ impl Mailbox {
         context: &Context<'_>,
         waiter: Option<&mut Waiter<'_>>,
     ) {
-        let earlier = inner.waiting.enter_producer(context.waker(), waiter);
+        let earlier = inner.waiters.enter_producer(context.waker(), waiter);
         let mut task = None;
         if inner.output.is_narrow(self.backlog_max()) {
             // The driver reports its queue only when it is long, and may have written it.
@@ -398,9 +398,9 @@ impl Mailbox {
     }
 
     /// Ready when the peer no longer waits for the answer to a hand-off, or the connection has ended.
-    pub(crate) fn poll_given_up(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
+    pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
-        if inner.handing_off == HandOffState::GivenUp || inner.closed.is_some() {
+        if inner.handing_off == HandOffState::Abandoned || inner.closed.is_some() {
             return Poll::Ready(());
         }
         MailboxState::watch(inner, context, watch);
@@ -445,10 +445,10 @@ impl Mailbox {
         // Values with other owners are dropped without the lock, since a drop may run anything.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         inner.charge(&self.account);
-        let (streams, waiting) = (inner.streams.take_all(), inner.waiting.take_all());
+        let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all());
         drop(inner);
         streams.for_each(|stream| stream.handle_close());
-        wake_all(waiting);
+        wake_all(waiters);
         drop((unsent, step));
     }
 }
@@ -490,12 +490,12 @@ impl MailboxState {
 
     /// Removes the tasks that wait for something to change.
     pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
-        self.waiting.take_watchers()
+        self.waiters.take_watchers()
     }
 
     /// Registers a task that is woken when something changes, and unlocks.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
-        let earlier = inner.waiting.register_observer(context.waker(), watch);
+        let earlier = inner.waiters.register_observer(context.waker(), watch);
         drop(inner);
         drop(earlier);
     }

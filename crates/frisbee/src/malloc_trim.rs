@@ -24,10 +24,10 @@ pub(crate) fn malloc_trim() -> bool {
 mod tests {
     #[test]
     fn trim_leaves_memory_in_use_unchanged() {
-        let kept: Vec<_> = (0..10_000_u32).map(|number| vec![number; 100]).collect();
+        let blocks: Vec<_> = (0..10_000_u32).map(|number| vec![number; 100]).collect();
         let freed: Vec<_> = (0..10_000_u32).map(|number| vec![number; 100]).collect();
         drop(freed);
         super::malloc_trim();
-        assert!(kept.iter().zip(0..).all(|(memory, number)| memory.iter().all(|found| *found == number)));
+        assert!(blocks.iter().zip(0..).all(|(memory, number)| memory.iter().all(|found| *found == number)));
     }
 }

@@ -24,13 +24,13 @@ const POOLED_MIN: usize = 64 * 1024;
 
 /// The most that the whole process keeps, in bytes. The memory of bodies fluctuates by some bodies for each core; this
 /// is an eighth of the input that a server may hold by default.
-const KEPT_MAX: usize = 32 * 1024 * 1024;
+const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
 /// Memory that is not used for this long is freed, at the latest after twice the time.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
-pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(KEPT_MAX)));
+pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(BUFFERS_MAX)));
 
 /// A pool that all connections use.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 #[derive(Debug)]
 struct Pool {
     /// Empty, the one used last at the end, each with the sweep after which it came.
-    kept: VecDeque<(Vec<u8>, u32)>,
+    buffers: VecDeque<(Vec<u8>, u32)>,
     /// The sum of their capacities.
     bytes: usize,
     bytes_max: usize,
@@ -81,13 +81,13 @@ struct Pool {
 
 impl Pool {
     const fn new(bytes_max: usize) -> Self {
-        Self { kept: VecDeque::new(), bytes: 0, bytes_max, sweeps: 0, swept: None }
+        Self { buffers: VecDeque::new(), bytes: 0, bytes_max, sweeps: 0, swept: None }
     }
 
     /// Takes memory with a capacity in the range, the one used last, which may still be in the processor's cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
-        let at = self.kept.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
-        let (memory, _) = self.kept.remove(at)?;
+        let at = self.buffers.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
+        let (memory, _) = self.buffers.remove(at)?;
         self.bytes = self.bytes.saturating_sub(memory.capacity());
         Some(memory)
     }
@@ -101,9 +101,9 @@ impl Pool {
         }
         memory.clear();
         self.bytes = self.bytes.saturating_add(memory.capacity());
-        self.kept.push_back((memory, self.sweeps));
+        self.buffers.push_back((memory, self.sweeps));
         while self.bytes > self.bytes_max {
-            let Some((oldest, _)) = self.kept.pop_front() else { break };
+            let Some((oldest, _)) = self.buffers.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(oldest.capacity());
             surplus.push(oldest);
         }
@@ -123,8 +123,8 @@ impl Pool {
                 return old;
             }
         }
-        while self.kept.front().is_some_and(|(_, sweeps)| *sweeps != self.sweeps) {
-            let Some((memory, _)) = self.kept.pop_front() else { break };
+        while self.buffers.front().is_some_and(|(_, sweeps)| *sweeps != self.sweeps) {
+            let Some((memory, _)) = self.buffers.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(memory.capacity());
             old.push(memory);
         }
@@ -167,7 +167,7 @@ mod tests {
         assert!(pool.put(vec![0; 300 * KIB]).is_empty());
         assert_eq!(capacities(&pool.put(vec![0; 500 * KIB])), [300 * KIB, 400 * KIB]);
         assert_eq!(capacities(&pool.put(vec![0; 1001 * KIB])), [1001 * KIB], "it would take the place of all others");
-        assert_eq!((pool.bytes, pool.kept.len()), (800 * KIB, 2));
+        assert_eq!((pool.bytes, pool.buffers.len()), (800 * KIB, 2));
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         pool.put(used);
         assert_eq!(capacities(&pool.sweep(start + 2 * KEPT_FOR)), [200 * KIB]);
         assert_eq!(capacities(&pool.sweep(start + 3 * KEPT_FOR)), [100 * KIB]);
-        assert_eq!((pool.bytes, pool.kept.len()), (0, 0));
+        assert_eq!((pool.bytes, pool.buffers.len()), (0, 0));
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         let threads: Vec<_> = (0..4_u8)
             .map(|thread| {
                 std::thread::spawn(move || {
-                    let mut held = VecDeque::new();
+                    let mut in_use = VecDeque::new();
                     for round in 0..500_usize {
                         let content = thread.wrapping_mul(61).wrapping_add(round as u8);
                         let length = POOLED_MIN + round % 7;
@@ -201,10 +201,10 @@ mod tests {
                         let all = memory.freeze();
                         assert_eq!(all.len(), length);
                         // A part outlives the whole.
-                        held.push_back((all.slice(round % 100..), content));
+                        in_use.push_back((all.slice(round % 100..), content));
                         drop(all);
-                        if held.len() > 5 {
-                            let (part, content) = held.pop_front().unwrap();
+                        if in_use.len() > 5 {
+                            let (part, content) = in_use.pop_front().unwrap();
                             assert!(part.iter().all(|byte| *byte == content), "another owner has written into it");
                         }
                     }
@@ -212,6 +212,6 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert!(POOL.0.lock().bytes <= KEPT_MAX);
+        assert!(POOL.0.lock().bytes <= BUFFERS_MAX);
     }
 }

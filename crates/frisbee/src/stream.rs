@@ -102,7 +102,7 @@ pub enum StreamEnd {
 }
 
 impl Stream {
-    /// Opens a stream, or waits for a place for it.
+    /// Opens a stream, or waits for a slot for it.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
@@ -374,7 +374,7 @@ impl StreamSender {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
-        let mut end = StreamWait { shared: &self.0.shared, waiting: |inner| &mut inner.watchers, number: 0 };
+        let mut end = StreamWait { shared: &self.0.shared, waiters: |inner| &mut inner.watchers, number: 0 };
         poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
     }
 
@@ -480,7 +480,7 @@ impl Guard {
         if message.is_empty() && !self.shared.is_native() {
             return Err(SendError::Empty);
         }
-        let credit = StreamWait { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
+        let credit = StreamWait { shared: &self.shared, waiters: |inner| &mut inner.senders, number: 0 };
         let mut waits = (credit, Waiter::new(&self.connection.mailbox));
         poll_fn(|context| {
             self.poll_send(context, Some(&mut waits), |mut packet| {
@@ -550,33 +550,33 @@ impl Guard {
 
     fn poll_recv_with<T>(
         &self,
-        taken: &mut ReadBatch,
+        batch: &mut ReadBatch,
         context: &mut Context<'_>,
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
-        if taken.is_enough() {
+        if batch.is_enough() {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if taken.inbox.is_empty() && self.poll_refill(taken, context).is_pending() {
+        if batch.inbox.is_empty() && self.poll_refill(batch, context).is_pending() {
             return Poll::Pending;
         }
-        let Some(message) = taken.inbox.pop() else { return Poll::Ready(None) };
+        let Some(message) = batch.inbox.pop() else { return Poll::Ready(None) };
         let length = message.len();
         let read = read(message);
-        if taken.count_any(length) {
-            self.account(taken);
+        if batch.count_any(length) {
+            self.account(batch);
         }
         Poll::Ready(Some(read))
     }
 
     /// Takes over the messages that wait.
     #[inline(never)]
-    fn poll_refill(&self, taken: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
-        let (refilled, credit) = self.shared.poll_refill(taken, context);
+    fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
+        let (refilled, credit) = self.shared.poll_refill(batch, context);
         self.give(credit);
         if refilled.is_pending() {
-            taken.rest();
+            batch.rest();
         }
         refilled
     }
@@ -584,8 +584,8 @@ impl Guard {
     /// Accounts for the messages that have been read: the sender must not wait for their credit while the reader does
     /// something else.
     #[inline(never)]
-    fn account(&self, taken: &mut ReadBatch) {
-        let credit = self.shared.account(taken);
+    fn account(&self, batch: &mut ReadBatch) {
+        let credit = self.shared.account(batch);
         self.give(credit);
     }
 
@@ -628,19 +628,19 @@ impl Guard {
     fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, code: u32, reason: &str) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();
-        let tell = change(&mut inner.state);
+        let signal = change(&mut inner.state);
         let over = inner.state.is_over();
-        if tell == StreamSignal::Nothing {
+        if signal == StreamSignal::Nothing {
             return;
         }
-        let mut wake = inner.take_waiting();
+        let mut wake = inner.take_wakers();
         drop(inner);
         if over {
             wake.extend(connection.leave_stream(&self.shared));
         }
         let open = connection.closed.is_none();
         if open {
-            tell.put(&mut connection.outbox, self.shared.id, code, reason);
+            signal.put(&mut connection.outbox, self.shared.id, code, reason);
         }
         drop(connection);
         if open {
@@ -654,13 +654,13 @@ impl Guard {
 struct StreamWait<'a> {
     shared: &'a StreamShared,
     /// The list that it is in.
-    waiting: fn(&mut Messages) -> &mut EventWaiters,
+    waiters: fn(&mut Messages) -> &mut EventWaiters,
     number: u64,
 }
 
 impl Drop for StreamWait<'_> {
     fn drop(&mut self) {
-        self.shared.leave(self.waiting, self.number);
+        self.shared.leave(self.waiters, self.number);
     }
 }
 

@@ -321,10 +321,10 @@ impl ClientTls {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
         let connector = TlsConnector::from(self.current.read().clone());
-        let (connected, is_asked) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
+        let (connected, is_requested) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
         let connected = connected.map_err(|error| TlsError::from(&error))?;
         let is_late = connected.get_ref().1.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
-        Ok((connected.into(), is_asked && is_late))
+        Ok((connected.into(), is_requested && is_late))
     }
 }
 

@@ -142,7 +142,7 @@ struct JobSlot {
 
 /// A slot taken for a job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TakenSlot {
+pub(crate) struct JobSlotId {
     slot: usize,
     /// The number of the job.
     job: u64,
@@ -152,7 +152,7 @@ pub(crate) struct TakenSlot {
 pub(crate) enum JobStart {
     /// The job has a slot.
     Yes {
-        taken: TakenSlot,
+        id: JobSlotId,
         /// A task that waits for its next job.
         spare: Option<Arc<CarrierHandle>>,
         /// The job is for the worker.
@@ -183,7 +183,7 @@ impl ConnectionTasks {
             return JobStart::Ended;
         }
         let slots = slots.get_or_insert_default();
-        if slots.taken() >= max {
+        if slots.in_use() >= max {
             return JobStart::Full;
         }
         let on_worker = on_worker && !slots.is_apart();
@@ -196,26 +196,26 @@ impl ConnectionTasks {
         *last += 1;
         slot.job = *last;
         slot.call = call;
-        let taken = TakenSlot { slot: index, job: slot.job };
+        let id = JobSlotId { slot: index, job: slot.job };
         let spare = slot.carrier.clone();
         if let Some(call) = call {
             slots.calls.enter(call, index, &mut slots.all);
         }
-        JobStart::Yes { taken, spare, on_worker }
+        JobStart::Yes { id, spare, on_worker }
     }
 
     /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
     /// connection may have ended: then the task ends as soon as it begins.
-    pub(crate) fn start(&self, taken: TakenSlot, carrier: &Arc<CarrierHandle>) {
-        if !self.hand_on(taken, carrier) {
+    pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) {
+        if !self.hand_on(id, carrier) {
             carrier.end();
         }
     }
 
     /// Has another task do the job in a slot from now on; `false` if the job has left it.
-    fn hand_on(&self, taken: TakenSlot, carrier: &Arc<CarrierHandle>) -> bool {
+    fn hand_on(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) -> bool {
         let mut tasks = self.0.lock();
-        let Some(slot) = tasks.slot(taken) else { return false };
+        let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
         drop(earlier);
@@ -236,8 +236,8 @@ impl ConnectionTasks {
         let Some(slots) = tasks.slots.as_mut() else { return false };
         let Some(index) = slots.calls.find(call, &slots.all) else { return false };
         let slot = &mut slots.all[index];
-        let (carrier, taken) = (slot.carrier.take(), TakenSlot { slot: index, job: slot.job });
-        let had_call = slots.leave(taken).is_some_and(DetachedJob::finish);
+        let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
+        let had_call = slots.leave(id).is_some_and(DetachedJob::finish);
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -246,11 +246,11 @@ impl ConnectionTasks {
     }
 
     /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
-    pub(crate) fn abort_one(&self, taken: TakenSlot) -> bool {
+    pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
         let mut tasks = self.0.lock();
-        let Some(slot) = tasks.slot(taken) else { return false };
+        let Some(slot) = tasks.slot(id) else { return false };
         let carrier = slot.carrier.take();
-        let left = tasks.slots.as_mut().and_then(|slots| slots.leave(taken));
+        let left = tasks.slots.as_mut().and_then(|slots| slots.leave(id));
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -259,23 +259,23 @@ impl ConnectionTasks {
     }
 
     /// Whether a job has not ended.
-    pub(crate) fn is_running(&self, taken: TakenSlot) -> bool {
-        self.0.lock().slot(taken).is_some()
+    pub(crate) fn is_running(&self, id: JobSlotId) -> bool {
+        self.0.lock().slot(id).is_some()
     }
 
     /// Frees a slot, unless that has been done.
-    pub(crate) fn end(&self, taken: TakenSlot) -> FinishedJob {
+    pub(crate) fn end(&self, id: JobSlotId) -> FinishedJob {
         let mut tasks = self.0.lock();
         let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
-        let left = slots.leave(taken);
-        let was_last = left.is_some() && slots.taken() == 0;
+        let left = slots.leave(id);
+        let was_last = left.is_some() && slots.in_use() == 0;
         drop(tasks);
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
     /// How many jobs are being done.
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().slots.as_ref().map_or(0, |slots| slots.taken())
+        self.0.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
     /// Gives back memory if no job is being done.
@@ -302,23 +302,23 @@ fn end_all(slots: Option<Box<JobSlots>>) {
 
 impl JobSlots {
     /// Frees a slot, unless that has been done.
-    fn leave(&mut self, taken: TakenSlot) -> Option<DetachedJob> {
-        let slot = self.all.get_mut(taken.slot).filter(|slot| slot.job == taken.job)?;
+    fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
+        let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
         slot.job = 0;
         let on_worker = slot.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
         let spare = self.free.spare(on_worker);
         let surplus = slot.carrier.take_if(|_| spare.len() >= SPARE_MAX);
         let free = if slot.carrier.is_some() { spare } else { &mut self.free.bare };
-        free.push(taken.slot);
+        free.push(id.slot);
         let call = slot.call.take();
         if let Some(call) = call {
-            self.calls.leave(call, taken.slot, &mut self.all);
+            self.calls.leave(call, id.slot, &mut self.all);
         }
         Some(DetachedJob { had_call: call.is_some(), surplus })
     }
 
     /// How many are taken.
-    fn taken(&self) -> usize {
+    fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
 
@@ -347,9 +347,9 @@ impl DetachedJob {
 
 impl Tasks {
     /// The slot of a job, unless that has ended.
-    fn slot(&mut self, taken: TakenSlot) -> Option<&mut JobSlot> {
-        let slot = self.slots.as_mut()?.all.get_mut(taken.slot)?;
-        (slot.job == taken.job).then_some(slot)
+    fn slot(&mut self, id: JobSlotId) -> Option<&mut JobSlot> {
+        let slot = self.slots.as_mut()?.all.get_mut(id.slot)?;
+        (slot.job == id.job).then_some(slot)
     }
 }
 
@@ -362,9 +362,9 @@ mod models {
     const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
     /// Takes the only slot, which has to be free.
-    fn begin(work: &ConnectionTasks) -> TakenSlot {
+    fn begin(work: &ConnectionTasks) -> JobSlotId {
         match work.begin(1, Some(CALL), false) {
-            JobStart::Yes { taken, .. } => taken,
+            JobStart::Yes { id, .. } => id,
             JobStart::Full | JobStart::Ended => panic!("the slot is free"),
         }
     }
@@ -402,13 +402,13 @@ mod models {
                 move || work.hand_on(job, &next)
             });
             assert!(work.cancel(CALL), "it has not answered");
-            let has_taken_over = takes_over.join().expect("it does not panic");
-            assert_eq!(next.is_to_end(), has_taken_over);
+            let has_moved = takes_over.join().expect("it does not panic");
+            assert_eq!(next.is_to_end(), has_moved);
         });
     }
 
     #[test]
-    fn a_job_that_begins_while_memory_is_given_back_keeps_its_place() {
+    fn job_started_during_release_keeps_its_slot() {
         loom::model(|| {
             let work = loom::sync::Arc::new(ConnectionTasks::default());
             let first = begin(&work);

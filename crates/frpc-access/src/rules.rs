@@ -81,7 +81,7 @@ struct Rules {
     by_user: bool,
     tokens: Option<Arc<dyn Tokens>>,
     limits: Vec<Limit>,
-    /// The limits of single methods, by their full names: a place in `limit_sets`.
+    /// The limits of single methods, by their full names: an index into `limit_sets`.
     limited: HashMap<String, usize>,
     /// Numbers of limits.
     limit_sets: Vec<Vec<usize>>,
@@ -91,7 +91,7 @@ struct Rules {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,
-    /// The limits of a method, in addition to those of all: a place in [`Rules::limit_sets`].
+    /// The limits of a method, in addition to those of all: an index into [`Rules::limit_sets`].
     limits: Option<usize>,
 }
 

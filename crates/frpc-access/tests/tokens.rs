@@ -196,7 +196,7 @@ async fn a_principal_expires_with_its_token_and_the_leeway() {
 }
 
 #[test]
-fn keys_are_replaced_for_all_clones_and_a_number_says_so() {
+fn replaced_keys_apply_to_all_clones_and_bump_generation() {
     let (jwt, good) = (jwt(shared()), token(&json!({})));
     let clone = jwt.clone();
     accepted(&jwt, &good);

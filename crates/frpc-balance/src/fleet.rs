@@ -135,7 +135,7 @@ impl Fleet {
     }
 
     async fn next_connection(&self) -> Result<PickedConnection, Status> {
-        let _waiting = self.urgency.wait();
+        let _waiter = self.urgency.wait();
         loop {
             let mut made = pin!(self.clock.connected.notified());
             made.as_mut().enable();

@@ -53,7 +53,7 @@ pub struct Builder {
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
     /// The paths that the user has given to options.
-    given: Vec<OptionPath>,
+    option_paths: Vec<OptionPath>,
 }
 
 /// Options for the generated code.
@@ -71,7 +71,7 @@ impl Builder {
             typescript_options: TypeScriptOptions::default(),
             file_descriptor_set_path: None,
             emit_rerun_if_changed: true,
-            given: Vec::new(),
+            option_paths: Vec::new(),
         }
     }
 
@@ -382,7 +382,7 @@ impl Builder {
     /// Remembers the paths that an option was given, for a warning if they match nothing.
     fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
         let paths = paths.into_paths();
-        self.given.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));
+        self.option_paths.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));
         paths
     }
 }

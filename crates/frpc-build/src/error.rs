@@ -16,7 +16,7 @@ use std::fmt;
 /// ```
 pub struct Error {
     kind: ErrorKind,
-    place: Option<SourcePosition>,
+    position: Option<SourcePosition>,
     text: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -47,15 +47,15 @@ pub(crate) struct SourcePosition {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, place: None, text: text.into(), source: None }
+        Self { kind, position: None, text: text.into(), source: None }
     }
 
-    pub(crate) fn at(kind: ErrorKind, place: SourcePosition, text: impl Into<String>) -> Self {
-        Self { kind, place: Some(place), text: text.into(), source: None }
+    pub(crate) fn at(kind: ErrorKind, position: SourcePosition, text: impl Into<String>) -> Self {
+        Self { kind, position: Some(position), text: text.into(), source: None }
     }
 
-    pub(crate) fn unsupported(place: SourcePosition, text: impl Into<String>) -> Self {
-        Self::at(ErrorKind::Unsupported, place, text)
+    pub(crate) fn unsupported(position: SourcePosition, text: impl Into<String>) -> Self {
+        Self::at(ErrorKind::Unsupported, position, text)
     }
 
     pub(crate) fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -70,17 +70,17 @@ impl Error {
 
     /// The `.proto` file or lock with the error, if it was found in one.
     pub fn file(&self) -> Option<&str> {
-        self.place.as_ref().map(|place| place.file.as_str())
+        self.position.as_ref().map(|position| position.file.as_str())
     }
 
     /// The line in [`file`](Self::file), counted from 1, if it is known.
     pub fn line(&self) -> Option<u32> {
-        self.place.as_ref().map(|place| place.line).filter(|line| *line != 0)
+        self.position.as_ref().map(|position| position.line).filter(|line| *line != 0)
     }
 
     /// The column in [`line`](Self::line), counted from 1, if it is known.
     pub fn column(&self) -> Option<u32> {
-        self.place.as_ref().map(|place| place.column).filter(|column| *column != 0)
+        self.position.as_ref().map(|position| position.column).filter(|column| *column != 0)
     }
 }
 
@@ -96,8 +96,8 @@ impl fmt::Display for SourcePosition {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+        if let Some(position) = &self.position {
+            write!(f, "{position}: ")?;
         }
         f.write_str(&self.text)
     }

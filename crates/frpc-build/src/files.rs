@@ -36,12 +36,12 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     };
     // The name of the file itself may already have the maximum length.
     let name = format!(".frpc-build.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
-    let beside = path.with_file_name(name);
-    let replaced = fs::write(&beside, content)
-        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&beside, permissions)))
-        .and_then(|()| fs::rename(&beside, &path));
+    let temporary = path.with_file_name(name);
+    let replaced = fs::write(&temporary, content)
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&temporary, permissions)))
+        .and_then(|()| fs::rename(&temporary, &path));
     if replaced.is_err() {
-        let _ = fs::remove_file(beside);
+        let _ = fs::remove_file(temporary);
     }
     replaced
 }

@@ -222,9 +222,9 @@ fn clashing(clash: &NameClash, schema: &Schema, index: &Index<'_>) -> Error {
         first.trim_start_matches('.'),
         second.trim_start_matches('.')
     );
-    let place = index.messages.get(second).map(|found| schema.position(found.file, &found.path));
-    match place.or_else(|| index.enums.get(second).map(|found| schema.position(found.file, &found.path))) {
-        Some(place) => Error::unsupported(place, text),
+    let position = index.messages.get(second).map(|found| schema.position(found.file, &found.path));
+    match position.or_else(|| index.enums.get(second).map(|found| schema.position(found.file, &found.path))) {
+        Some(position) => Error::unsupported(position, text),
         None => Error::new(ErrorKind::Unsupported, text),
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn plan(
     options.bases.check(schema)?;
     let update = options.update()?;
     let scopes = scopes(schema, options)?;
-    if options.asks_cargo && options.is_on {
+    if options.rerun_if_changed && options.is_on {
         print_rerun_if_locks_changed(&scopes);
     }
     check_locks(&scopes, options.numbering)?;

@@ -35,13 +35,13 @@ pub(crate) async fn call(
     check_field(callable, arguments.out_field.as_deref())?;
 
     let target = Target::new(server)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
-    report_connection(&channel, &target, &metadata, begun, screen).await;
+    report_connection(&channel, &target, &metadata, started, screen).await;
     screen.metadata(">", &metadata);
     screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut request = Request::new(());
     if let Some(deadline) = arguments.deadline {
         request.set_timeout(deadline);
@@ -79,7 +79,7 @@ pub(crate) async fn call(
             shower.reply(&reply)
         }
     };
-    screen.remark(1, || format!("the call took {:.3} ms", begun.elapsed().as_secs_f64() * 1e3));
+    screen.remark(1, || format!("the call took {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
     outcome
 }
 
@@ -89,13 +89,13 @@ fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
 }
 
 /// Says on demand which server it is, and warns of metadata that a plain one does not get.
-async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, begun: Instant, screen: &Screen) {
+async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
     }
     let Some(connection) = channel.connection() else { return };
     let Ok(peer) = connection.peer_known().await else { return };
-    let took = begun.elapsed();
+    let took = started.elapsed();
     screen.remark(1, || {
         let kind = if peer.hello().is_some() { "a native peer" } else { "a compat peer" };
         format!("connected to {}, {kind}, in {:.3} ms", target.address, took.as_secs_f64() * 1e3)

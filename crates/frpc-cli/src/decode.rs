@@ -34,15 +34,15 @@ pub(crate) async fn decode(
     // Most captures are of other servers, so only a named one is queried.
     let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
     if arguments.wireshark {
-        let schema = match schema::load_if_given(source)? {
+        let schema = match schema::load_optional(source)? {
             None if is_named => Some(source::schema(source, server).await?),
-            given => given,
+            named => named,
         };
         return screen.line(wireshark::dissector(schema.as_ref()).trim_end());
     }
-    let schema = match schema::load_if_given(source)? {
+    let schema = match schema::load_optional(source)? {
         None if is_named || arguments.proxy.is_some() => source::schema_if_shown(source, server).await,
-        given => given,
+        named => named,
     };
     let schema = schema.map(Arc::new);
     // In captures the first frame says which form it is.
@@ -101,15 +101,15 @@ fn show_capture(
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     // The first end that sends has dialled: a server of this protocol never sends first.
-    let mut known: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
+    let mut senders: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
         let key = (piece.from.clone(), piece.to.clone());
-        let (at, side) = *known.entry(key).or_insert_with(|| {
+        let (at, side) = *senders.entry(key).or_insert_with(|| {
             conversations.push(WatchedConnection::new(schema.cloned(), form));
             (conversations.len() - 1, FrameSender::Client)
         });
-        known.entry((piece.to, piece.from)).or_insert((at, other(side)));
+        senders.entry((piece.to, piece.from)).or_insert((at, other(side)));
         if piece.is_behind_gap {
             screen.line(&format!("{at}: bytes are missing in the capture"))?;
         }

@@ -116,8 +116,8 @@ fn run_on(
     let outcome = runtime.block_on(work);
     // Servers tell a client that has closed its connections, with TLS by an alert, from one that was killed.
     runtime.block_on(async {
-        let begun = Instant::now();
-        while Handle::current().metrics().num_alive_tasks() > 0 && begun.elapsed() < CLOSE_TIMEOUT {
+        let started = Instant::now();
+        while Handle::current().metrics().num_alive_tasks() > 0 && started.elapsed() < CLOSE_TIMEOUT {
             tokio::time::sleep(CLOSE_INTERVAL).await;
         }
     });

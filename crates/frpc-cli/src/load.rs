@@ -221,10 +221,10 @@ impl Calls {
         if self.methods.len() == 1 {
             return 0;
         }
-        let mut place = number % self.weights;
+        let mut offset = number % self.weights;
         for (at, method) in self.methods.iter().enumerate() {
-            match place.checked_sub(u64::from(method.weight)) {
-                Some(left) => place = left,
+            match offset.checked_sub(u64::from(method.weight)) {
+                Some(left) => offset = left,
                 None => return at,
             }
         }
@@ -246,21 +246,21 @@ impl Calls {
                 &made
             }
         };
-        let (known, descriptor) = (callable.method, &callable.descriptor);
+        let (method_info, descriptor) = (callable.method, &callable.descriptor);
         if !descriptor.is_client_streaming() {
             let request = self.request(bodies.first().cloned().unwrap_or_default());
             if !descriptor.is_server_streaming() {
-                return channel.unary::<Body, Body>(known, request).await.map(drop);
+                return channel.unary::<Body, Body>(method_info, request).await.map(drop);
             }
-            let mut replies = channel.server_streaming::<Body, Body>(known, request).await?.into_inner();
+            let mut replies = channel.server_streaming::<Body, Body>(method_info, request).await?.into_inner();
             while replies.message().await?.is_some() {}
             return Ok(());
         }
         let request = self.request(frpc::iter(bodies.clone()));
         if !descriptor.is_server_streaming() {
-            return channel.client_streaming::<_, Body>(known, request).await.map(drop);
+            return channel.client_streaming::<_, Body>(method_info, request).await.map(drop);
         }
-        let mut replies = channel.streaming::<_, Body>(known, request).await?.into_inner();
+        let mut replies = channel.streaming::<_, Body>(method_info, request).await?.into_inner();
         while replies.message().await?.is_some() {}
         Ok(())
     }
@@ -279,7 +279,7 @@ impl Calls {
 
 /// Shows how far the load is, until it is aborted.
 async fn progress(stats: Arc<Mutex<Stats>>) {
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let mut before = 0;
     let mut interval = tokio::time::interval(PROGRESS);
     interval.tick().await;
@@ -290,7 +290,7 @@ async fn progress(stats: Arc<Mutex<Stats>>) {
             let calls = stats.calls();
             let rate = (calls.saturating_sub(before)) as f64 / PROGRESS.as_secs_f64();
             before = calls;
-            let seconds = begun.elapsed().as_secs_f64();
+            let seconds = started.elapsed().as_secs_f64();
             let (failed, max) = (stats.failed(), stats.max().as_secs_f64() * 1e3);
             format!("{seconds:6.1} s  {calls} calls  {rate:.0}/s  {failed} failed  max {max:.1} ms")
         };

@@ -243,8 +243,8 @@ mod tests {
         line(&mut server).await;
         line(&mut server).await;
         drop(server);
-        let lost = "{\"error\":{\"code\":-32603,\"message\":\"lost the connection to shop:1: the server closed the connection\"},\"id\":1,\"jsonrpc\":\"2.0\"}\n";
-        assert_eq!(peer.next().await, lost);
+        let expected = "{\"error\":{\"code\":-32603,\"message\":\"lost the connection to shop:1: the server closed the connection\"},\"id\":1,\"jsonrpc\":\"2.0\"}\n";
+        assert_eq!(peer.next().await, expected);
         peer.send("{\"id\":2,\"method\":\"ping\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("another connection");
         assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");

@@ -26,37 +26,37 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
         return Err(Failure::new(format!("{parameter:?} is neither NAME=VALUE nor JSON nor @FILE; {names}")));
     };
     let (path, value) = (parameter.get(..at).unwrap_or_default(), parameter.get(at + 1..).unwrap_or_default());
-    let given = match path.strip_suffix(':') {
-        Some(_) => GivenValue::Json(value.to_owned()),
+    let argument = match path.strip_suffix(':') {
+        Some(_) => ParameterValue::Json(value.to_owned()),
         None => match value.strip_prefix('@') {
-            Some(text) if text.starts_with('@') => GivenValue::Text(text.to_owned()),
+            Some(text) if text.starts_with('@') => ParameterValue::Text(text.to_owned()),
             Some(file) => {
                 let path = Path::new(file);
-                GivenValue::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
+                ParameterValue::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
             }
-            None => GivenValue::Text(value.to_owned()),
+            None => ParameterValue::Text(value.to_owned()),
         },
     };
     let path = path.strip_suffix(':').unwrap_or(path);
-    in_message(message, path, &given).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
+    in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
 /// A value as it was given.
-enum GivenValue {
+enum ParameterValue {
     Text(String),
     File(Vec<u8>),
     Json(String),
 }
 
-fn in_message(message: &mut DynamicMessage, path: &str, given: &GivenValue) -> Result<(), String> {
+fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValue) -> Result<(), String> {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let descriptor = message.descriptor();
     let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
     let field = field
         .ok_or_else(|| format!("`{}` has no field {name:?}; {}", descriptor.full_name(), field_names(&descriptor)))?;
-    let is_tensor = matches!(field.kind(), Kind::Message(of) if tensor(&of, given).is_some());
-    if let (GivenValue::Json(json), "") = (given, rest)
+    let is_tensor = matches!(field.kind(), Kind::Message(of) if tensor(&of, argument).is_some());
+    if let (ParameterValue::Json(json), "") = (argument, rest)
         && (!is_tensor || field.is_list())
     {
         return whole(message, &field, json);
@@ -75,23 +75,23 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &GivenValue) -> R
         let key = map_key(&entry.map_entry_key_field().kind(), key)?;
         let map = message.get_field_mut(&field).as_map_mut().ok_or("it is no map")?;
         if inner.is_empty() {
-            map.insert(key, single(&of.kind(), given)?);
+            map.insert(key, single(&of.kind(), argument)?);
             return Ok(());
         }
         let value = map.entry(key).or_insert_with(|| Value::default_value(&of.kind()));
-        return in_message(value.as_message_mut().ok_or("it is no message")?, inner, given);
+        return in_message(value.as_message_mut().ok_or("it is no message")?, inner, argument);
     }
     if field.is_list() {
-        return in_list(message, &field, rest, given);
+        return in_list(message, &field, rest, argument);
     }
     match rest.strip_prefix('.') {
         None if rest.is_empty() => {
-            let value = single(&field.kind(), given)?;
+            let value = single(&field.kind(), argument)?;
             message.try_set_field(&field, value).map_err(|error| error.to_string())
         }
         Some(inner) => {
             let value = message.get_field_mut(&field);
-            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is no message"))?, inner, given)
+            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is no message"))?, inner, argument)
         }
         None => Err(format!("{name} is no list")),
     }
@@ -101,11 +101,11 @@ fn in_list(
     message: &mut DynamicMessage,
     field: &FieldDescriptor,
     rest: &str,
-    given: &GivenValue,
+    argument: &ParameterValue,
 ) -> Result<(), String> {
     let list = message.get_field_mut(field).as_list_mut().ok_or("it is no list")?;
     if rest.is_empty() {
-        list.push(single(&field.kind(), given)?);
+        list.push(single(&field.kind(), argument)?);
         return Ok(());
     }
     let indexed = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -119,9 +119,9 @@ fn in_list(
     }
     let element = list.get_mut(index).ok_or("it is not in the list")?;
     match inner.strip_prefix('.') {
-        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are no messages")?, inner, given),
+        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are no messages")?, inner, argument),
         None => {
-            *element = single(&field.kind(), given)?;
+            *element = single(&field.kind(), argument)?;
             Ok(())
         }
     }
@@ -139,22 +139,22 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
 }
 
 /// A single value.
-fn single(kind: &Kind, given: &GivenValue) -> Result<Value, String> {
+fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     if let Kind::Message(descriptor) = kind
-        && let Some(tensor) = tensor(descriptor, given)
+        && let Some(tensor) = tensor(descriptor, argument)
     {
         return tensor.map(Value::Message);
     }
-    let text = match (given, kind) {
-        (GivenValue::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
-        (GivenValue::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
-        (GivenValue::File(content), _) => {
+    let text = match (argument, kind) {
+        (ParameterValue::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
+        (ParameterValue::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
+        (ParameterValue::File(content), _) => {
             let text = std::str::from_utf8(content).map_err(|_| "the file is not text in UTF-8".to_owned())?;
             // Editors end the last line.
             if matches!(kind, Kind::String) { text } else { text.trim_end() }
         }
-        (GivenValue::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
-        (GivenValue::Text(text), _) => text,
+        (ParameterValue::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
+        (ParameterValue::Text(text), _) => text,
     };
     fn number<T: std::str::FromStr>(text: &str, kind: &Kind) -> Result<T, String> {
         text.parse().map_err(|_| format!("{text:?} is no {kind:?}"))
@@ -191,15 +191,15 @@ fn single(kind: &Kind, given: &GivenValue) -> Result<Value, String> {
 }
 
 /// The tensor of nested lists or of a file of NumPy, if the message is a tensor and one of these is given.
-fn tensor(descriptor: &MessageDescriptor, given: &GivenValue) -> Option<Result<DynamicMessage, String>> {
+fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {
         return None;
     }
-    let read: Result<Tensor, String> = match given {
-        GivenValue::File(content) if content.starts_with(NPY) => {
+    let read: Result<Tensor, String> = match argument {
+        ParameterValue::File(content) if content.starts_with(NPY) => {
             Tensor::from_npy(content.clone().into()).map_err(|error| error.to_string())
         }
-        GivenValue::Text(text) | GivenValue::Json(text) if text.trim_start().starts_with('[') => {
+        ParameterValue::Text(text) | ParameterValue::Json(text) if text.trim_start().starts_with('[') => {
             frpc::json::from_json(text.as_bytes()).map_err(|error| error.to_string())
         }
         _ => return None,
@@ -210,7 +210,7 @@ fn tensor(descriptor: &MessageDescriptor, given: &GivenValue) -> Option<Result<D
 }
 
 fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
-    single(kind, &GivenValue::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
+    single(kind, &ParameterValue::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
 }
 
 fn field_names(descriptor: &MessageDescriptor) -> String {

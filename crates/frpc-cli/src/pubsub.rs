@@ -64,12 +64,12 @@ pub(crate) async fn publish(
 ) -> Result<(), Failure> {
     let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
     let reads_lines = arguments.message.iter().any(|message| message == "-");
-    let given: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
+    let texts: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
     let encode = |parameters: &[String]| match &typed {
         Some(typed) => typed.encode(parameters),
         None => parameters.iter().map(|text| plain(text)).collect(),
     };
-    let messages = if given.is_empty() { Vec::new() } else { encode(&given)? };
+    let messages = if texts.is_empty() { Vec::new() } else { encode(&texts)? };
     let client = Target::new(server)?.broker().await?;
     let mut count = 0_u64;
     for message in messages {

@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
 //! Its source is `.proto` files with their locks, a descriptor set, or a server that describes itself, which
-//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`KnownService`] wire properties of each service.
+//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`ServiceDescription`] wire properties of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -67,9 +67,9 @@ impl Callable {
 }
 
 /// Loads the schema if the arguments name one.
-pub(crate) fn load_if_given(source: &SourceArguments) -> Result<Option<Schema>, Failure> {
-    let is_given = !source.proto.is_empty() || source.descriptor_set.is_some();
-    is_given.then(|| load(source)).transpose()
+pub(crate) fn load_optional(source: &SourceArguments) -> Result<Option<Schema>, Failure> {
+    let has_source = !source.proto.is_empty() || source.descriptor_set.is_some();
+    has_source.then(|| load(source)).transpose()
 }
 
 /// Loads the schema that the arguments name.
@@ -94,8 +94,9 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let known: Vec<KnownService> = loaded.layouts.iter().map(|layout| KnownService::of(layout, &pool)).collect();
-    Ok(Schema::of(pool, &known))
+    let descriptions: Vec<ServiceDescription> =
+        loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
+    Ok(Schema::of(pool, &descriptions))
 }
 
 /// The folders of imports.
@@ -108,24 +109,24 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
 }
 
 /// The wire properties of a service, from any source.
-pub(crate) struct KnownService {
+pub(crate) struct ServiceDescription {
     /// The full name.
     pub(crate) service: String,
     pub(crate) fingerprint: u64,
     /// The fingerprints of earlier layouts that are compatible.
     pub(crate) compatible: Vec<u64>,
-    pub(crate) methods: Vec<KnownMethod>,
+    pub(crate) methods: Vec<MethodDescription>,
 }
 
 /// The wire properties of a method.
-pub(crate) struct KnownMethod {
+pub(crate) struct MethodDescription {
     pub(crate) name: String,
     pub(crate) operation: u16,
     /// How many fields at the end of a request, and of a reply, peers with earlier layouts leave out.
     pub(crate) appended: (u32, u32),
 }
 
-impl KnownService {
+impl ServiceDescription {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
         let appended: HashMap<&str, u32> = layout.appended().collect();
         let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
@@ -133,7 +134,7 @@ impl KnownService {
         let method = |(name, operation): (&str, u16)| {
             let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
             let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
-            KnownMethod { name: name.to_owned(), operation, appended }
+            MethodDescription { name: name.to_owned(), operation, appended }
         };
         Self {
             service: layout.service().to_owned(),
@@ -146,16 +147,19 @@ impl KnownService {
 
 impl Schema {
     /// The services of the descriptors with known wire properties.
-    pub(crate) fn of(pool: DescriptorPool, known: &[KnownService]) -> Self {
+    pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Self {
         let mut services = Vec::new();
         for descriptor in pool.services() {
-            let Some(known) = known.iter().find(|known| known.service == descriptor.full_name()) else { continue };
-            let layout = leaked_layout(known);
+            let Some(described) = descriptions.iter().find(|described| described.service == descriptor.full_name())
+            else {
+                continue;
+            };
+            let layout = leak_layout(described);
             let mut methods = Vec::new();
             for method in descriptor.methods() {
-                let Some(found) = known.methods.iter().find(|found| found.name == method.name()) else { continue };
-                let KnownMethod { operation, appended: (request, reply), .. } = *found;
-                let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
+                let Some(found) = described.methods.iter().find(|found| found.name == method.name()) else { continue };
+                let MethodDescription { operation, appended: (request, reply), .. } = *found;
+                let mut made = Method::new(layout, leak_str(method.name()), operation).with_added(request, reply);
                 made = match Callable::idempotency(&method) {
                     IdempotencyLevel::NoSideEffects => made.without_side_effects(),
                     IdempotencyLevel::Idempotent => made.idempotent(),
@@ -216,13 +220,13 @@ impl Schema {
 }
 
 /// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
-fn leaked_layout(known: &KnownService) -> &'static Layout {
-    let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
+fn leak_layout(description: &ServiceDescription) -> &'static Layout {
+    let mut operations: Vec<u16> = description.methods.iter().map(|method| method.operation).collect();
     operations.sort_unstable();
-    let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
-    Box::leak(Box::new(Layout::new(leaked(&known.service), operations, known.fingerprint, compatible)))
+    let (operations, compatible) = (operations.leak(), description.compatible.clone().leak());
+    Box::leak(Box::new(Layout::new(leak_str(&description.service), operations, description.fingerprint, compatible)))
 }
 
-fn leaked(name: &str) -> &'static str {
+fn leak_str(name: &str) -> &'static str {
     name.to_owned().leak()
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::schema::{self, KnownMethod, KnownService, Schema};
+use crate::schema::{self, MethodDescription, Schema, ServiceDescription};
 use crate::target::Target;
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -14,7 +14,7 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Loads the schema named by the arguments, or requests it from the server.
 pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
-    match schema::load_if_given(source)? {
+    match schema::load_optional(source)? {
         Some(schema) => Ok(schema),
         None => fetch(&Target::new(server)?).await,
     }
@@ -40,10 +40,11 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = DescriptorPool::decode(shown.files.as_ref());
     let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
-    let known: Option<Vec<KnownService>> =
-        shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
-    let known = known.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
-    Ok(Schema::of(pool, &known))
+    let services: Option<Vec<ServiceDescription>> =
+        shown.services.iter().filter(|service| is_readable(service)).map(services).collect();
+    let services =
+        services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
+    Ok(Schema::of(pool, &services))
 }
 
 /// Whether native bodies of the service are in the encoding that this command reads.
@@ -52,16 +53,16 @@ fn is_readable(service: &v1::Service) -> bool {
 }
 
 /// A server's description of a service; `None` if a number is out of range.
-fn known(service: &v1::Service) -> Option<KnownService> {
+fn services(service: &v1::Service) -> Option<ServiceDescription> {
     let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
     let method = |method: &v1::Method| {
-        Some(KnownMethod {
+        Some(MethodDescription {
             name: method.name.clone(),
             operation: u16::try_from(method.operation).ok()?,
             appended: (method.request_added, method.response_added),
         })
     };
-    Some(KnownService {
+    Some(ServiceDescription {
         service: service.name.clone(),
         fingerprint: fingerprint(&service.fingerprint)?,
         compatible: service.compatible.iter().map(fingerprint).collect::<Option<_>>()?,

@@ -29,7 +29,7 @@ pub(crate) async fn trace(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let schema = match schema::load_if_given(source)? {
+    let schema = match schema::load_optional(source)? {
         Some(schema) => Some(schema),
         // Without a schema, methods have numbers.
         None => source::schema_if_shown(source, server).await,
@@ -76,7 +76,7 @@ struct Trace {
 #[derive(Clone, Debug)]
 struct Call {
     method: String,
-    begun: Instant,
+    started: Instant,
     took: Duration,
     status: Option<Code>,
     is_cancelled: bool,
@@ -125,15 +125,15 @@ impl Trace {
             return None;
         }
         let mut call = self.calls.remove(&key)?;
-        call.took = now.saturating_duration_since(call.begun);
+        call.took = now.saturating_duration_since(call.started);
         Some(call)
     }
 }
 
 impl Call {
-    fn new(method: String, begun: Instant) -> Self {
+    fn new(method: String, started: Instant) -> Self {
         let sent = [(0, 0); 2];
-        Self { method, begun, took: Duration::ZERO, status: None, is_cancelled: false, sent, frames: Vec::new() }
+        Self { method, started, took: Duration::ZERO, status: None, is_cancelled: false, sent, frames: Vec::new() }
     }
 
     fn code(&self) -> Code {
@@ -191,14 +191,14 @@ mod tests {
 
     #[test]
     fn traced_call_has_time_status_and_bytes_until_reply() {
-        let (mut trace, begun) = (trace(), Instant::now());
-        assert!(trace.feed(FrameSender::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
-        assert!(trace.feed(FrameSender::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
-        assert!(trace.feed(FrameSender::Client, &frame(7, 6, b"\x0a"), begun).is_empty());
-        let later = begun + Duration::from_millis(12);
+        let (mut trace, started) = (trace(), Instant::now());
+        assert!(trace.feed(FrameSender::Client, &frame(7, 10, b"\x08\x00"), started).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(8, 11, b"\x08\x00"), started).is_empty());
+        assert!(trace.feed(FrameSender::Client, &frame(7, 6, b"\x0a"), started).is_empty());
+        let later = started + Duration::from_millis(12);
         let ended = trace.feed(FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
         let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
-        assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - begun));
+        assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - started));
         assert!(call.is_cancelled && call.sent == [(1, 2), (1, 11)] && call.frames.len() == 3, "{call:?}");
         let ended = trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));

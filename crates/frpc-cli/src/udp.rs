@@ -35,7 +35,7 @@ const IDEMPOTENT_RETRIES: u32 = 2;
 
 pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
     let Some(address) = &arguments.udp else { return Err(Failure::new("no address: use --udp HOST:PORT")) };
-    let schema = schema::load_if_given(source)?;
+    let schema = schema::load_optional(source)?;
     let callable = schema.as_ref().map(|schema| schema.method(&arguments.method)).transpose()?;
     match callable {
         Some(callable) => check_field(callable, arguments.out_field.as_deref())?,

@@ -161,8 +161,8 @@ impl Reader<'_> {
     ) -> Result<Option<(&'l Field, Value)>, DecodeError> {
         let Some(before) = member.checked_sub(1) else { return Ok(None) };
         let members = layout.oneofs.get(oneof);
-        let place = usize::try_from(before).ok().and_then(|before| members?.get(before));
-        match place.and_then(|place| layout.fields.get(*place)) {
+        let index = usize::try_from(before).ok().and_then(|before| members?.get(before));
+        match index.and_then(|index| layout.fields.get(*index)) {
             Some(found @ Field { shape: Shape::Member { of, .. }, .. }) => {
                 let value = self.value(of, from).map_err(|error| error.in_field(found.descriptor.name()))?;
                 Ok(Some((found, value)))

@@ -97,7 +97,7 @@ impl Writer<'_> {
         oneof: usize,
         to: &mut Encoder<'_>,
     ) -> Result<(), EncodeError> {
-        let members = layout.oneofs.get(oneof).into_iter().flatten().filter_map(|place| layout.fields.get(*place));
+        let members = layout.oneofs.get(oneof).into_iter().flatten().filter_map(|index| layout.fields.get(*index));
         for (number, field) in (1..).zip(members) {
             if let Shape::Member { of, .. } = &field.shape
                 && message.has_field(&field.descriptor)
@@ -123,7 +123,7 @@ impl Writer<'_> {
             (Element::Bytes, Value::Bytes(value)) => to.shared(value).map_err(EncodeError::of_value)?,
             (Element::Enum(indexes), Value::EnumNumber(number)) => {
                 let unknown = || EncodeError::new(format!("`{}` has no number {number}", indexes.name));
-                to.u32(indexes.place(*number).ok_or_else(unknown)?);
+                to.u32(indexes.index_of(*number).ok_or_else(unknown)?);
             }
             (Element::Message(_), Value::Message(value)) => self.message(value, to)?,
             _ => return Err(mismatch()),
@@ -145,7 +145,7 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         Element::String => to.string("").map_err(EncodeError::of_value)?,
         Element::Bytes => to.bytes(&[]).map_err(EncodeError::of_value)?,
         // The first value of an enum has the number 0 in proto3.
-        Element::Enum(indexes) => to.u32(indexes.place(0).unwrap_or(0)),
+        Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
     }
     Ok(())

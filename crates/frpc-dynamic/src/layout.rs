@@ -13,13 +13,13 @@ pub(crate) struct Layouts(Mutex<HashMap<String, Arc<Layout>>>);
 
 impl Layouts {
     pub(crate) fn of(&self, message: &MessageDescriptor) -> Arc<Layout> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.get(message.full_name()) {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match cache.get(message.full_name()) {
             // Another pool may have another message of this name.
             Some(layout) if layout.message == *message => layout.clone(),
             _ => {
                 let layout = Arc::new(Layout::new(message));
-                known.insert(message.full_name().to_owned(), layout.clone());
+                cache.insert(message.full_name().to_owned(), layout.clone());
                 layout
             }
         }
@@ -31,7 +31,7 @@ impl Layouts {
 pub struct Layout {
     message: MessageDescriptor,
     pub fields: Vec<Field>,
-    /// For each oneof, the places of its members in `fields`, in the order of declaration.
+    /// For each oneof, the indices of its members in `fields`, in the order of declaration.
     pub oneofs: Vec<Vec<usize>>,
 }
 
@@ -52,7 +52,7 @@ pub enum Shape {
     /// A member of a oneof.
     Member {
         of: Element,
-        /// The place of the oneof in [`Layout::oneofs`].
+        /// The index of the oneof in [`Layout::oneofs`].
         oneof: usize,
         /// Whether the rich form has the oneof here.
         is_first: bool,
@@ -77,13 +77,13 @@ pub enum Element {
     Message(MessageDescriptor),
 }
 
-/// The numbers of an enum and their places in the declaration.
+/// The numbers of an enum and their indices in the declaration.
 #[derive(Debug)]
 pub struct Indexes {
     pub name: String,
     numbers: Vec<i32>,
     /// Of the first of several aliases.
-    places: HashMap<i32, u32>,
+    indices: HashMap<i32, u32>,
 }
 
 impl Layout {
@@ -121,8 +121,8 @@ impl Layout {
                 Field { descriptor, shape }
             })
             .collect();
-        let place = |number: &u32| fields.iter().position(|field| field.descriptor.number() == *number);
-        let oneofs = oneofs.iter().map(|(_, members)| members.iter().filter_map(place).collect()).collect();
+        let index_of = |number: &u32| fields.iter().position(|field| field.descriptor.number() == *number);
+        let oneofs = oneofs.iter().map(|(_, members)| members.iter().filter_map(index_of).collect()).collect();
         Self { message: message.clone(), fields, oneofs }
     }
 }
@@ -187,30 +187,30 @@ impl Indexes {
     fn new(descriptor: &EnumDescriptor) -> Self {
         let numbers: Vec<i32> =
             descriptor.enum_descriptor_proto().value.iter().map(EnumValueDescriptorProto::number).collect();
-        let mut places = HashMap::with_capacity(numbers.len());
-        for (place, number) in (0..).zip(&numbers) {
-            places.entry(*number).or_insert(place);
+        let mut indices = HashMap::with_capacity(numbers.len());
+        for (index, number) in (0..).zip(&numbers) {
+            indices.entry(*number).or_insert(index);
         }
-        Self { name: descriptor.full_name().to_owned(), numbers, places }
+        Self { name: descriptor.full_name().to_owned(), numbers, indices }
     }
 
-    /// The number at a place of the declaration. One that the schema does not know is -2^31 and the place, unless that
+    /// The number at an index of the declaration. One that the schema does not know is -2^31 and the index, unless that
     /// is a number that the schema declares.
-    pub fn number(&self, place: u32) -> Option<i32> {
-        if let Some(number) = usize::try_from(place).ok().and_then(|place| self.numbers.get(place)) {
+    pub fn number(&self, index_of: u32) -> Option<i32> {
+        if let Some(number) = usize::try_from(index_of).ok().and_then(|index_of| self.numbers.get(index_of)) {
             return Some(*number);
         }
-        let number = i32::MIN.wrapping_add_unsigned(place);
-        (number < 0 && !self.places.contains_key(&number)).then_some(number)
+        let number = i32::MIN.wrapping_add_unsigned(index_of);
+        (number < 0 && !self.indices.contains_key(&number)).then_some(number)
     }
 
-    /// The place of a number, as [`number`](Self::number) gives it back.
-    pub fn place(&self, number: i32) -> Option<u32> {
-        if let Some(place) = self.places.get(&number) {
-            return Some(*place);
+    /// The index of a number, as [`number`](Self::number) gives it back.
+    pub fn index_of(&self, number: i32) -> Option<u32> {
+        if let Some(index_of) = self.indices.get(&number) {
+            return Some(*index_of);
         }
-        let place = number.wrapping_sub(i32::MIN).cast_unsigned();
-        let is_declared = usize::try_from(place).is_ok_and(|place| place < self.numbers.len());
-        (number < 0 && !is_declared).then_some(place)
+        let index_of = number.wrapping_sub(i32::MIN).cast_unsigned();
+        let is_declared = usize::try_from(index_of).is_ok_and(|index_of| index_of < self.numbers.len());
+        (number < 0 && !is_declared).then_some(index_of)
     }
 }

@@ -139,7 +139,7 @@ impl Walk {
         }
     }
 
-    /// An upper bound of the place: only the rest of the innermost message is known.
+    /// An upper bound of the position: only the rest of the innermost message is known.
     fn offset(&self, rest: &[u8]) -> usize {
         self.input.saturating_sub(rest.len())
     }

@@ -97,8 +97,8 @@ fn run(dial: Dial, server: SocketAddr, clients: usize) -> Result<(u64, u64, f64)
                 })
             })
             .collect();
-        let begun = Instant::now();
-        thread::sleep(RUN.saturating_sub(begun.elapsed()));
+        let started = Instant::now();
+        thread::sleep(RUN.saturating_sub(started.elapsed()));
         is_over.store(true, Ordering::Relaxed);
         threads
             .into_iter()

@@ -71,20 +71,20 @@ impl Console {
     }
 
     /// The answer to a request that was let in, if it is for the console.
-    pub(crate) fn answer(&self, asked: &RequestHead<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
-        let path = asked.path.strip_prefix("/console")?;
+    pub(crate) fn answer(&self, request: &RequestHead<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
+        let path = request.path.strip_prefix("/console")?;
         if path.is_empty() {
             return Some(Answer::empty(308).with("location", "/console/"));
         }
         let file = FILES.iter().find(|file| file.path == path)?;
-        if !matches!(asked.method, "GET" | "HEAD") {
+        if !matches!(request.method, "GET" | "HEAD") {
             return Some(Answer::wrong_method("GET", "the console is a page"));
         }
-        if !named(asked.known).is_some_and(|(host, name)| self.is_for(host, name, peer)) {
+        if !named(request.known).is_some_and(|(host, name)| self.is_for(host, name, peer)) {
             let text = "the console is shown on the machine of its server; add a name by `Console::host` for others";
             return Some(Answer::refusal(403, text));
         }
-        Some(file.answer(asked.known))
+        Some(file.answer(request.known))
     }
 }
 
@@ -149,8 +149,8 @@ mod tests {
     fn shown(console: &Console, host: &str, peer: Option<&str>) -> bool {
         let known = known(host, None);
         let peer = peer.map(|peer| peer.parse().unwrap());
-        let asked = RequestHead { method: "GET", path: "/console/", known: &known, is_http2: false };
-        console.answer(&asked, peer).is_some_and(|answer| answer.status == 200)
+        let request = RequestHead { method: "GET", path: "/console/", known: &known, is_http2: false };
+        console.answer(&request, peer).is_some_and(|answer| answer.status == 200)
     }
 
     #[test]
@@ -200,24 +200,24 @@ mod tests {
         let small = KnownFields { accept_encoding: Some(b"gzip, br"[..].into()), ..plain.clone() };
         let mut total = 0;
         for path in ["/console/", "/console/console.js", "/console/console.css", "/console/icon.svg"] {
-            let ask = |known| {
-                let asked = RequestHead { method: "GET", path, known, is_http2: false };
-                console.answer(&asked, NEAR.parse().ok()).expect("it is a file")
+            let request_with = |known| {
+                let request = RequestHead { method: "GET", path, known, is_http2: false };
+                console.answer(&request, NEAR.parse().ok()).expect("it is a file")
             };
-            let (whole, packed) = (ask(&plain), ask(&small));
+            let (whole, packed) = (request_with(&plain), request_with(&small));
             assert_eq!(gzip::inflate(&packed.body, 1 << 20).as_deref(), Ok(&whole.body[..]), "{path}");
             total += packed.body.len();
             assert!(packed.fields.contains(&("content-encoding".into(), "gzip".into())));
             assert!(whole.fields.iter().any(|(name, value)| name == "content-security-policy" && value == POLICY));
         }
         assert!(total < 60_000, "the page takes {total} bytes");
-        let ask = |method, path| {
-            let asked = RequestHead { method, path, known: &plain, is_http2: false };
-            console.answer(&asked, NEAR.parse().ok()).map(|answer| answer.status)
+        let request_with = |method, path| {
+            let request = RequestHead { method, path, known: &plain, is_http2: false };
+            console.answer(&request, NEAR.parse().ok()).map(|answer| answer.status)
         };
-        assert_eq!(ask("GET", "/console"), Some(308));
-        assert_eq!(ask("POST", "/console/"), Some(405));
-        assert_eq!(ask("GET", "/console/other"), None);
-        assert_eq!(ask("GET", "/consoles"), None);
+        assert_eq!(request_with("GET", "/console"), Some(308));
+        assert_eq!(request_with("POST", "/console/"), Some(405));
+        assert_eq!(request_with("GET", "/console/other"), None);
+        assert_eq!(request_with("GET", "/consoles"), None);
     }
 }

@@ -173,7 +173,7 @@ fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Requ
 
 /// The only message of a request, and the time that is left for the call.
 async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
-    let begun = crate::clock::now();
+    let started = crate::clock::now();
     let reading = async {
         let Some(message) = messages.next().await.transpose()? else {
             return Err(Status::unimplemented("the request has no message, and the method takes one"));
@@ -186,7 +186,7 @@ async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
     let late = |_| Status::deadline_exceeded("the request did not arrive in time");
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
-    Ok((message, Some(timeout.saturating_sub(crate::clock::now() - begun))))
+    Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 
 /// The body of a response: messages in envelopes, and what ends them.
@@ -220,7 +220,7 @@ impl Replies {
     }
 
     /// The bytes of the only message, if it is one that is there.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         match &self.responses {
             Responses::One(message) => message.as_ref().map_or(0, Bytes::len),
             _ => 0,

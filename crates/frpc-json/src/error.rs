@@ -218,7 +218,7 @@ mod tests {
     use super::{DecodeError, DecodeReason, quoted};
 
     #[test]
-    fn a_place_is_shown_from_the_outermost_message_inwards() {
+    fn error_path_is_shown_outermost_first() {
         let error = DecodeError::new(DecodeReason::Escape, 7);
         let error = error.in_entry("a\"b").in_field("prices").in_element(3).in_field("orders").in_message("shop.Cart");
         assert_eq!(error.field(), "orders[3].prices[\"a\\\"b\"]");

@@ -100,7 +100,7 @@ pub trait Fields: Default {
     /// with escapes, if it needs any.
     const FIELDS: &'static [&'static str];
 
-    /// The place of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
+    /// The index of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
     fn field(name: &str) -> Option<usize>;
 
     /// Writes the fields that are present, in the order of declaration.
@@ -110,7 +110,7 @@ pub trait Fields: Default {
     /// If a field has no JSON form.
     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the field at this place of [`FIELDS`](Self::FIELDS), which was not read before.
+    /// Reads the value of the field at this index of [`FIELDS`](Self::FIELDS), which was not read before.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ impl<K: Key + Eq + Hash, V, S: BuildHasher> Map for HashMap<K, V, S> {
     type Key = K;
     type Value = V;
 
-    // The smallest table of the standard library has four places, each with a control byte, and a group of 16 such
+    // The smallest table of the standard library has four slots, each with a control byte, and a group of 16 such
     // bytes. A table that has just grown is not quite half full.
     const FIRST: usize = 4 * (size_of::<(K, V)>() + 1) + 16;
     const EACH: usize = 2 * (size_of::<(K, V)>() + 1) + size_of::<(K, V)>() / 2;
@@ -61,7 +61,7 @@ impl<K: Key + Ord, V> Map for BTreeMap<K, V> {
     type Key = K;
     type Value = V;
 
-    // A node of the standard library has eleven places, and is at least half full if it is not the only one.
+    // A node of the standard library has eleven slots, and is at least half full if it is not the only one.
     const FIRST: usize = 11 * size_of::<(K, V)>() + 16;
     const EACH: usize = 2 * size_of::<(K, V)>() + size_of::<(K, V)>() / 2 + 16;
 

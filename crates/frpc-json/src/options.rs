@@ -180,7 +180,7 @@ impl<'t> Options<'t> {
 /// register types by [`AnyType::bounded`].
 #[derive(Default)]
 pub struct Types {
-    known: HashMap<&'static str, Content>,
+    by_name: HashMap<&'static str, Content>,
 }
 
 /// Reads and writes the content of an `Any`.
@@ -227,20 +227,20 @@ impl Types {
 
     /// The content of an `Any` of a type, by the full name at the end of its URL.
     pub(crate) fn content(&self, name: &str) -> Option<Content> {
-        self.known.get(name).copied()
+        self.by_name.get(name).copied()
     }
 
     /// Adds a type in the place of one of the same name.
     #[must_use]
     pub fn with_type(mut self, of: &AnyType) -> Self {
-        self.known.insert(of.name, of.content);
+        self.by_name.insert(of.name, of.content);
         self
     }
 }
 
 impl fmt::Debug for Types {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names: Vec<_> = self.known.keys().collect();
+        let mut names: Vec<_> = self.by_name.keys().collect();
         names.sort_unstable();
         f.debug_tuple("Types").field(&names).finish()
     }

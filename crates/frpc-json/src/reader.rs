@@ -38,7 +38,7 @@ pub use strings::plain_length;
 #[derive(Debug)]
 pub struct Reader<'a> {
     text: &'a str,
-    /// The place of the next byte. `at <= text.len()`.
+    /// The offset of the next byte. `at <= text.len()`.
     at: usize,
     /// How many more levels may be entered.
     levels: u32,
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         self.options.container_memory.saturating_sub(self.memory)
     }
 
-    /// The place of the next byte, from the beginning of the input.
+    /// The offset of the next byte, from the beginning of the input.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};

@@ -83,8 +83,8 @@ impl Catalog {
     }
 
     fn add(&mut self, file: &File) {
-        if let Some(known) = self.by_name.get(&file.name).and_then(|at| self.files.get(*at)) {
-            if known.bytes == file.bytes {
+        if let Some(existing) = self.by_name.get(&file.name).and_then(|at| self.files.get(*at)) {
+            if existing.bytes == file.bytes {
                 return;
             }
             // Two builds have different files of one name, which no client can distinguish.
@@ -171,8 +171,8 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
         let [request, response] = method.messages();
         let (added_request, added_response) = method.added();
         let docs = at.zip(declared).and_then(|(at, (index, _))| comments.remove(&(at, Some(index))));
-        let name = |declared: Option<&str>, known: &str| {
-            declared.map_or(known, |declared| declared.trim_start_matches('.')).to_owned()
+        let name = |declared: Option<&str>, expected: &str| {
+            declared.map_or(expected, |declared| declared.trim_start_matches('.')).to_owned()
         };
         let idempotency = match (method.is_idempotent(), method.has_side_effects()) {
             (_, false) => Idempotency::NoSideEffects,

@@ -88,8 +88,8 @@ impl ServerSchema {
 }
 
 /// The services, and their etag; `None` if the etag is this one.
-async fn services(client: &ReflectionClient, known: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
-    let mut pieces = client.list(ListRequest { etag: known.to_owned() }).await?.into_inner();
+async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
+    let mut pieces = client.list(ListRequest { etag: etag_before.to_owned() }).await?.into_inner();
     let (mut etag, mut services, mut length) = (String::new(), Vec::<Service>::new(), 0);
     while let Some(piece) = pieces.message().await? {
         if piece.not_modified {

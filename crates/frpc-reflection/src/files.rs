@@ -71,7 +71,7 @@ impl File {
             return Some(());
         }
         let bytes = self.bytes.clone();
-        let (mut rest, mut kept, mut services) = (&bytes[..], Vec::new(), hidden.iter());
+        let (mut rest, mut output, mut services) = (&bytes[..], Vec::new(), hidden.iter());
         while !rest.is_empty() {
             let before = rest;
             let (tag, content) = field(&mut rest)?;
@@ -79,13 +79,13 @@ impl File {
                 FILE_SERVICE if services.next() == Some(&true) => {}
                 FILE_SOURCE_CODE_INFO => {
                     let info = without_locations(SourceCodeInfo::decode(content).ok()?, &hidden);
-                    prost::encoding::message::encode(FILE_SOURCE_CODE_INFO, &info, &mut kept);
+                    prost::encoding::message::encode(FILE_SOURCE_CODE_INFO, &info, &mut output);
                 }
-                _ => kept.extend_from_slice(before.get(..before.len() - rest.len()).unwrap_or_default()),
+                _ => output.extend_from_slice(before.get(..before.len() - rest.len()).unwrap_or_default()),
             }
         }
-        self.proto = FileDescriptorProto::decode(&kept[..]).ok()?;
-        self.bytes = kept.into();
+        self.proto = FileDescriptorProto::decode(&output[..]).ok()?;
+        self.bytes = output.into();
         Some(())
     }
 
@@ -120,10 +120,10 @@ impl File {
         found
     }
 
-    /// The comments in front of services and their methods, by their places: the index of the service, and that of the
+    /// The comments in front of services and their methods, by their paths: the index of the service, and that of the
     /// method if it is one.
     pub(crate) fn comments(&self) -> HashMap<(usize, Option<usize>), String> {
-        let place = |path: &[i32]| match *path {
+        let index = |path: &[i32]| match *path {
             [tag, service] if tag == FILE_SERVICE as i32 => Some((usize::try_from(service).ok()?, None)),
             [tag, service, SERVICE_METHOD, method] if tag == FILE_SERVICE as i32 => {
                 Some((usize::try_from(service).ok()?, Some(usize::try_from(method).ok()?)))
@@ -134,7 +134,7 @@ impl File {
         let comments = locations.filter_map(|location| {
             let text = location.leading_comments.as_deref()?;
             let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-            Some((place(&location.path)?, lines.collect::<Vec<_>>().join("\n").trim().to_owned()))
+            Some((index(&location.path)?, lines.collect::<Vec<_>>().join("\n").trim().to_owned()))
         });
         comments.collect()
     }
@@ -172,11 +172,11 @@ fn put_extensions(found: &mut Vec<(String, i32)>, extensions: &[FieldDescriptorP
 /// Removes the locations of hidden services, and renumbers the others.
 fn without_locations(mut info: SourceCodeInfo, hidden: &[bool]) -> SourceCodeInfo {
     let shown = hidden.iter().enumerate().filter(|(_, hidden)| !**hidden).map(|(old, _)| old);
-    let places: BTreeMap<usize, i32> = shown.zip(0..).collect();
+    let new_indices: BTreeMap<usize, i32> = shown.zip(0..).collect();
     info.location.retain_mut(|location| match location.path.as_mut_slice() {
         [tag, service, ..] if *tag == FILE_SERVICE as i32 => {
-            let place = usize::try_from(*service).ok().and_then(|old| places.get(&old));
-            place.map(|place| *service = *place).is_some()
+            let new_index = usize::try_from(*service).ok().and_then(|old| new_indices.get(&old));
+            new_index.map(|new_index| *service = *new_index).is_some()
         }
         _ => true,
     });

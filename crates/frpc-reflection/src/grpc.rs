@@ -48,11 +48,11 @@ impl View {
     }
 
     fn extensions(&self, message: &str) -> Answer {
-        let known = message.trim_start_matches('.');
-        match self.catalog.extensions.get(known) {
-            Some(extensions) => Answer::Extensions(known.to_owned(), extensions.keys().copied().collect()),
-            None if self.catalog.has_symbol(known) => Answer::Extensions(known.to_owned(), Vec::new()),
-            None => Answer::Error(unknown("message", known)),
+        let extendee = message.trim_start_matches('.');
+        match self.catalog.extensions.get(extendee) {
+            Some(extensions) => Answer::Extensions(extendee.to_owned(), extensions.keys().copied().collect()),
+            None if self.catalog.has_symbol(extendee) => Answer::Extensions(extendee.to_owned(), Vec::new()),
+            None => Answer::Error(unknown("message", extendee)),
         }
     }
 }
@@ -78,8 +78,8 @@ macro_rules! version {
                         Some(MessageRequest::FileContainingSymbol(name)) => {
                             view.file(view.catalog.declaring(&name), "symbol", &name)
                         }
-                        Some(MessageRequest::FileContainingExtension(asked)) => {
-                            let ExtensionRequest { containing_type: message, extension_number: number } = asked;
+                        Some(MessageRequest::FileContainingExtension(requested)) => {
+                            let ExtensionRequest { containing_type: message, extension_number: number } = requested;
                             let found = view.catalog.extending(&message, number);
                             view.file(found, "extension", &format!("{number} of {message}"))
                         }
@@ -182,7 +182,7 @@ mod tests {
                 use crate::$version::server_reflection_response::MessageResponse;
                 use crate::$version::{ExtensionRequest, ServerReflectionClient, ServerReflectionRequest};
 
-                let asked = [
+                let requested = [
                     MessageRequest::ListServices(String::new()),
                     MessageRequest::FileByFilename("grpc/health/v1/health.proto".to_owned()),
                     MessageRequest::FileContainingSymbol("grpc.health.v1.Health.Watch".to_owned()),
@@ -194,21 +194,21 @@ mod tests {
                     MessageRequest::AllExtensionNumbersOfType("grpc.health.v1.HealthCheckRequest".to_owned()),
                     MessageRequest::AllExtensionNumbersOfType("nothing".to_owned()),
                 ];
-                let requests = asked
+                let requests = requested
                     .map(|request| ServerReflectionRequest { host: "here".to_owned(), message_request: Some(request) });
                 let nothing = ServerReflectionRequest::default();
                 let all = requests.iter().cloned().chain([nothing]).collect::<Vec<_>>();
                 let client = ServerReflectionClient::new(channel().await);
                 let call = client.server_reflection_info(frpc::iter(all.clone())).await;
                 let mut responses = call.expect("it answers").into_inner();
-                let mut seen = Vec::new();
+                let mut kinds = Vec::new();
                 for request in &all {
                     let response = responses.message().await.expect("it answers").expect("one for each request");
                     assert_eq!(
                         (&response.valid_host, response.original_request.as_ref()),
                         (&request.host, Some(request))
                     );
-                    seen.push(match response.message_response.expect("it says something") {
+                    kinds.push(match response.message_response.expect("it says something") {
                         MessageResponse::ListServicesResponse(list) => {
                             list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
                         }
@@ -233,7 +233,7 @@ mod tests {
                     "error 5",
                     "error 3",
                 ];
-                assert_eq!(seen, expected);
+                assert_eq!(kinds, expected);
             }
         };
     }

@@ -315,10 +315,10 @@ mod tests {
             });
         }
         let snapshot = counters.snapshot();
-        let seen = snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count()));
+        let counted = snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count()));
         let expected =
             ["One", "Two"].into_iter().flat_map(|method| [(method, Code::Ok, 4000), (method, Code::Internal, 28)]);
-        assert_eq!(seen.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!(counted.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         assert_eq!(snapshot.calls[1].durations.sum().as_nanos(), 28_000);
     }
 }

@@ -40,7 +40,7 @@ pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
     /// The durations that the recorder has.
-    told: HashMap<Row, Histogram>,
+    reported: HashMap<Row, Histogram>,
     is_described: bool,
 }
 
@@ -48,7 +48,7 @@ impl MetricsExporter {
     /// Copies these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
-        Self { counters: counters.clone(), stats: None, told: HashMap::new(), is_described: false }
+        Self { counters: counters.clone(), stats: None, reported: HashMap::new(), is_described: false }
     }
 
     /// Copies the connections of a server as well.
@@ -95,7 +95,7 @@ impl MetricsExporter {
     /// Records the new durations.
     fn record_durations(&mut self, calls: &Calls) {
         let code = calls.code as i32;
-        let told = self.told.entry((calls.side, calls.service, calls.method, code)).or_default();
+        let reported = self.reported.entry((calls.side, calls.service, calls.method, code)).or_default();
         let labels = vec![
             Label::from_static_parts("service", calls.service),
             Label::from_static_parts("method", calls.method),
@@ -106,14 +106,14 @@ impl MetricsExporter {
             CallSide::Server => histogram!(server, labels),
             CallSide::Client => histogram!(client, labels),
         };
-        let before: HashMap<_, _> = told.ranges().collect();
+        let before: HashMap<_, _> = reported.ranges().collect();
         for (end, count) in calls.durations.ranges() {
             let new = count.saturating_sub(before.get(&end).copied().unwrap_or(0));
             if new > 0 {
                 histogram.record_many(end.as_secs_f64(), usize::try_from(new).unwrap_or(usize::MAX));
             }
         }
-        told.clone_from(&calls.durations);
+        reported.clone_from(&calls.durations);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Traces and metrics of [frpc](https://docs.rs/frpc-rs) calls for OpenTelemetry.
 //!
 //! [`Telemetry`] is an observer for servers and channels. It makes spans of calls, which hang together from the first
-//! client to the last server: their places in a trace travel with the calls, and handlers pass them on. It needs the
+//! client to the last server: their trace contexts travel with the calls, and handlers pass them on. It needs the
 //! API of OpenTelemetry alone; which SDK and exporter a program has is its own choice.
 //!
 //! Sampling is decided first. A call that is not recorded costs some dozen instructions, and nothing

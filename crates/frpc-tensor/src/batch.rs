@@ -124,7 +124,7 @@ struct Queue<T, R, E> {
 /// A call that waits.
 struct PendingCall<T, R, E> {
     item: T,
-    came: Instant,
+    arrived: Instant,
     reply: oneshot::Sender<Result<R, E>>,
 }
 
@@ -186,7 +186,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     /// Dropping the future takes the item out of the queue; a running batch continues without its caller.
     pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
-        self.shared.add(PendingCall { item, came: Instant::now(), reply })?;
+        self.shared.add(PendingCall { item, arrived: Instant::now(), reply })?;
         // The task and its runtime have gone.
         replied.await.unwrap_or_else(|_| Err(BatchError::Ended.into()))
     }
@@ -229,7 +229,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
             return None;
         };
         // Beyond the clock's range only a complete batch is due.
-        let due = first.came.checked_add(self.delay_max);
+        let due = first.arrived.checked_add(self.delay_max);
         if queue.waiting.len() < queue.expected && due.is_none_or(|due| Instant::now() < due) {
             return Some(Step::Wait(due));
         }
@@ -498,13 +498,13 @@ mod tests {
         let (batcher, _) = doubling(Batcher::builder());
         let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (ending, other) = (runtime(), runtime());
-        let begun = ending.spawn(called(batcher.clone(), 1));
+        let pending = ending.spawn(called(batcher.clone(), 1));
         ending.block_on(tokio::task::yield_now());
         let waiting = other.spawn(called(batcher.clone(), 2));
         other.block_on(tokio::task::yield_now());
         drop(ending);
         assert_eq!(other.block_on(waiting).unwrap(), Err(Failure::Batch(BatchError::Ended)));
-        drop(begun);
+        drop(pending);
         assert_eq!(batcher.waiting(), 0);
     }
 }

@@ -102,7 +102,7 @@ impl Parts {
         if dtype.is_empty() && matches!(data, Data::Lists(_)) {
             default.clone_into(&mut dtype);
         }
-        let said = |error: TensorError| error.to_string();
+        let message_of = |error: TensorError| error.to_string();
         let tensor = match data {
             Data::Absent if dtype.is_empty() && shape.is_none() => return Ok(Tensor::default()),
             Data::Absent => Tensor { dtype, shape: shape.clone().unwrap_or_default(), ..Tensor::default() },
@@ -110,14 +110,14 @@ impl Parts {
                 if !bytes.starts_with(npy::MAGIC) {
                     return Err("base64 without a dtype has to be a .npy file".to_owned());
                 }
-                npy::read(bytes.into()).map_err(said)?
+                npy::read(bytes.into()).map_err(message_of)?
             }
             Data::Bytes(bytes) => Tensor { dtype, shape: shape.clone().unwrap_or_default(), data: bytes.into() },
             Data::Lists(lists) => {
                 let element = if dtype.is_empty() {
                     lists.element()
                 } else {
-                    Dtype::parse(&dtype).ok_or_else(|| said(TensorError::dtype(&dtype)))?.element
+                    Dtype::parse(&dtype).ok_or_else(|| message_of(TensorError::dtype(&dtype)))?.element
                 };
                 lists.tensor(element)?
             }
@@ -125,7 +125,7 @@ impl Parts {
         if let Some(shape) = shape.filter(|shape| *shape != tensor.shape) {
             return Err(format!("the shape is {shape:?}, and the data has {:?}", tensor.shape));
         }
-        tensor.check().map_err(said)?;
+        tensor.check().map_err(message_of)?;
         Ok(tensor)
     }
 }

@@ -52,9 +52,9 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     let sizes: String = tensor.shape.iter().map(|size| format!("{size}, ")).collect();
     let mut header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({sizes}), }}");
     // It is preceded by the magic, two bytes of version, and two of length.
-    let begun = MAGIC.len().saturating_add(4);
-    let whole = begun.saturating_add(header.len()).saturating_add(1).next_multiple_of(ALIGNMENT);
-    let spaces = whole.saturating_sub(begun).saturating_sub(header.len()).saturating_sub(1);
+    let prefix = MAGIC.len().saturating_add(4);
+    let whole = prefix.saturating_add(header.len()).saturating_add(1).next_multiple_of(ALIGNMENT);
+    let spaces = whole.saturating_sub(prefix).saturating_sub(header.len()).saturating_sub(1);
     header.extend(std::iter::repeat_n(' ', spaces));
     header.push('\n');
     // 64 dimensions of ten digits each.
@@ -224,17 +224,17 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
         return data; // Both orders are the same.
     }
     let mut ordered = Vec::with_capacity(data.len());
-    let mut place = 0_usize;
+    let mut offset = 0_usize;
     while ordered.len() < data.len() {
-        ordered.extend_from_slice(data.get(place..place.saturating_add(size)).unwrap_or_default());
+        ordered.extend_from_slice(data.get(offset..offset.saturating_add(size)).unwrap_or_default());
         // As a counter: the last dimension advances, and those before it when it wraps.
         for dimension in dimensions.iter_mut().rev() {
             dimension.at = dimension.at.saturating_add(1);
-            place = place.saturating_add(dimension.distance);
+            offset = offset.saturating_add(dimension.distance);
             if dimension.at < dimension.size {
                 break;
             }
-            place = place.saturating_sub(dimension.at.saturating_mul(dimension.distance));
+            offset = offset.saturating_sub(dimension.at.saturating_mul(dimension.distance));
             dimension.at = 0;
         }
     }

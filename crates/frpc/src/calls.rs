@@ -50,7 +50,7 @@ pub(crate) struct Calls {
     /// The first ids of slots that were released; see [`release`](Self::release).
     ids: Vec<PacketId>,
     /// The number of callers that wait for a slot.
-    waiting: usize,
+    slot_waiters: usize,
     /// The time of the last call that was entered in this turn: one look at the clock serves a batch.
     now: Option<Instant>,
     /// No deadline is earlier. Its call may have ended.
@@ -62,7 +62,7 @@ pub(crate) struct Calls {
     /// The number of packets that answered no call.
     strays: u64,
     /// The number of cancelled and unanswered calls.
-    given_up: usize,
+    abandoned: usize,
     /// The server's limit of calls in flight, if it has stated one.
     allowed: Option<usize>,
     /// The kind of the server, as far as it is known.
@@ -130,15 +130,15 @@ const _: () = assert!(size_of::<Slot>() == 64);
 #[derive(Clone, Copy, Debug)]
 enum State {
     Free,
-    Waiting,
-    /// As `Waiting`, and the call is timed.
+    Pending,
+    /// As `Pending`, and the call is timed.
     Timed,
     /// The reply has arrived.
     Replied,
     /// The deadline has passed, and the caller has not been polled since. The flag notes a reply that came afterwards.
     Expired(bool),
     /// The caller is gone. The id stays reserved until the peer has answered.
-    GivenUp,
+    Abandoned,
 }
 
 /// The body of a reply, if there is one.
@@ -155,7 +155,7 @@ pub(crate) enum CallOutcome<T> {
     /// The deadline has passed. The call is still to be [cancelled](Calls::abandon).
     Expired,
     /// The connection has ended.
-    Lost {
+    Disconnected {
         status: Status,
         /// The deadline of the call.
         until: Option<Instant>,
@@ -185,7 +185,7 @@ impl Calls {
             slot
         });
         let entry = &mut self.slots[usize::from(slot)];
-        entry.state = State::Waiting;
+        entry.state = State::Pending;
         entry.operation = operation;
         self.deadlines[usize::from(slot)] = deadline;
         entry.caller = caller.cloned();
@@ -206,23 +206,23 @@ impl Calls {
     }
 
     /// Counts a caller that begins or ends to wait for a slot.
-    pub(crate) fn count_waiting(&mut self, waits: bool) {
-        self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
+    pub(crate) fn count_slot_waiter(&mut self, waits: bool) {
+        self.slot_waiters = if waits { self.slot_waiters + 1 } else { self.slot_waiters - 1 };
     }
 
     /// Whether a caller waits for a slot and one is free.
     pub(crate) fn has_vacancy(&self) -> bool {
-        self.waiting > 0 && self.has_slot()
+        self.slot_waiters > 0 && self.has_slot()
     }
 
-    /// Whether another call may begin. The slots in use may exceed the places: calls may have begun before the server
+    /// Whether another call may begin. The slots in use may exceed the capacity: calls may have begun before the server
     /// stated its limit.
     fn has_slot(&self) -> bool {
-        self.slots.len() - self.free.len() < self.places()
+        self.slots.len() - self.free.len() < self.capacity()
     }
 
     /// The limit of calls in flight.
-    fn places(&self) -> usize {
+    fn capacity(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
@@ -269,17 +269,17 @@ impl Calls {
 
     /// The number of calls that the server works on, as far as this end knows.
     pub(crate) fn at_work(&self) -> usize {
-        (self.slots.len() - self.free.len()).saturating_sub(self.given_up)
+        (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
     }
 
     /// The number of ids that are reserved by cancelled calls.
     pub(crate) fn abandoned(&self) -> usize {
-        self.given_up
+        self.abandoned
     }
 
     /// Whether all slots are taken by cancelled calls that the server has not answered.
     pub(crate) fn is_worn_out(&self) -> bool {
-        self.given_up >= self.places().max(1)
+        self.abandoned >= self.capacity().max(1)
     }
 
     /// The slot of the call with this id, if there is one.
@@ -296,7 +296,7 @@ impl Calls {
             return self.stray();
         }
         match entry.state {
-            State::Waiting => entry.answer(packet.body),
+            State::Pending => entry.answer(packet.body),
             State::Timed => {
                 let caller = entry.answer(packet.body);
                 self.end_timed(MeasuredEnd::Answered, true);
@@ -307,9 +307,9 @@ impl Calls {
                 self.note_late();
                 None
             }
-            State::GivenUp => {
+            State::Abandoned => {
                 self.note_late();
-                self.given_up -= 1;
+                self.abandoned -= 1;
                 self.vacate(slot);
                 None
             }
@@ -342,18 +342,18 @@ impl Calls {
                 Poll::Ready(ended)
             }
             State::Expired(_) => Poll::Ready(CallOutcome::Expired),
-            State::Waiting | State::Timed => {
+            State::Pending | State::Timed => {
                 if let Some(status) = &self.ended {
-                    let lost = CallOutcome::Lost { status: status.clone(), until: self.deadlines[slot] };
+                    let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
                     self.vacate(slot);
-                    return Poll::Ready(lost);
+                    return Poll::Ready(outcome);
                 }
                 if !entry.caller.as_ref().is_some_and(|caller| caller.will_wake(context.waker())) {
                     self.stale.extend(entry.caller.replace(context.waker().clone()));
                 }
                 Poll::Pending
             }
-            State::Free | State::GivenUp => Poll::Ready(CallOutcome::Expired),
+            State::Free | State::Abandoned => Poll::Ready(CallOutcome::Expired),
         }
     }
 
@@ -379,9 +379,9 @@ impl Calls {
         let (id, operation) = (entry.id, entry.operation);
         self.stale.extend(entry.caller.take());
         let is_at_work = match entry.state {
-            State::Waiting => self.leave(slot, false),
+            State::Pending => self.leave(slot, false),
             State::Timed => {
-                self.end_timed(MeasuredEnd::GivenUp, false);
+                self.end_timed(MeasuredEnd::Abandoned, false);
                 self.leave(slot, false)
             }
             State::Expired(answered) => self.leave(slot, answered),
@@ -390,7 +390,7 @@ impl Calls {
                 self.vacate(slot);
                 false
             }
-            State::Free | State::GivenUp => false,
+            State::Free | State::Abandoned => false,
         };
         if is_at_work && self.server.is_native() {
             cancel(id, operation);
@@ -421,7 +421,7 @@ impl Calls {
         let mut is_timed_late = false;
         for (entry, deadline) in self.slots.iter_mut().zip(&self.deadlines) {
             let is_timed = matches!(entry.state, State::Timed);
-            let Some(deadline) = deadline.filter(|_| is_timed || matches!(entry.state, State::Waiting)) else {
+            let Some(deadline) = deadline.filter(|_| is_timed || matches!(entry.state, State::Pending)) else {
                 continue;
             };
             if deadline <= now {
@@ -451,7 +451,7 @@ impl Calls {
     }
 
     /// Whether a call with this id and operation waits for its reply.
-    pub(crate) fn is_waiting(&self, id: PacketId, operation: Operation) -> bool {
+    pub(crate) fn is_pending(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
             entry.id == id && entry.operation == operation && !matches!(entry.state, State::Free | State::Replied)
@@ -470,10 +470,10 @@ impl Calls {
             self.vacate(slot);
             return false;
         }
-        self.given_up += 1;
+        self.abandoned += 1;
         let entry = &mut self.slots[slot];
         debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
-        entry.state = State::GivenUp;
+        entry.state = State::Abandoned;
         entry.reply = Reply::none();
         true
     }

@@ -1,4 +1,4 @@
-//! Deadlines, and what calls that a handler makes inherit: its deadline, and its place in a trace.
+//! Deadlines, and what calls that a handler makes inherit: its deadline, and its trace context.
 
 use crate::observe::TraceContext;
 use std::cell::Cell;
@@ -77,7 +77,7 @@ pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// The place in a trace that calls inherit.
+/// The trace context that calls inherit.
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
@@ -115,7 +115,7 @@ pub(crate) fn perhaps_within<T>(inherited: Option<InheritedContext>, run: impl F
     run()
 }
 
-/// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.
+/// A future polled as part of a call with this trace context, which inherits the deadline that is current now.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
     HandlerFuture { inherited: InheritedContext { deadline, trace }, future }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_takes_no_longer_than_the_one_it_is_made_in() {
+    fn nested_call_inherits_deadline() {
         const SECOND: Duration = Duration::from_secs(1);
         assert_eq!(allowed(Some(SECOND)), Some(SECOND));
         within(InheritedContext { deadline: now().checked_add(SECOND), trace: None }, || {

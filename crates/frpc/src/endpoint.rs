@@ -7,7 +7,7 @@
 //! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so calls do not pay for them.
 
 pub(crate) mod clauses;
-pub(crate) mod in_place;
+pub(crate) mod inline_runs;
 pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
@@ -16,10 +16,10 @@ use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attachments::{put_calls, put_nesting, set_observers};
-use crate::calls::failures::{lost, lost_early};
+use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
-use crate::endpoint::in_place::InPlace;
+use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::ServedMethod;
@@ -91,9 +91,13 @@ impl Protocol for Endpoint {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         // Of several servers, the one for a call is chosen by their reports.
-        let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
+        let load_report = self
+            .calls
+            .as_ref()
+            .filter(|calls| calls.is_of_fleet())
+            .map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered.chain(called).chain(asked).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
+        offered.chain(called).chain(load_report).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -126,7 +130,7 @@ impl Protocol for Endpoint {
             strays: 0,
             clauses: None,
             nesting: self.offer.terms.nesting,
-            in_place: InPlace::new(),
+            inline_runs: InlineRuns::new(),
             unpacks: false,
             packs: false,
             rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
@@ -238,8 +242,8 @@ impl Protocol for Endpoint {
 
     fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, ref body } = packet;
-        let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
-        if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
+        let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
+        if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_pending) {
             match prefix::begins_backward(body) {
                 Some(true) => {
                     let status = Status::resource_exhausted(
@@ -262,8 +266,8 @@ impl Protocol for Endpoint {
     fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
         let hello = peer.hello();
         session.caller.handle_peer_known(hello.is_some());
-        if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::ASKED)) {
-            session.caller.ask_for_load();
+        if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::REPORT_REQUEST_ITEM)) {
+            session.caller.request_load();
         }
         let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
         session.unpacks = hello.is_some() && self.offer.packing.is_some();
@@ -295,37 +299,37 @@ impl Protocol for Endpoint {
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
-    fn hand_off(&self, session: &mut Session, asked: HandOffRequest) -> Routed {
-        let operation = asked.operation();
+    fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
+        let operation = request.operation();
         // The calls of this end, if it accepted the connection.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
-            asked.busy();
+            request.busy();
             return Routed::Continue;
         }
         let Some(served) = self.offer.table.get(operation.number()) else {
             if let Some(status) = session.denied(operation.number()) {
-                asked.refuse(hand_off::refusal_of(&status, operation));
+                request.refuse(hand_off::refusal_of(&status, operation));
                 return Routed::Useless;
             }
-            return self.offer.mounts.hand_off(&mut session.mounted, asked);
+            return self.offer.mounts.hand_off(&mut session.mounted, request);
         };
         let method = served.entry.method;
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
-            drop(asked); // Which says so.
+            drop(request); // Which says so.
             return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
-            asked.refuse(hand_off::refusal(&status, method));
+            request.refuse(hand_off::refusal(&status, method));
             return Routed::Useless;
         }
-        let Some(envelope) = Envelope::parse(asked.request().clone()) else {
-            asked.refuse(hand_off::refusal(&body::malformed("request"), method));
+        let Some(envelope) = Envelope::parse(request.request().clone()) else {
+            request.refuse(hand_off::refusal(&body::malformed("request"), method));
             return Routed::Useless;
         };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
-        let reply = ReplyTo::HandOff { asked, decision: HandOff::default() };
+        let reply = ReplyTo::HandOff { requested: request, decision: HandOff::default() };
         // The handler gets a task: the connection must have no call in progress when it is handed off.
         instance.serve(Incoming { caller: &session.caller, envelope, reply, inline: false }).into()
     }
@@ -381,9 +385,9 @@ impl Protocol for Endpoint {
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
         match &self.calls {
-            Some(calls) if !calls.has_shown() => calls.end(lost_early(reason)),
-            Some(calls) => calls.end(lost(reason)),
-            None => session.calls().into_iter().for_each(|calls| calls.end(lost(reason))),
+            Some(calls) if !calls.has_shown() => calls.end(closed_early_status(reason)),
+            Some(calls) => calls.end(closed_status(reason)),
+            None => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }
         self.offer.mounts.disconnected(session.mounted, reason);
     }
@@ -404,7 +408,7 @@ impl Endpoint {
         let Some((_, instance)) = &mut session.last else {
             return self.refuse_unserved(session, id, operation, outbox);
         };
-        let inline = session.in_place.begin();
+        let inline = session.inline_runs.begin();
         let reply = ReplyTo::Packet { id, operation, outbox };
         instance.serve(Incoming { caller: &session.caller, envelope, reply, inline }).into()
     }
@@ -431,7 +435,7 @@ impl Endpoint {
     fn end_batch_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Instant>) {
         let connection = &session.caller.connection;
         let clock = || tokio::time::Instant::now().into_std();
-        let ended = session.in_place.end_batch(now, clock, || connection.turn_max());
+        let ended = session.inline_runs.end_batch(now, clock, || connection.turn_max());
         if ended.is_slow {
             session.warn_slow();
         }
@@ -551,7 +555,7 @@ impl Endpoint {
                 self.count_unserved();
                 Routed::Continue
             }
-            waiting => Routed::close(format!("the caller did not read {waiting} bytes of replies")),
+            backlog => Routed::close(format!("the caller did not read {backlog} bytes of replies")),
         }
     }
 }
@@ -575,7 +579,7 @@ fn open(
     }
     let options = options.unwrap_or_default();
     let reading = session.reading(method);
-    let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
+    let (site, chain) = (running.site(method.operation, session.inline_runs.is_apart()), chain.clone());
     let packs = *packs && session.packs;
     opens.open(AcceptedStream { caller: &session.caller, options, stream, reading, chain, site, observed_call, packs });
     Routed::Continue

@@ -55,7 +55,7 @@ pub trait Observer: Send + Sync + 'static {
     /// back when it ends; with [`Token::NO_END`] the observer gets no further notification of the call, which costs
     /// less.
     ///
-    /// `trace` is the call's place in a trace: at a server the context sent by its caller, at a client the one
+    /// `trace` is the call's trace context: at a server the context sent by its caller, at a client the one
     /// inherited from the calling handler. The observer may put its own there: at a server the calls of the handler
     /// inherit it, at a client it is sent.
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;

@@ -10,7 +10,7 @@ mod sending;
 pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::api::metadata::Metadata;
 use crate::calls::attachments;
-use crate::calls::failures::lost;
+use crate::calls::failures::closed_status;
 use crate::observe::observers::ObservedCall;
 use crate::wire::body;
 use crate::wire::body::DecodeOptions;
@@ -102,8 +102,12 @@ pub(crate) struct ReturnSlot {
 }
 
 impl<M: Message> Streaming<M> {
-    pub(crate) fn of_server(receiver: StreamReceiver, lent: Arc<SharedReceiver>, reading: DecodeOptions) -> Self {
-        Self::new(receiver, ReceiverEnd::Server(lent), reading, None)
+    pub(crate) fn of_server(
+        receiver: StreamReceiver,
+        shared_receiver: Arc<SharedReceiver>,
+        reading: DecodeOptions,
+    ) -> Self {
+        Self::new(receiver, ReceiverEnd::Server(shared_receiver), reading, None)
     }
 
     pub(crate) fn of_client(
@@ -390,7 +394,8 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
                 // Failed requests may be the reason why the connection is gone.
-                let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| lost(&reason));
+                let gone =
+                    || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
                 failed.get().cloned().or_else(gone).unwrap_or_else(closed)
             }
@@ -502,8 +507,8 @@ impl<M> Streaming<M> {
                 receiver.close();
                 *connection = None;
             }
-            ReceiverEnd::Server(lent) => {
-                let mut back = lent.back.lock();
+            ReceiverEnd::Server(shared_receiver) => {
+                let mut back = shared_receiver.back.lock();
                 back.ended |= ended;
                 back.receiver = Some(receiver);
             }

@@ -235,7 +235,7 @@ impl<M> TopicMessage<M> {
         self.received.topic()
     }
 
-    /// The place of the message in the history of its topic; see [`frisbee_pubsub::Message::position`].
+    /// The position of the message in the history of its topic; see [`frisbee_pubsub::Message::position`].
     pub fn position(&self) -> Option<Position> {
         self.received.position()
     }

@@ -640,7 +640,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a oneof of the rich form, if one is next: the member's place in the declaration, from 1, or 0
+    /// Reads the head of a oneof of the rich form, if one is next: the member's index in the declaration, from 1, or 0
     /// for none. For codecs without generated code; others use [`oneof`](Self::oneof).
     ///
     /// # Errors

@@ -522,7 +522,7 @@ impl<'a> Encoder<'a> {
         self.lost_presence = true;
     }
 
-    /// Writes the head of a oneof of the rich form, which the value of the member must follow: the member's place in
+    /// Writes the head of a oneof of the rich form, which the value of the member must follow: the member's index in
     /// the declaration, from 1, or 0 for none. For codecs without generated code; others use [`oneof`](Self::oneof).
     #[inline]
     pub fn member_head(&mut self, member: u32) {
@@ -619,7 +619,7 @@ fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: OutputMark) {
     }
 }
 
-/// A place in the output of an encoder.
+/// A position in the output of an encoder.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputMark {
     out: usize,

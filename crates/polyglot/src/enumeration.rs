@@ -47,10 +47,10 @@ pub trait Enumeration {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The place of a number in the declaration, from 0; of the first of several aliases.
+    /// The index of a number in the declaration, from 0; of the first of several aliases.
     fn index(number: i32) -> Option<u32>;
 
-    /// The number at a place of the declaration, aliases counted.
+    /// The number at an index of the declaration, aliases counted.
     fn number(index: u32) -> Option<i32>;
 }
 
@@ -66,7 +66,7 @@ impl<E: Enumeration> Codec for Index<E> {
     fn encode(value: &i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let index = match E::index(*value) {
             Some(index) => index,
-            None => kept_index::<E>(*value)?,
+            None => reserved_index::<E>(*value)?,
         };
         to.u32(index);
         Ok(())
@@ -104,7 +104,7 @@ impl<E: Enumeration> Shape<Index<E>> for i32 {
 /// The index that an undeclared number encodes: all from 2^31 below zero up to zero encode one, unless the
 /// schema knows the index by now.
 #[cold]
-fn kept_index<E: Enumeration>(number: i32) -> Result<u32, EncodeError> {
+fn reserved_index<E: Enumeration>(number: i32) -> Result<u32, EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
     if number < 0 && E::number(index).is_none() {
         return Ok(index);

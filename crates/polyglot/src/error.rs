@@ -84,7 +84,7 @@ pub enum DecodeReason {
     NestedError,
     /// A oneof of the rich form names a member that the schema does not have.
     UnknownMember {
-        /// The member's place in the declaration, from 1.
+        /// The member's index in the declaration, from 1.
         member: u32,
     },
     /// The message that a body [encloses](crate::decode_enclosed) is bad, in the words of its codec.

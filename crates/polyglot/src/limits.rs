@@ -71,7 +71,7 @@ pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 /// [`Utf8Bytes`](crate::Utf8Bytes) aside, and [`Decoder::shared`](crate::Decoder::shared) slices them off, instead of
 /// copying them.
 ///
-/// Setting a value aside costs a reference count up and down (15 ns), a place in a list, and two more pieces for the
+/// Setting a value aside costs a reference count up and down (15 ns), an entry in a list, and two more pieces for the
 /// kernel to gather. Copying 16 KiB within the cache costs 180 ns, outside of it more, and grows with the length.
 pub const BULK_MIN: usize = 16 << 10;
 

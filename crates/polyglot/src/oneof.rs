@@ -5,7 +5,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 
 /// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
 ///
-/// In the flat form the Go original knows no oneof: each member is an ordinary field in its own place, always there,
+/// In the flat form the Go original knows no oneof: each member is an ordinary field at its own position, always there,
 /// and on reading the last that is not its default wins. In the rich form the oneof is at the position of its first
 /// member in wire order, `03` and a varint that says which member (from 1 in the order of declaration, 0 for none),
 /// then the value. Generated code writes and reads both:
@@ -45,7 +45,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 ///     const NAME: &'static str = "example.Answer";
 ///
 ///     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-///         to.oneof("choice", &self.choice)?; // At the place of the first member.
+///         to.oneof("choice", &self.choice)?; // At the position of the first member.
 ///         to.flat_member("number", match &self.choice {
 ///             Some(Choice::Number(value)) => Some(value),
 ///             _ => None,
@@ -57,7 +57,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 ///     }
 ///
 ///     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-///         let mut choice = from.oneof("choice")?; // At the place of the first member.
+///         let mut choice = from.oneof("choice")?; // At the position of the first member.
 ///         choice.member(from, "number", Choice::Number)?;
 ///         choice.member(from, "word", Choice::Word)?;
 ///         Ok(Self { choice: choice.into_option() })
@@ -80,14 +80,14 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 /// ```
 pub trait Oneof: Sized {
     /// Writes the member that is set, in the rich form: calls [`Encoder::member`] or
-    /// [`Encoder::enumeration_member`] with the member's place in the declaration, from 1.
+    /// [`Encoder::enumeration_member`] with the member's index in the declaration, from 1.
     ///
     /// # Errors
     ///
     /// If its value cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the member at a place of the declaration, from 1; `None`, and nothing read, if there is no
+    /// Reads the value of the member at an index of the declaration, from 1; `None`, and nothing read, if there is no
     /// such member.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof at the place of its first member. In the flat form this writes nothing.
+    /// Writes a oneof at the position of its first member. In the flat form this writes nothing.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member at its own place, `None` if another or none is set. In the rich form this writes nothing.
+    /// Writes a member at its own position, `None` if another or none is set. In the rich form this writes nothing.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl Encoder<'_> {
         self.flat_member_as::<T>(name, value)
     }
 
-    /// Writes a member of an enum type at its own place, `None` if another or none is set. In the rich form this
+    /// Writes a member of an enum type at its own position, `None` if another or none is set. In the rich form this
     /// writes nothing.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Encoder<'_> {
         self.flat_member_as::<Index<E>>(name, value)
     }
 
-    /// Writes a member at its own place by way of a [`Codec`], `None` if another or none is set. In the rich form
+    /// Writes a member at its own position by way of a [`Codec`], `None` if another or none is set. In the rich form
     /// this writes nothing.
     ///
     /// # Errors
@@ -208,7 +208,7 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Begins to read a oneof at the place of its first member. In the rich form this reads all of it.
+    /// Begins to read a oneof at the position of its first member. In the rich form this reads all of it.
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member at its own place; it becomes the value unless it is its default. In the rich form this reads
+    /// Reads a member at its own position; it becomes the value unless it is its default. In the rich form this reads
     /// nothing.
     ///
     /// # Errors
@@ -276,7 +276,7 @@ impl<O> OneofDecoder<O> {
         self.member_as::<T>(from, name, variant)
     }
 
-    /// Reads a member of an enum type at its own place; it becomes the value unless it is its default. In the rich
+    /// Reads a member of an enum type at its own position; it becomes the value unless it is its default. In the rich
     /// form this reads nothing.
     ///
     /// # Errors
@@ -292,7 +292,7 @@ impl<O> OneofDecoder<O> {
         self.member_as::<Index<E>>(from, name, variant)
     }
 
-    /// Reads a member at its own place by way of a [`Codec`]; it becomes the value unless it is its default. In the
+    /// Reads a member at its own position by way of a [`Codec`]; it becomes the value unless it is its default. In the
     /// rich form this reads nothing.
     ///
     /// # Errors

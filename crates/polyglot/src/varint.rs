@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn varints_are_read_back_with_and_without_bytes_behind_them() {
+    fn varints_round_trip_with_and_without_trailing_bytes() {
         for value in interesting() {
             let mut input = reference(value);
             assert_eq!(read(&input[1..], 10), Ok((value, &[][..])));

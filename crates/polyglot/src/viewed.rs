@@ -209,7 +209,7 @@ impl<E> fmt::Debug for Number<E> {
 
 /// The borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of the member at a place of the declaration, from 1; `None`, and nothing read, if there is no
+    /// Reads the value of the member at an index of the declaration, from 1; `None`, and nothing read, if there is no
     /// such member.
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<O> OneofDecoder<O> {
-    /// Reads a member at its own place as a view: as [`member`](Self::member).
+    /// Reads a member at its own position as a view: as [`member`](Self::member).
     ///
     /// # Errors
     ///

@@ -100,14 +100,14 @@ async fn call_each_kind(client: &CalculatorClient) -> Result<(), Status> {
 
     let (sender, terms) = RequestStream::channel(1);
     let mut sums = client.running_sum(terms).await?.into_inner();
-    let mut seen = Vec::new();
+    let mut sums_received = Vec::new();
     for value in [1, 2, 3, 4] {
         sender.send(Number { value }).await?;
-        seen.extend(sums.message().await?.map(|sum| sum.value));
+        sums_received.extend(sums.message().await?.map(|sum| sum.value));
     }
     drop(sender);
     assert_eq!(sums.message().await?, None);
-    println!("both directions:   running sums {seen:?}");
+    println!("both directions:   running sums {sums_received:?}");
     Ok(())
 }
 
@@ -115,13 +115,13 @@ async fn call_each_kind(client: &CalculatorClient) -> Result<(), Status> {
 async fn measure(client: &CalculatorClient) -> Result<(), Status> {
     const IN_FLIGHT: usize = 64;
     const FOR: Duration = Duration::from_secs(1);
-    let begun = Instant::now();
+    let started = Instant::now();
     let callers: Vec<_> = (0..IN_FLIGHT)
         .map(|caller| {
             let client = client.clone();
             tokio::spawn(async move {
                 let mut latencies = Vec::new();
-                while begun.elapsed() < FOR {
+                while started.elapsed() < FOR {
                     let sent = Instant::now();
                     let a = caller as i64;
                     let sum = client.add(Terms { a, b: 1 }).await?.into_inner();
@@ -136,7 +136,7 @@ async fn measure(client: &CalculatorClient) -> Result<(), Status> {
     for caller in callers {
         latencies.extend(caller.await.expect("callers do not panic")?);
     }
-    let elapsed = begun.elapsed();
+    let elapsed = started.elapsed();
     latencies.sort_unstable();
     let percentile = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_micros();
     println!(

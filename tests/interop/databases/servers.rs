@@ -13,20 +13,20 @@ use tokio::process::{Child, Command};
 pub(crate) struct Running {
     pub(crate) address: String,
     _child: Child,
-    _place: Place,
+    _folder: DataFolder,
 }
 
-struct Place(PathBuf);
+struct DataFolder(PathBuf);
 
-impl Place {
+impl DataFolder {
     fn new(name: &str) -> Self {
-        let place = std::env::temp_dir().join(format!("frisbee-{name}-{}-{}", std::process::id(), fastrand::u32(..)));
-        std::fs::create_dir_all(&place).expect("there is room for a directory");
-        Self(place)
+        let folder = std::env::temp_dir().join(format!("frisbee-{name}-{}-{}", std::process::id(), fastrand::u32(..)));
+        std::fs::create_dir_all(&folder).expect("there is room for a directory");
+        Self(folder)
     }
 }
 
-impl Drop for Place {
+impl Drop for DataFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -78,9 +78,9 @@ fn user(name: &str) -> Option<(u32, u32)> {
     Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
 }
 
-fn command(program: &Path, place: &Path, user: Option<(u32, u32)>) -> Command {
+fn command(program: &Path, folder: &Path, user: Option<(u32, u32)>) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     if let Some((user, group)) = user {
         command.uid(user).gid(group);
     }
@@ -93,19 +93,19 @@ pub(crate) async fn postgres() -> Option<Running> {
     let folders: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
     let initdb = find("initdb", folders.clone())?;
     let program = find("postgres", folders)?;
-    let place = Place::new("postgres");
+    let folder = DataFolder::new("postgres");
     let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("Linux has it")) == 0;
     let user = if is_root { user("postgres") } else { None };
     if let Some((user, group)) = user {
-        std::os::unix::fs::chown(&place.0, Some(user), Some(group)).expect("root may");
+        std::os::unix::fs::chown(&folder.0, Some(user), Some(group)).expect("root may");
     }
-    let data = place.0.join("data");
-    let mut init = command(&initdb, &place.0, user);
+    let data = folder.0.join("data");
+    let mut init = command(&initdb, &folder.0, user);
     init.args(["--auth", "trust", "--username", "postgres", "--no-sync", "--pgdata"]).arg(&data);
     assert!(init.status().await.expect("it was found").success(), "initdb failed");
     let port = port().await;
-    let mut serve = command(&program, &place.0, user);
-    serve.arg("-D").arg(&data).arg("-k").arg(&place.0);
+    let mut serve = command(&program, &folder.0, user);
+    serve.arg("-D").arg(&data).arg("-k").arg(&folder.0);
     let child = serve.args(["-F", "-h", "127.0.0.1", "-p", &port.to_string()]).spawn().expect("it was found");
     let address = format!("127.0.0.1:{port}");
     until("PostgreSQL", || async {
@@ -115,7 +115,7 @@ pub(crate) async fn postgres() -> Option<Running> {
         connected.ok().map(drop)
     })
     .await;
-    Some(Running { address, _child: child, _place: place })
+    Some(Running { address, _child: child, _folder: folder })
 }
 
 /// etcd, of one member. A test can kill it and start it again with its data.
@@ -124,16 +124,16 @@ pub(crate) struct Etcd {
     peers: String,
     program: PathBuf,
     child: Child,
-    place: Place,
+    folder: DataFolder,
 }
 
 /// etcd, of one member.
 pub(crate) async fn etcd() -> Option<Etcd> {
     let program = find("etcd", [])?;
-    let place = Place::new("etcd");
+    let folder = DataFolder::new("etcd");
     let (address, peers) = (format!("127.0.0.1:{}", port().await), format!("http://127.0.0.1:{}", port().await));
-    let child = start_etcd(&program, &place, &address, &peers).await;
-    Some(Etcd { address, peers, program, child, place })
+    let child = start_etcd(&program, &folder, &address, &peers).await;
+    Some(Etcd { address, peers, program, child, folder })
 }
 
 impl Etcd {
@@ -144,15 +144,15 @@ impl Etcd {
 
     /// Starts it again at the same address.
     pub(crate) async fn restart(&mut self) {
-        self.child = start_etcd(&self.program, &self.place, &self.address, &self.peers).await;
+        self.child = start_etcd(&self.program, &self.folder, &self.address, &self.peers).await;
     }
 }
 
-async fn start_etcd(program: &Path, place: &Place, address: &str, peers: &str) -> Child {
+async fn start_etcd(program: &Path, folder: &DataFolder, address: &str, peers: &str) -> Child {
     let clients = format!("http://{address}");
-    let child = command(program, &place.0, None)
+    let child = command(program, &folder.0, None)
         .arg("--data-dir")
-        .arg(place.0.join("data"))
+        .arg(folder.0.join("data"))
         .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
         .args(["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers])
         .args(["--initial-cluster", &format!("default={peers}"), "--unsafe-no-fsync"])
@@ -175,17 +175,17 @@ pub(crate) struct Nats {
     program: PathBuf,
     arguments: Vec<String>,
     child: Child,
-    place: Place,
+    folder: DataFolder,
 }
 
 /// A server of NATS with these further arguments.
 pub(crate) async fn nats(arguments: &[&str]) -> Option<Nats> {
     let program = find("nats-server", [])?;
-    let place = Place::new("nats");
+    let folder = DataFolder::new("nats");
     let address = format!("127.0.0.1:{}", port().await);
     let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-    let child = start_nats(&program, &place, &address, &arguments).await;
-    Some(Nats { address, program, arguments, child, place })
+    let child = start_nats(&program, &folder, &address, &arguments).await;
+    Some(Nats { address, program, arguments, child, folder })
 }
 
 /// A cluster of servers of NATS with these further arguments, called `node-0` and so on.
@@ -211,13 +211,13 @@ impl Nats {
 
     /// Its working directory.
     pub(crate) fn folder(&self) -> &Path {
-        &self.place.0
+        &self.folder.0
     }
 
     /// Ends the process in good order, so that it saves its data.
     pub(crate) async fn stop(&mut self) {
         let process = self.child.id().expect("it runs");
-        let mut signal = command(&self.program, &self.place.0, None);
+        let mut signal = command(&self.program, &self.folder.0, None);
         let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
         assert!(sent.expect("kill was found").success(), "it cannot be signalled");
         self.child.wait().await.expect("it ends");
@@ -225,13 +225,13 @@ impl Nats {
 
     /// Starts it again at the same address.
     pub(crate) async fn restart(&mut self) {
-        self.child = start_nats(&self.program, &self.place, &self.address, &self.arguments).await;
+        self.child = start_nats(&self.program, &self.folder, &self.address, &self.arguments).await;
     }
 }
 
-async fn start_nats(program: &Path, place: &Place, address: &str, arguments: &[String]) -> Child {
+async fn start_nats(program: &Path, folder: &DataFolder, address: &str, arguments: &[String]) -> Child {
     let (host, port) = address.split_once(':').expect("it has a port");
-    let mut serve = command(program, &place.0, None);
+    let mut serve = command(program, &folder.0, None);
     let child = serve.args(["-a", host, "-p", port]).args(arguments).spawn().expect("it was found");
     until("NATS", || async {
         let mut socket = TcpStream::connect(address).await.ok()?;
@@ -246,12 +246,12 @@ async fn start_nats(program: &Path, place: &Place, address: &str, arguments: &[S
 /// Prometheus with this configuration.
 pub(crate) async fn prometheus(config: &str) -> Option<Running> {
     let program = find("prometheus", [])?;
-    let place = Place::new("prometheus");
-    std::fs::write(place.0.join("prometheus.yml"), config).expect("there is room for a file");
+    let folder = DataFolder::new("prometheus");
+    std::fs::write(folder.0.join("prometheus.yml"), config).expect("there is room for a file");
     let address = format!("127.0.0.1:{}", port().await);
-    let mut serve = command(&program, &place.0, None);
+    let mut serve = command(&program, &folder.0, None);
     serve.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]);
     let child = serve.arg(format!("--web.listen-address={address}")).spawn().expect("it was found");
     until("Prometheus", || async { TcpStream::connect(&address).await.ok() }).await;
-    Some(Running { address, _child: child, _place: place })
+    Some(Running { address, _child: child, _folder: folder })
 }

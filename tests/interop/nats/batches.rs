@@ -12,16 +12,16 @@ use tokio::time::timeout;
 const ROW: u64 = 1000;
 
 /// Publishes a row, and returns in how many messages of NATS it was written. A subscription hears all of it in order.
-async fn row(client: &Client, written: &mut async_nats::Subscriber, heard: &mut Subscription) -> u64 {
+async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &mut Subscription) -> u64 {
     let publisher = client.publisher("numbers").expect("it is a topic");
     for number in 1..ROW {
         publisher.publish(number.to_string()).await.expect("the broker is there");
     }
     publisher.publish("end").await.expect("the broker is there");
     for number in 1..ROW {
-        assert_eq!(next(heard).await.expect("nothing is lost"), format!("numbers {number}"));
+        assert_eq!(next(received).await.expect("nothing is lost"), format!("numbers {number}"));
     }
-    assert_eq!(next(heard).await.expect("nothing is lost"), "numbers end");
+    assert_eq!(next(received).await.expect("nothing is lost"), "numbers end");
     let mut count = 0;
     loop {
         let message = timeout(PATIENCE, written.next()).await.expect("it comes").expect("NATS is there");
@@ -40,11 +40,11 @@ async fn messages_are_batched_unless_a_group_exists() {
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");
     let mut written = observer.subscribe("test.t.numbers").await.expect("NATS is there");
     observer.flush().await.expect("NATS is there");
-    let mut heard = clients[1].subscribe("numbers").await.expect("the broker takes it");
+    let mut received = clients[1].subscribe("numbers").await.expect("the broker takes it");
     // Brokers that have just started wait for the group announcements of others.
     let few = async {
         loop {
-            let count = row(&clients[0], &mut written, &mut heard).await;
+            let count = row(&clients[0], &mut written, &mut received).await;
             if count < ROW / 2 {
                 return count;
             }
@@ -66,7 +66,7 @@ async fn messages_are_batched_unless_a_group_exists() {
     let mut published = 0;
     let single = async {
         loop {
-            let count = row(&clients[0], &mut written, &mut heard).await;
+            let count = row(&clients[0], &mut written, &mut received).await;
             published += ROW;
             until("the group hears all", || sum() == published).await;
             if count == ROW {
@@ -76,7 +76,7 @@ async fn messages_are_batched_unless_a_group_exists() {
     };
     timeout(PATIENCE, single).await.expect("they are written one by one");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
-    assert_eq!(row(&clients[0], &mut written, &mut heard).await, ROW);
+    assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
     until("the group hears all", || sum() == published + ROW).await;
     let shares: Vec<_> =
         shares.iter().zip(before).map(|(share, before)| share.load(Ordering::SeqCst) - before).collect();

@@ -19,14 +19,14 @@ use tokio::time::{sleep, timeout};
 async fn joined(nodes: &[Nats]) {
     for node in nodes {
         let here = async_nats::connect(&node.address).await.expect("NATS is there");
-        let mut heard = here.subscribe("ready").await.expect("NATS is there");
+        let mut received = here.subscribe("ready").await.expect("NATS is there");
         here.flush().await.expect("NATS is there");
         for other in nodes {
             let there = async_nats::connect(&other.address).await.expect("NATS is there");
             loop {
                 there.publish("ready", other.address.clone().into()).await.expect("NATS is there");
                 there.flush().await.expect("NATS is there");
-                let message = timeout(Duration::from_millis(50), heard.next()).await;
+                let message = timeout(Duration::from_millis(50), received.next()).await;
                 if message
                     .is_ok_and(|message| message.is_some_and(|message| *message.payload == *other.address.as_bytes()))
                 {
@@ -58,16 +58,20 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     // A member at the broker that loses its server.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
     let mut load = Load::start(&clients, None);
-    let heard_by_all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
-    until("all are heard", || heard_by_all(3_000)).await;
+    let received_by_all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
+    until("all are heard", || received_by_all(3_000)).await;
     nodes[0].kill().await;
     // Those of the other servers receive each other's messages all the time. The first one's messages during its
     // absence are a gap to them, and theirs are one to its subscribers.
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
     // Much more than was on its way.
-    let heard: Vec<_> = accounts.iter().map(|account| account.heard.load(Ordering::SeqCst)).collect();
-    let goes_on =
-        || accounts.iter().zip(&heard).all(|(account, heard)| account.heard.load(Ordering::SeqCst) > heard + 3_000);
+    let received: Vec<_> = accounts.iter().map(|account| account.received.load(Ordering::SeqCst)).collect();
+    let goes_on = || {
+        accounts
+            .iter()
+            .zip(&received)
+            .all(|(account, received)| account.received.load(Ordering::SeqCst) > received + 3_000)
+    };
     until("the bus recovers", goes_on).await;
     let published = load.end().await;
     settle(&accounts, published).await;

@@ -64,13 +64,13 @@ async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscrip
 
 /// Whether a file below this folder, in which NATS keeps the position of a subscription, contains these bytes. NATS
 /// writes it some time after a message is acknowledged, and may lose one if it ends before that, even in good order.
-fn is_stored(folder: &Path, place: &[u8]) -> bool {
+fn is_stored(folder: &Path, needle: &[u8]) -> bool {
     std::fs::read_dir(folder).is_ok_and(|entries| {
         entries.flatten().map(|entry| entry.path()).any(|path| match path.file_name() {
             Some(name) if name == "o.dat" => {
-                std::fs::read(&path).is_ok_and(|bytes| bytes.windows(place.len()).any(|window| window == place))
+                std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
             }
-            _ => path.is_dir() && is_stored(&path, place),
+            _ => path.is_dir() && is_stored(&path, needle),
         })
     })
 }
@@ -217,28 +217,28 @@ async fn subscription_starts_at_position_and_resumes() {
 async fn readers_with_one_name_share_its_messages_and_others_get_all() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
-    let heard = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
+    let received = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
     let mut readers = JoinSet::new();
     for (reader, name) in ["workers", "workers", "two words.*>"].into_iter().enumerate() {
         // Each of them is known to NATS before anything is published.
-        let (mut subscription, heard) = (subscribe(&topic, name, Replay::All).await, heard.clone());
+        let (mut subscription, received) = (subscribe(&topic, name, Replay::All).await, received.clone());
         readers.spawn(async move {
             loop {
                 let number = done(&mut subscription).await;
-                heard.lock().entry(reader).or_default().push(number);
+                received.lock().entry(reader).or_default().push(number);
             }
         });
     }
     publish(&topic, 1..=200).await;
-    let count = || heard.lock().values().map(Vec::len).sum::<usize>();
+    let count = || received.lock().values().map(Vec::len).sum::<usize>();
     until("all are heard", || count() >= 400).await;
     readers.shutdown().await;
-    let heard = heard.lock();
-    assert!(heard[&2].iter().copied().eq(1..=200), "{:?}", heard[&2]);
-    let shared: BTreeSet<_> = heard[&0].iter().chain(&heard[&1]).copied().collect();
-    assert!(shared.into_iter().eq(1..=200), "{heard:?}");
-    assert_eq!(heard[&0].len() + heard[&1].len(), 200, "each went to one of them");
-    println!("shares: {} and {}", heard[&0].len(), heard[&1].len());
+    let received = received.lock();
+    assert!(received[&2].iter().copied().eq(1..=200), "{:?}", received[&2]);
+    let shared: BTreeSet<_> = received[&0].iter().chain(&received[&1]).copied().collect();
+    assert!(shared.into_iter().eq(1..=200), "{received:?}");
+    assert_eq!(received[&0].len() + received[&1].len(), 200, "each went to one of them");
+    println!("shares: {} and {}", received[&0].len(), received[&1].len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -253,11 +253,11 @@ async fn unacknowledged_message_is_redelivered_with_count() {
     drop(first);
     let second = next(&mut subscription).await.expect("nothing is lost");
     assert_eq!((second.sequence(), second.attempt()), (1, 2));
-    let (begun, pause) = (Instant::now(), Duration::from_millis(300));
+    let (started, pause) = (Instant::now(), Duration::from_millis(300));
     second.nak(pause).await.expect("NATS confirms");
     let third = next(&mut subscription).await.expect("nothing is lost");
     assert_eq!((third.sequence(), third.attempt()), (1, 3));
-    assert!(begun.elapsed() >= pause, "it came after {:?}", begun.elapsed());
+    assert!(started.elapsed() >= pause, "it came after {:?}", started.elapsed());
     third.nak(Duration::ZERO).await.expect("NATS confirms");
     let fourth = next(&mut subscription).await.expect("nothing is lost");
     assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
@@ -285,17 +285,17 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
         // NATS gives a message again to a reader that waits.
         let mut second = reader.open().await.expect("NATS takes it");
         let second = tokio::spawn(async move { done(&mut second).await });
-        let (begun, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
-        while begun.elapsed() < limit * 2 {
+        let (started, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
+        while started.elapsed() < limit * 2 {
             tokio::time::sleep(limit / 20).await;
             delivery.in_progress().await.expect("NATS confirms");
             longest = longest.max(last.elapsed());
             last = Instant::now();
         }
         publish(&topic, [2 * round + 1]).await;
-        let came = second.await.expect("it does not panic");
+        let second_message = second.await.expect("it does not panic");
         if longest < limit / 2 {
-            assert_eq!(came, 2 * round + 1, "the first one came again in between");
+            assert_eq!(second_message, 2 * round + 1, "the first one came again in between");
             return;
         }
     }
@@ -369,11 +369,11 @@ async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
     assert_eq!(done(&mut first).await, 1);
     drop(first);
     let mut second = builder.open().await.expect("NATS takes it");
-    let mut heard = BTreeSet::new();
-    while heard.len() < 9 {
-        heard.insert(done(&mut second).await);
+    let mut received = BTreeSet::new();
+    while received.len() < 9 {
+        received.insert(done(&mut second).await);
     }
-    assert!(heard.into_iter().eq(2..=10));
+    assert!(received.into_iter().eq(2..=10));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -425,18 +425,18 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
     let topic = jobs().open(&client).await.expect("NATS takes it");
     jobs().open(&client).await.expect("it has these settings");
     let other = jobs().age_max(Duration::from_secs(600)).messages_max(5).open(&client).await;
-    let said = "it exists with other settings: age_max is 0ns and not 600s, messages_max is -1 and not 5";
-    assert_eq!(other.expect_err("it is another").to_string(), said);
+    let expected = "it exists with other settings: age_max is 0ns and not 600s, messages_max is -1 and not 5";
+    assert_eq!(other.expect_err("it is another").to_string(), expected);
     let overlapping = DurableTopic::builder("test", "jobs.x").open(&client).await.expect_err("it overlaps").to_string();
     assert!(overlapping.contains("overlap"), "{overlapping}");
     let large = DurableTopic::builder("test", "large").payload_max(1 << 20).open(&client).await;
-    let said = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS has room for";
-    assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(said.to_owned()));
+    let expected = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS has room for";
+    assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(expected.to_owned()));
 
     topic.subscription("reader").open().await.expect("NATS takes it");
     let other = topic.subscription("reader").ack_timeout(LONG).in_flight_max(7).open().await;
-    let said = "it exists with other settings: ack_timeout is 30s and not 3600s, in_flight_max is 256 and not 7";
-    assert_eq!(other.expect_err("it is another").to_string(), said);
+    let expected = "it exists with other settings: ack_timeout is 30s and not 3600s, in_flight_max is 256 and not 7";
+    assert_eq!(other.expect_err("it is another").to_string(), expected);
     for (builder, part) in [
         (topic.subscription(""), "1 to 64 bytes"),
         (topic.subscription("a").ack_timeout(Duration::ZERO), "ack_timeout must be"),

@@ -16,10 +16,10 @@ const BURST: u64 = 20_000;
 async fn slow_broker_requests_gaps_few_times_not_per_message() {
     let Some(server) = servers::nats(&[]).await else { return };
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");
-    let (mut control, asked) =
+    let (mut control, request_count) =
         (observer.subscribe("test.c").await.expect("NATS is there"), Arc::<AtomicU64>::default());
     observer.flush().await.expect("NATS is there");
-    let counted = asked.clone();
+    let counted = request_count.clone();
     tokio::spawn(async move {
         while control.next().await.is_some() {
             counted.fetch_add(1, Ordering::SeqCst);
@@ -35,17 +35,18 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
     tokio::spawn(keep(slow.subscribe("numbers").await.expect("the broker takes it"), account.clone()));
     // The first is received, so that missing ones after it can be counted.
     fast.publish("numbers", "1").await.expect("the broker is there");
-    until("the first is heard", || account.heard.load(Ordering::SeqCst) == 1).await;
-    let (begun, before) = (Instant::now(), asked.load(Ordering::SeqCst));
+    until("the first is heard", || account.received.load(Ordering::SeqCst) == 1).await;
+    let (started, before) = (Instant::now(), request_count.load(Ordering::SeqCst));
     for number in 2..=BURST {
         fast.publish("numbers", number.to_string()).await.expect("the broker is there");
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
     // A burst can be over before the first tick, and the account complete by what its last message says.
-    until("it requests its gaps", || asked.load(Ordering::SeqCst) > before).await;
+    until("it requests its gaps", || request_count.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
-    let (asked, ticks) = (asked.load(Ordering::SeqCst) - before, begun.elapsed().as_millis() as u64 / 250 + 1);
-    println!("{missed} of {BURST} were dropped, and requested {asked} times in {:?}", begun.elapsed());
+    let (request_count, ticks) =
+        (request_count.load(Ordering::SeqCst) - before, started.elapsed().as_millis() as u64 / 250 + 1);
+    println!("{missed} of {BURST} were dropped, and requested {request_count} times in {:?}", started.elapsed());
     assert!(missed > 100, "{missed} were dropped, which shows nothing");
-    assert!(asked <= ticks + 1, "{asked} requests for {missed} messages in {ticks} ticks");
+    assert!(request_count <= ticks + 1, "{request_count} requests for {missed} messages in {ticks} ticks");
 }

@@ -148,12 +148,12 @@ async fn run(arguments: &Arguments) -> bool {
     println!("{:?} for {} minutes, with seed {}", arguments.transport, arguments.minutes, arguments.seed);
     let mut random = fastrand::Rng::with_seed(arguments.seed);
     let load = Arc::new(Load::new(arguments.transport, target));
-    let begun = Instant::now();
+    let started = Instant::now();
     let time = Duration::from_secs_f64(arguments.minutes * 60.0);
     let mut server = start(arguments.transport, &address, &log);
     let tasks: Vec<_> = (0..client::CHANNELS).map(|_| tokio::spawn(load.clone().run(random.fork()))).collect();
     let mut kills = 0;
-    while begun.elapsed() < time {
+    while started.elapsed() < time {
         tokio::time::sleep(Duration::from_millis(random.u64(300..4000))).await;
         server.kill().await.expect("the server is a child");
         kills += 1;
@@ -166,7 +166,7 @@ async fn run(arguments: &Arguments) -> bool {
         task.await.expect("the load does not panic");
     }
     server.kill().await.expect("the server is a child");
-    report(&load, &log, kills, begun.elapsed())
+    report(&load, &log, kills, started.elapsed())
 }
 
 /// The server in a process of its own, which is killed with this one.

@@ -19,7 +19,7 @@ const MIB: usize = 1 << 20;
 
 /// Echoes, and keeps the streams that are opened.
 fn echo() -> Handlers {
-    let (kept, mut streams) = mpsc::unbounded_channel();
+    let (sender, mut streams) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let mut open: Vec<Stream> = Vec::new();
         while let Some(stream) = streams.recv().await {
@@ -28,7 +28,7 @@ fn echo() -> Handlers {
     });
     Handlers::new()
         .on(Operation::FIRST_USER, |_, packet| async { Some(packet) })
-        .on_stream(move |_, stream| drop(kept.send(stream)))
+        .on_stream(move |_, stream| drop(sender.send(stream)))
 }
 
 /// A server with a peer that has sent so much as to be sent back, and takes nothing of it.
@@ -41,16 +41,16 @@ async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexSt
 }
 
 /// The repeated bytes that are taken before the server stops reading.
-async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
-    let mut taken = 0;
+async fn accepted_bytes(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
+    let mut accepted = 0;
     // Longer than a rest.
     while let Ok(written) =
-        tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[taken % repeated.len()..])).await
+        tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[accepted % repeated.len()..])).await
     {
-        taken += written.expect("the server lives");
-        assert!(taken < 100 * MIB, "it takes all of it");
+        accepted += written.expect("the server lives");
+        assert!(accepted < 100 * MIB, "it takes all of it");
     }
-    taken
+    accepted
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,21 +59,21 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     let small = packet(2, ECHO, b"").repeat(1000);
     let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
     let messages = [packet(7, 2, b"opens"), packet(7, 2, &[1; 1000]).repeat(100)].concat();
-    let asks = packet(0, 8, &[10]).repeat(1000);
+    let requests = packet(0, 8, &[10]).repeat(1000);
     let patience = Duration::from_secs(1000);
-    for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (asks, 4 * MIB)] {
+    for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (requests, 4 * MIB)] {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
         // While it waits, a hand-off request is refused with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
-        let taken = taken_of(&mut peer, &repeated).await;
-        assert!(taken <= most, "{taken} bytes of {:x?}", &repeated[..10]);
+        let accepted = accepted_bytes(&mut peer, &repeated).await;
+        assert!(accepted <= most, "{accepted} bytes of {:x?}", &repeated[..10]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn unreading_peer_is_closed_after_write_timeout() {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     // It is not silent.
     let pinging = tokio::spawn(async move {
@@ -85,13 +85,13 @@ async fn unreading_peer_is_closed_after_write_timeout() {
     let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     // The socket has taken 64 KiB.
-    assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!((5..8).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     drop(pinging.await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let trickling = tokio::spawn(async move {
         while peer.read_u8().await.is_ok() {
@@ -101,18 +101,18 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
     });
     let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
-    assert!((10..16).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!((10..16).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     trickling.await.expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
 async fn vanished_peer_with_backlog_is_detected_in_time() {
-    let begun = Instant::now();
+    let started = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
     let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
-    assert!((10..11).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!((10..11).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
 /// Its share is used up by queued output before the fixed limit is reached.
@@ -126,14 +126,14 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("it reads");
     let stats = acceptor.stats();
     until("it holds its share", || stats.memory_held() > 350_000).await;
-    let mut taken = vec![0; MIB];
+    let mut accepted = vec![0; MIB];
     // Longer than it may be silent, and not longer than it may take nothing. Then less waits than may.
     for _ in 0..2 {
         for _ in 0..7 {
             tokio::time::sleep(Duration::from_secs(2)).await;
             peer.write_all(&packet(0, 0, b"")).await.expect("the server lives");
         }
-        peer.read_exact(&mut taken).await.expect("the server lives");
+        peer.read_exact(&mut accepted).await.expect("the server lives");
     }
 }
 
@@ -181,8 +181,8 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
-    let waiting = [packet(2, ECHO, b"waits"), packet(0, 8, &[10]), packet(3, ECHO, b"waits as well")].concat();
-    peer.write_all(&waiting).await.expect("the server lives");
+    let packets = [packet(2, ECHO, b"waits"), packet(0, 8, &[10]), packet(3, ECHO, b"waits as well")].concat();
+    peer.write_all(&packets).await.expect("the server lives");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     let behind = [packet(0, 8, &[2]), packet(2, ECHO, b"waits"), packet(3, ECHO, b"waits as well")].concat();
@@ -197,8 +197,8 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
 #[tokio::test(start_paused = true)]
 async fn queued_requests_of_half_closed_peer_are_answered() {
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
-    let waiting: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
-    peer.write_all(&waiting).await.expect("the server lives");
+    let packets: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
+    peer.write_all(&packets).await.expect("the server lives");
     peer.shutdown().await.expect("the server lives");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
@@ -207,7 +207,7 @@ async fn queued_requests_of_half_closed_peer_are_answered() {
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();
-    assert!((2 * MIB + waiting.len()..2 * MIB + waiting.len() + 1000).contains(&end), "{end} bytes");
+    assert!((2 * MIB + packets.len()..2 * MIB + packets.len() + 1000).contains(&end), "{end} bytes");
     assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
     serving.await.expect("no task panics");
 }

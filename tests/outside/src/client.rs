@@ -146,7 +146,7 @@ struct Slots {
 #[derive(Debug)]
 enum Slot {
     Free,
-    Waiting(Waker),
+    Pending(Waker),
     Replied(Bytes),
     Abandoned,
 }
@@ -169,10 +169,10 @@ impl Table {
 impl Slots {
     /// Takes the next free slot, which is the last one that became free or a new one.
     fn begin(&mut self, id: u16) {
-        let waiting = Slot::Waiting(Waker::noop().clone());
+        let pending = Slot::Pending(Waker::noop().clone());
         match self.free.pop() {
-            Some(_) => self.all[usize::from(id)] = waiting,
-            None => self.all.push(waiting),
+            Some(_) => self.all[usize::from(id)] = pending,
+            None => self.all.push(pending),
         }
     }
 
@@ -185,7 +185,7 @@ impl Slots {
                 self.free.push(id);
                 return Poll::Ready(Ok(body));
             }
-            Slot::Waiting(waker) => waker.clone_from(context.waker()),
+            Slot::Pending(waker) => waker.clone_from(context.waker()),
             Slot::Free | Slot::Abandoned => {}
         }
         let ended = self.ended.as_ref().map(|reason| Err(CallError::Closed(reason.clone())));
@@ -196,7 +196,7 @@ impl Slots {
     fn handle_reply(&mut self, Packet { id, mut body, .. }: Packet) -> Option<Waker> {
         let slot = self.all.get_mut(usize::from(id.0))?;
         match slot {
-            Slot::Waiting(waker) => {
+            Slot::Pending(waker) => {
                 let waker = std::mem::replace(waker, Waker::noop().clone());
                 if body.len() <= COPY_MAX {
                     body = Bytes::copy_from_slice(&body);
@@ -216,22 +216,22 @@ impl Slots {
     /// The caller leaves; whether the peer has yet to reply.
     fn abandon(&mut self, PacketId(id): PacketId) -> bool {
         let Some(slot) = self.all.get_mut(usize::from(id)) else { return false };
-        let is_waiting = matches!(slot, Slot::Waiting(_));
-        *slot = if is_waiting { Slot::Abandoned } else { Slot::Free };
-        if !is_waiting {
+        let is_pending = matches!(slot, Slot::Pending(_));
+        *slot = if is_pending { Slot::Abandoned } else { Slot::Free };
+        if !is_pending {
             self.free.push(id);
         }
-        is_waiting
+        is_pending
     }
 
     /// Fails all requests. Returns the wakers of their callers.
     fn end(&mut self, reason: &CloseReason) -> Vec<Waker> {
         self.ended = Some(reason.clone());
-        let waiting = self.all.iter().filter_map(|slot| match slot {
-            Slot::Waiting(waker) => Some(waker.clone()),
+        let wakers = self.all.iter().filter_map(|slot| match slot {
+            Slot::Pending(waker) => Some(waker.clone()),
             _ => None,
         });
-        waiting.collect()
+        wakers.collect()
     }
 
     fn in_flight(&self) -> usize {

@@ -60,9 +60,9 @@ async fn bursts() -> (usize, usize) {
     }
     let busy = live() - before;
     sleep(SILENCE).await;
-    let kept = live().saturating_sub(before);
+    let remaining = live().saturating_sub(before);
     say(&client, 1, REPLY).await;
-    (busy, kept)
+    (busy, remaining)
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,9 +73,9 @@ async fn unused_connection_keeps_two_bytes_per_past_call() {
     let profiler = dhat::Profiler::builder().testing().build();
     // On a slow machine the harness of tests is still at its beginning, and allocates.
     bursts().await;
-    let (busy, kept) = bursts().await;
-    println!("{kept} bytes, {busy} right after them");
+    let (busy, remaining) = bursts().await;
+    println!("{remaining} bytes, {busy} right after them");
     drop(profiler);
     assert!(busy > CALLS * REPLY, "{busy} bytes right after them: the burst was too small");
-    assert!(kept <= CALLS * KEPT_MAX, "{kept} bytes, {busy} right after them");
+    assert!(remaining <= CALLS * KEPT_MAX, "{remaining} bytes, {busy} right after them");
 }

@@ -44,14 +44,14 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     let own = CONNECTIONS * size_of::<TcpStream>();
     let busy = (live() - before - own) / CONNECTIONS;
     let give_up = Instant::now() + PATIENCE;
-    let mut kept = busy;
-    while kept > KEPT_MAX && Instant::now() < give_up {
+    let mut remaining = busy;
+    while remaining > KEPT_MAX && Instant::now() < give_up {
         sleep(Duration::from_millis(100));
-        kept = live().saturating_sub(before + own) / CONNECTIONS;
+        remaining = live().saturating_sub(before + own) / CONNECTIONS;
     }
-    println!("{kept} bytes a connection, {busy} after its call");
+    println!("{remaining} bytes a connection, {busy} after its call");
     drop(profiler);
-    assert!(kept <= KEPT_MAX, "{kept} bytes a connection, {busy} after its call");
+    assert!(remaining <= KEPT_MAX, "{remaining} bytes a connection, {busy} after its call");
     drop((first, connections));
 }
 
@@ -61,24 +61,24 @@ fn greeting() -> Vec<u8> {
     let address = listener.local_addr().expect("it is bound").to_string();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     let client = runtime.spawn(ParrotClient::connect(address));
-    let heard = std::thread::spawn(move || {
+    let received = std::thread::spawn(move || {
         let (mut socket, _) = listener.accept().expect("a client comes");
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut byte = [0];
         // HELLO is answered first, so that only a PING follows it.
-        while !heard.ends_with(&packet(1, 0, &[])) {
+        while !received.ends_with(&packet(1, 0, &[])) {
             socket.read_exact(&mut byte).expect("the client writes");
-            heard.push(byte[0]);
+            received.push(byte[0]);
         }
-        heard
+        received
     });
     runtime.block_on(async {
-        while !heard.is_finished() {
+        while !received.is_finished() {
             tokio::task::yield_now().await;
         }
     });
     drop(client);
-    heard.join().expect("the client has said HELLO")
+    received.join().expect("the client has said HELLO")
 }
 
 /// A server with a thread of its own, for as long as the process lives.

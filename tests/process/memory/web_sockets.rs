@@ -31,7 +31,7 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
     }
     let _profiler = dhat::Profiler::builder().testing().build();
     let address = serve();
-    let mut kept = Vec::new();
+    let mut remaining = Vec::new();
     for open in [open_json_rpc, open_frames] {
         // Memory that the server needs once, and not for each connection.
         let first = open(address);
@@ -45,11 +45,11 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
             sleep(Duration::from_millis(100));
             each = live().saturating_sub(before + own) / CONNECTIONS;
         }
-        kept.push(each);
+        remaining.push(each);
         drop((first, connections));
     }
-    println!("{kept:?} bytes a connection: JSON-RPC, native frames");
-    assert!(kept.iter().all(|each| *each <= KEPT_MAX), "{kept:?} bytes a connection");
+    println!("{remaining:?} bytes a connection: JSON-RPC, native frames");
+    assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "{remaining:?} bytes a connection");
 }
 
 /// A server with a thread of its own, for as long as the process lives.

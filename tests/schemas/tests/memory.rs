@@ -23,7 +23,7 @@ const VALUES: u64 = 30;
 const REPEATS: usize = 40;
 
 /// Returns the counted size of a message and its allocations: after decoding, or until the failure.
-fn taken<M: Message>(message: &[u8]) -> (usize, usize) {
+fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut body = Vec::new();
     Encoder::new(&mut body).bytes(message).unwrap();
     let body = Bytes::from(body);
@@ -31,20 +31,20 @@ fn taken<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut decoder = Decoder::shared(&body);
     let decoded = polyglot::decode_root::<M>(&mut decoder);
     let after = dhat::HeapStats::get();
-    let taken = match decoded {
+    let measured = match decoded {
         Ok(_) => after.curr_bytes - before.curr_bytes,
         // All allocations. A list that has grown contributes several times.
         Err(_) => (after.total_bytes - before.total_bytes) as usize / 2,
     };
-    (CONTAINER_MEMORY_MAX - decoder.container_memory(), taken)
+    (CONTAINER_MEMORY_MAX - decoder.container_memory(), measured)
 }
 
 #[track_caller]
 fn is_counted<M: Message>(message: &[u8]) {
-    let (counted, taken) = taken::<M>(message);
+    let (counted, measured) = measured::<M>(message);
     // Spare places are not counted, nor is text, whose shortest piece takes eight bytes.
     let bound = 5 * counted / 2 + 4 * message.len() + 600; // And an error with the names of fields.
-    assert!(taken <= bound, "{} takes {taken} bytes and counts for {counted}: {message:?}", M::NAME);
+    assert!(measured <= bound, "{} takes {measured} bytes and counts for {counted}: {message:?}", M::NAME);
 }
 
 /// Random values, whole, repeated and broken; and elements without content for every field.

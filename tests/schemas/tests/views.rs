@@ -10,7 +10,7 @@ const VALUES: u64 = 100;
 
 /// The debug output of a message and its view, without the necessary differences: prost writes the names of enums, and
 /// `r#`.
-fn said(text: &impl Debug, enums: &[(&str, i32)]) -> String {
+fn debug_text(text: &impl Debug, enums: &[(&str, i32)]) -> String {
     let mut text = format!("{text:?}").replace("View", "").replace("r#", "").replace("Self_", "Self");
     for lifetime in [", _input: PhantomData<&()>", " { _input: PhantomData<&()> }"] {
         text = text.replace(lifetime, "");
@@ -35,7 +35,7 @@ where
         let mut decoder = Decoder::new(&body);
         let Root::Message(view) = polyglot::view_root::<M::View<'_>>(&mut decoder).unwrap() else { panic!() };
         assert_eq!(decoder.remaining(), 0);
-        assert_eq!(said(&view, enums), said(&owned, enums));
+        assert_eq!(debug_text(&view, enums), debug_text(&owned, enums));
     }
 }
 

@@ -185,9 +185,10 @@ fn calls() -> Vec<Attack> {
             &metadata(10_000),
         )),
         Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
-        Attack::new("waiting calls with 50 kB of metadata", &[22, 41], Target::Interop, hello()).again(held(50)),
+        Attack::new("waiting calls with 50 kB of metadata", &[22, 41], Target::Interop, hello())
+            .again(waiting_calls(50)),
         Attack::new("waiting calls of 16 kB on one connection", &[22, 41], Target::Interop, hello())
-            .again(held(16).repeat(100))
+            .again(waiting_calls(16).repeat(100))
             .connections(1),
         Attack::new("waiting calls on 1000 connections", &[22, 41], Target::Interop, flood(&waits(5_000)))
             .again(flood(&waits(5_000)))
@@ -202,7 +203,7 @@ fn waits(millis: u32) -> Vec<u8> {
 }
 
 /// A request with so many kilobytes of metadata whose handler waits for five seconds.
-fn held(kilobytes: u16) -> Vec<u8> {
+fn waiting_calls(kilobytes: u16) -> Vec<u8> {
     let mut items = Vec::new();
     for number in 0..kilobytes {
         let mut entry = vec![2];

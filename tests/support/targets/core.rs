@@ -155,7 +155,7 @@ pub fn connection(data: &[u8]) {
     } else {
         Connection::client(&common.into(), now)
     };
-    let mut waiting = connection.outbox().len();
+    let mut unsent = connection.outbox().len();
     for chunk in stream.chunks(usize::from(size) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
         loop {
@@ -182,13 +182,13 @@ pub fn connection(data: &[u8]) {
         if role & 2 != 0 {
             let written = connection.outbox().len();
             connection.handle_written(written, now);
-            waiting = 0;
+            unsent = 0;
         }
     }
     let _ = connection.handle_eof();
     connection.handle_half_close(now);
     // HELLO, a PONG, and a PING for each interval that has passed.
     let pings = 10 * (stream.len() + 2);
-    assert!(connection.outbox().len() <= waiting + 300 + pings, "{} bytes wait", connection.outbox().len());
+    assert!(connection.outbox().len() <= unsent + 300 + pings, "{} bytes wait", connection.outbox().len());
     assert!(Operation::user(9).is_none());
 }

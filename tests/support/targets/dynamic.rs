@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/json.bin"));
 
-struct Known {
+struct Fixture {
     descriptor: MessageDescriptor,
     codec: Codec,
     types: Types,
@@ -18,23 +18,23 @@ struct Known {
 /// A body or JSON, as the first byte says, is read and written as by generated code.
 pub fn dynamic(data: &[u8]) {
     thread_local! {
-        static KNOWN: OnceCell<Known> = const { OnceCell::new() };
+        static KNOWN: OnceCell<Fixture> = const { OnceCell::new() };
     }
     let Some((&choice, input)) = data.split_first() else { return };
-    KNOWN.with(|known| {
-        let known = known.get_or_init(|| {
+    KNOWN.with(|fixture| {
+        let fixture = fixture.get_or_init(|| {
             let pool = DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it");
             let descriptor = pool.get_message_by_name("json.All").expect("the schema has it");
-            Known { descriptor, codec: Codec::new(), types: Types::well_known().with::<All>() }
+            Fixture { descriptor, codec: Codec::new(), types: Types::well_known().with::<All>() }
         });
         match choice % 2 {
-            0 => known.json(input),
-            _ => known.body(input),
+            0 => fixture.json(input),
+            _ => fixture.body(input),
         }
     });
 }
 
-impl Known {
+impl Fixture {
     fn json(&self, text: &[u8]) {
         let options = Options::new().types(&self.types);
         let ours = from_json(&self.descriptor, text);

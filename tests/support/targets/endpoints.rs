@@ -1,7 +1,7 @@
 //! Targets with a whole end of a connection: a server with a hostile client, a client with a server that lies, and
 //! either of them where the accepting end calls the dialling one.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use crate::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range};
 use crate::service::Service;
 use frisbee::Config;
@@ -19,14 +19,14 @@ fn config() -> Config {
 /// A client writes bytes to a server of the interop schema, and goes, or stays and says nothing more.
 pub fn server(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
-    run(attack(manner, told(manner, &hello(), data, u16::from), frpc::Server::builder()));
+    run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), frpc::Server::builder()));
 }
 
 /// As [`server`], with one that unpacks what its client has packed.
 pub fn packed(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let builder = frpc::Server::builder().accept_compressed();
-    run(attack(manner, told(manner, &hello(), data, u16::from), builder));
+    run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), builder));
 }
 
 /// A client of JSON-RPC writes text to a server that speaks it, with little room for batches.
@@ -54,7 +54,7 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
 /// A server answers with any bytes to a client that makes a call of each kind.
 pub fn client(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
-    run(mislead(manner, told(manner, &hello(), data, u16::from), Channel::builder()));
+    run(mislead(manner, attack_bytes(manner, &hello(), data, u16::from), Channel::builder()));
 }
 
 /// Has a server say so much to a client that calls, whose calls all have to end.
@@ -71,15 +71,15 @@ async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
 }
 
 /// Gives the same transport, the first time.
-fn once(io: DuplexStream) -> impl Fn() -> Given + Send + Sync + 'static {
-    let given = Mutex::new(Some(io));
+fn once(io: DuplexStream) -> impl Fn() -> ReadyIo + Send + Sync + 'static {
+    let io_slot = Mutex::new(Some(io));
     move || {
-        let given = given.lock().ok().and_then(|mut given| given.take());
-        std::future::ready(given.ok_or(std::io::ErrorKind::ConnectionRefused.into()))
+        let io_slot = io_slot.lock().ok().and_then(|mut io_slot| io_slot.take());
+        std::future::ready(io_slot.ok_or(std::io::ErrorKind::ConnectionRefused.into()))
     }
 }
 
-type Given = std::future::Ready<std::io::Result<DuplexStream>>;
+type ReadyIo = std::future::Ready<std::io::Result<DuplexStream>>;
 
 /// Calls of the accepting end: a client that offers services answers with any bytes, or a client that offers them is
 /// called by any bytes of its server.
@@ -91,13 +91,13 @@ pub fn two_way(data: &[u8]) {
     run(async move {
         if manner.other() {
             let builder = Channel::builder().add_service(InteropServer::new(Service));
-            return mislead(manner, told(manner, &hello(), data, u16::from), builder).await;
+            return mislead(manner, attack_bytes(manner, &hello(), data, u16::from), builder).await;
         }
         let greeting = match GREETING.with(|greeting| greeting.get().cloned()) {
             Some(greeting) => greeting,
             None => greeting().await,
         };
-        let bytes = told(manner, &greeting, data, u16::from);
+        let bytes = attack_bytes(manner, &greeting, data, u16::from);
         GREETING.with(|known| drop(known.set(greeting)));
         let calls = Arc::new(Mutex::new(Vec::new()));
         let builder = frpc::Server::builder().on_connect({

@@ -1,6 +1,6 @@
 //! The target of hand-offs: a gateway with a hostile client, or a client at a server that lies.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId, Protocol,
@@ -48,18 +48,18 @@ impl Protocol for Gateway {
         Routed::Continue
     }
 
-    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
-        match asked.request().first() {
-            Some(0) => asked.accept("yours", HandOffTarget::new(echo)),
-            Some(1) => asked.refuse("mine"),
-            Some(2) => asked.busy(),
+    fn hand_off(&self, _session: &mut Self::Session, request: HandOffRequest) -> Routed {
+        match request.request().first() {
+            Some(0) => request.accept("yours", HandOffTarget::new(echo)),
+            Some(1) => request.refuse("mine"),
+            Some(2) => request.busy(),
             Some(3) => {
                 tokio::spawn(async move {
                     tokio::time::sleep(Duration::from_millis(1)).await;
-                    asked.accept("yours, later", HandOffTarget::new(echo));
+                    request.accept("yours, later", HandOffTarget::new(echo));
                 });
             }
-            _ => drop(asked),
+            _ => drop(request),
         }
         Routed::Continue
     }
@@ -68,11 +68,13 @@ impl Protocol for Gateway {
 /// Connections that are handed off at any time, followed by any bytes.
 pub fn hand_off(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
-    let bytes = told(manner, &hello(), data, u16::from);
-    run(async move { if manner.other() { ask(manner, &bytes).await } else { be_asked(manner, &bytes).await } });
+    let bytes = attack_bytes(manner, &hello(), data, u16::from);
+    run(async move {
+        if manner.other() { send_requests(manner, &bytes).await } else { serve_requests(manner, &bytes).await }
+    });
 }
 
-async fn be_asked(manner: Manner, bytes: &[u8]) {
+async fn serve_requests(manner: Manner, bytes: &[u8]) {
     let acceptor = Server::builder().memory_max(64 * 1024).build(Gateway).unwrap();
     let stats = acceptor.stats();
     let (mut here, there) = pipe();
@@ -84,7 +86,7 @@ async fn be_asked(manner: Manner, bytes: &[u8]) {
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
-async fn ask(manner: Manner, bytes: &[u8]) {
+async fn send_requests(manner: Manner, bytes: &[u8]) {
     let (here, mut there) = pipe();
     let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("nothing is wrong");
     let asking = tokio::spawn({

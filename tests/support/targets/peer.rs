@@ -84,7 +84,7 @@ impl Manner {
 
 /// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With
 /// or without a greeting in front. `operation` maps a byte to its operation.
-pub(super) fn told(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
+pub(super) fn attack_bytes(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
     let mut bytes = if manner.greets() { greeting.to_vec() } else { Vec::new() };
     if !manner.is_framed() {
         bytes.extend_from_slice(data);

@@ -21,12 +21,12 @@ impl FileResolver for Single {
 }
 
 /// The schema of a text, if it is one.
-fn parse(text: &str, with_places: bool) -> Result<FileDescriptorSet, protox::Error> {
+fn parse(text: &str, with_source_info: bool) -> Result<FileDescriptorSet, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Single(text.to_owned()));
     resolver.add(GoogleFileResolver::new());
     let mut compiler = Compiler::with_file_resolver(resolver);
-    compiler.include_imports(true).include_source_info(with_places);
+    compiler.include_imports(true).include_source_info(with_source_info);
     compiler.open_file(NAME)?;
     Ok(compiler.file_descriptor_set())
 }

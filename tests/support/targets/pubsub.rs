@@ -1,6 +1,6 @@
 //! Targets of publishing and subscribing: a broker with a hostile client, a client with a broker that lies.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use frisbee::Connection;
 use frisbee_pubsub::{
     Broker, Client, ClientRouter, FIRST_OPERATION, History, OPERATIONS, PubSubError, RecvError, SlowSubscriberPolicy,
@@ -35,7 +35,7 @@ pub fn broker(data: &[u8]) {
             async move { acceptor.serve_connection(there).await }
         });
         let reader = if manner.other() { Some(read_everything(acceptor).await) } else { None };
-        say(&mut here, &told(manner, &hello(), data, operation), manner).await;
+        say(&mut here, &attack_bytes(manner, &hello(), data, operation), manner).await;
         drop(here);
         let closed = tokio::time::timeout(HANGS, serving).await;
         closed.expect("the connection ends").expect("the broker does not panic");
@@ -82,7 +82,7 @@ pub fn subscriber(data: &[u8]) {
             let _ = tokio::join!(plain, member, follower, client.publish("a.b", "x"));
             let _ = client.sync().await;
         });
-        say(&mut there, &told(manner, &hello(), data, operation), manner).await;
+        say(&mut there, &attack_bytes(manner, &hello(), data, operation), manner).await;
         drop(there);
         let ended = tokio::time::timeout(2 * HANGS, using).await;
         ended.expect("every wait ends").expect("the client does not panic");

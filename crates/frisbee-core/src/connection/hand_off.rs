@@ -62,14 +62,14 @@ impl HandOffAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
     /// The peer requests the connection. It is to be [answered](crate::Connection::answer_hand_off).
-    Asked {
+    Requested {
         /// The requested operation.
         operation: Operation,
         /// The bytes that go along with the request.
         body: Bytes,
     },
     /// The peer no longer waits for the answer, which has to be sent all the same.
-    GivenUp,
+    Abandoned,
     /// The peer has answered. If it has accepted, the rest of the input belongs to the new owner.
     Answered {
         /// The answer.
@@ -89,14 +89,14 @@ pub(crate) struct HandOffProgress {
     /// Until when there has to be an answer.
     pub(crate) by: Option<Instant>,
     /// The requesting end no longer waits for the answer.
-    pub(crate) is_given_up: bool,
+    pub(crate) is_abandoned: bool,
     /// How many bytes of `last` follow the request.
     pub(crate) behind: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    Asked,
+    Requested,
     Deciding,
     Left,
 }
@@ -114,7 +114,7 @@ impl Connection {
         let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
         assert!(may, "only a client may request a hand-off, one at a time, and only from a native peer");
         put_request(&mut self.outbox, operation, body)?;
-        self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
+        self.seal(Stage::Requested, now.checked_add(self.hand_off_timeout));
         Ok(())
     }
 
@@ -123,15 +123,16 @@ impl Connection {
     /// understand, or was notified before.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
-        let asked = self.hand_off.as_mut().filter(|asked| asked.stage == Stage::Asked && !asked.is_given_up);
-        let Some(asked) = asked.filter(|_| understands) else { return };
-        let request = asked.last.len();
+        let hand_off =
+            self.hand_off.as_mut().filter(|hand_off| hand_off.stage == Stage::Requested && !hand_off.is_abandoned);
+        let Some(hand_off) = hand_off.filter(|_| understands) else { return };
+        let request = hand_off.last.len();
         let mut body = Vec::with_capacity(3);
         tlv::put_varint(&mut body, operation.number().into());
-        let sent = asked.last.push(PacketId(0), Operation::CANCEL, body);
+        let sent = hand_off.last.push(PacketId(0), Operation::CANCEL, body);
         debug_assert!(sent.is_ok(), "short packets are within every limit");
-        asked.is_given_up = true;
-        asked.behind = asked.last.len().saturating_sub(request);
+        hand_off.is_abandoned = true;
+        hand_off.behind = hand_off.last.len().saturating_sub(request);
     }
 
     /// Answers a peer that requests the connection. If it is accepted, nothing is sent after the reply.
@@ -196,7 +197,7 @@ impl Connection {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
         self.is_special = true;
-        self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_given_up: false, behind: 0 }));
+        self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_abandoned: false, behind: 0 }));
     }
 
     /// Handles the one packet that may come while this end decides.
@@ -207,9 +208,9 @@ impl Connection {
         }
         let Some(packet) = self.decoder.next(input)? else { return Ok(PacketKind::Stop) };
         match &mut self.hand_off {
-            Some(deciding) if packet.operation == Operation::CANCEL && !deciding.is_given_up => {
-                deciding.is_given_up = true;
-                Ok(PacketKind::GivenUp)
+            Some(deciding) if packet.operation == Operation::CANCEL && !deciding.is_abandoned => {
+                deciding.is_abandoned = true;
+                Ok(PacketKind::Abandoned)
             }
             _ => Err(ProtocolError::HandOff),
         }
@@ -225,23 +226,23 @@ impl Connection {
                 let by = now.checked_add(self.hand_off_timeout);
                 let last = Outbox::default();
                 let stage = Stage::Deciding;
-                self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_given_up: false, behind: 0 }));
+                self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_abandoned: false, behind: 0 }));
                 self.is_special = true;
                 event
             }
-            (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
+            (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
-                if asked.last.len() > asked.behind {
+                if hand_off.last.len() > hand_off.behind {
                     return Err(ProtocolError::HandOff); // It has not been asked yet.
                 }
                 if answer == HandOffAnswer::Accepted {
-                    asked.stage = Stage::Left;
-                    asked.by = None;
-                    self.hand_off = Some(asked);
+                    hand_off.stage = Stage::Left;
+                    hand_off.by = None;
+                    self.hand_off = Some(hand_off);
                 } else {
                     // Bytes after the request precede packets that have waited for the answer.
-                    asked.last.append(&mut self.outbox);
-                    self.outbox = asked.last;
+                    hand_off.last.append(&mut self.outbox);
+                    self.outbox = hand_off.last;
                     self.is_special = false;
                     self.keepalive.received(now);
                 }
@@ -277,7 +278,7 @@ fn request(mut body: Bytes) -> Option<HandOffEvent> {
     let operation = tlv::take_varint(&mut rest).and_then(|number| u16::try_from(number).ok())?;
     let operation = Operation::user(operation)?;
     body.advance(body.len().checked_sub(rest.len())?);
-    Some(HandOffEvent::Asked { operation, body })
+    Some(HandOffEvent::Requested { operation, body })
 }
 
 fn reply(mut body: Bytes) -> Option<(HandOffAnswer, Bytes)> {

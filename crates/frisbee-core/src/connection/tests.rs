@@ -226,9 +226,9 @@ fn server_sends_hello_first_at_every_split() {
                 assert_eq!((server.sends(), server.outbox().len()), (None, 0), "{header_form:?}, cut at {cut}");
             }
             feed(&mut server, &wire[cut..], later).unwrap();
-            let said = server.outbox().take_bytes();
+            let sent = server.outbox().take_bytes();
             let hello: &[u8] = if header_form == HeaderForm::Old { &[0, 0, 0, 3] } else { &[0, 0x0F, 0, 0, 0, 3] };
-            assert_eq!(said[..hello.len()], *hello, "{header_form:?}, cut at {cut}");
+            assert_eq!(sent[..hello.len()], *hello, "{header_form:?}, cut at {cut}");
             assert_eq!(server.sends(), Some(header_form));
         }
     }
@@ -359,8 +359,8 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
     let start = Instant::now();
     for is_mid_packet in [false, true] {
         let mut connection = server(start);
-        let begun: &[u8] = if is_mid_packet { &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0] } else { &[] };
-        feed(&mut connection, &[PING, begun].concat(), start).unwrap();
+        let partial: &[u8] = if is_mid_packet { &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0] } else { &[] };
+        feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
         // It may notice as late again, and the system has kept some of the bytes.
@@ -410,7 +410,7 @@ fn only_a_client_waits_for_a_stalled_but_sending_peer() {
 }
 
 #[test]
-fn connections_share_a_hello_that_says_the_same_and_no_other() {
+fn equal_hellos_are_shared_between_connections() {
     let now = Instant::now();
     let served = |calls_max| {
         let mut server = server(now);

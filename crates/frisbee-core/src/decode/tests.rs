@@ -197,8 +197,8 @@ fn a_large_body_can_be_read_straight_into_its_buffer() {
     let mut rest = wire.slice(1_000..);
     while let Some(mut body) = decoder.body_mut() {
         let room = body.buffer().capacity() - body.buffer().len();
-        let taken = room.min(body.missing()).min(7_000);
-        body.buffer().extend_from_slice(&rest.split_to(taken));
+        let count = room.min(body.missing()).min(7_000);
+        body.buffer().extend_from_slice(&rest.split_to(count));
         body.appended();
     }
     assert_eq!(decoder.next(&mut rest).unwrap().as_ref(), packets.get(2));
@@ -262,8 +262,8 @@ fn bytes_that_begin_with_text_are_reported_as_text() {
     let mut answer = Bytes::from_static(b"WHAT DO YOU WANT?\r\n");
     let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
     let otherwise = ": the peer does not speak Frisbee, check the port";
-    let said = format!("the header begins with 0x5748 instead of 0x000f, the text \"WH\"{otherwise}");
-    assert_eq!(error.to_string(), said);
-    let said = format!("the header begins with 0x0000 instead of 0x000f{otherwise}");
-    assert_eq!(ProtocolError::BadMagic(0).to_string(), said);
+    let expected = format!("the header begins with 0x5748 instead of 0x000f, the text \"WH\"{otherwise}");
+    assert_eq!(error.to_string(), expected);
+    let expected = format!("the header begins with 0x0000 instead of 0x000f{otherwise}");
+    assert_eq!(ProtocolError::BadMagic(0).to_string(), expected);
 }

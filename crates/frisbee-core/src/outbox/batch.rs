@@ -107,8 +107,8 @@ impl Outbox {
         let end = self.buffer.len();
         let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
-            if let Some(place) = self.buffer.get_mut(body.wrapping_sub(1)) {
-                *place = length as u8; // Below 0x80.
+            if let Some(prefix) = self.buffer.get_mut(body.wrapping_sub(1)) {
+                *prefix = length as u8; // Below 0x80.
             }
             self.tail.end = end as u32; // Beyond 4 GiB it is no place in the buffer, and nothing joins.
             return (written, Some(length));
@@ -155,8 +155,8 @@ impl Outbox {
         if is_joining {
             // In front of it is one byte for its length, and two are needed, or a header.
             let start = body.wrapping_sub(1);
-            let taken = length.saturating_add(2);
-            if is_short && start.saturating_add(taken) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
+            let written = length.saturating_add(2);
+            if is_short && start.saturating_add(written) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
                 self.open_gap(body, 1);
                 if let Some([low, high]) = self.buffer.get_mut(start..body.wrapping_add(1)) {
                     (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // Below 2^14.
@@ -170,8 +170,8 @@ impl Outbox {
             self.bulk.iter_mut().skip(bulk_start).for_each(|(at, _)| *at = at.wrapping_add(gap));
             let declared = u32::try_from(length).unwrap_or(u32::MAX); // Within the limit, as the writer has found.
             let header = Header { id, operation: Operation::STREAM, length: declared }.encode(self.form);
-            if let Some(place) = self.buffer.get_mut(start..body.wrapping_add(gap)) {
-                place.iter_mut().zip(header).for_each(|(place, byte)| *place = byte);
+            if let Some(prefix) = self.buffer.get_mut(start..body.wrapping_add(gap)) {
+                prefix.iter_mut().zip(header).for_each(|(prefix, byte)| *prefix = byte);
             }
         }
         self.tail = match u32::try_from(self.buffer.len()) {

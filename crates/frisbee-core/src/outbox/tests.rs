@@ -107,9 +107,9 @@ fn shared_long_packets_share_their_memory() {
         let expected = fill(&mut once, sizes);
         once.share();
         let mut addresses = Vec::new();
-        for waiting in [0, 100] {
+        for filled in [0, 100] {
             let mut outbox = Outbox::new(HeaderForm::Current);
-            let mut all = fill(&mut outbox, &[waiting]);
+            let mut all = fill(&mut outbox, &[filled]);
             all.extend_from_slice(&expected);
             outbox.extend_from(&once);
             assert_eq!(outbox.len(), all.len());

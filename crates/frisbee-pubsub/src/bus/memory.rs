@@ -202,7 +202,7 @@ mod tests {
             reader.was_woken();
         }
         writer.publish("a", "x");
-        writer.turn();
+        writer.run_batch();
         assert_eq!(readers.each_ref().map(Member::was_woken), [true; 3]);
     }
 

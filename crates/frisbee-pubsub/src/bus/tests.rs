@@ -24,7 +24,7 @@ fn message_reaches_subscribers_of_all_brokers_once_in_order() {
         for (at, writer) in writers.iter_mut().enumerate() {
             writer.publish(&format!("a.{}", number % 7), format!("{at}-{number}"));
             writer.publish("b", "not for them");
-            writer.turn();
+            writer.run_batch();
         }
     }
     for reader in &mut readers {
@@ -131,12 +131,12 @@ fn a_subscription_is_answered_when_its_interest_is_in_effect() {
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
     for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
         let _ = peer.send(Kind::Subscribe, id, message("a", ""));
-        assert!(peer.taken().is_empty());
+        assert!(peer.take_packets().is_empty());
     }
     notes.joining.lock().clear();
     for (peer, id) in [(&mut one, 1), (&mut other, 2)] {
         peer.detached.connection().collect(&mut peer.outbox);
-        let answer = peer.taken().pop().expect("there is an answer");
+        let answer = peer.take_packets().pop().expect("there is an answer");
         assert_eq!((answer.id.0, answer.body.len()), (id, 0));
     }
     one.subscribe(3, "a", "");
@@ -153,7 +153,7 @@ fn members_of_a_group_at_several_brokers_have_equal_shares() {
     for number in 0..10_000 {
         for writer in &mut writers {
             writer.publish("a", number.to_string());
-            writer.turn();
+            writer.run_batch();
         }
     }
     let received = members.each_mut().map(Member::received);
@@ -174,7 +174,7 @@ fn sole_group_member_gets_messages_of_its_broker() {
     let (mut member, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&a, runtime.handle()));
     member.subscribe(1, "a", "g");
     (0..100).for_each(|number| writer.publish("a", number.to_string()));
-    writer.turn();
+    writer.run_batch();
     assert!(member.received().iter().eq((0..100).map(|number| format!("1:{number}")).collect::<Vec<_>>().iter()));
 }
 
@@ -205,11 +205,11 @@ fn returning_bus_reports_missed_messages_without_new_ones() {
     readers.iter_mut().for_each(|reader| reader.subscribe(1, ">", ""));
     readers[1].subscribe(2, "a", "g");
     writer.publish("a", "x");
-    writer.turn();
+    writer.run_batch();
     assert_eq!(readers.each_mut().map(|reader| reader.received().len()), [1, 2]);
     bus.set_away(true);
     (0..500).for_each(|_| writer.publish("a", "x"));
-    writer.turn();
+    writer.run_batch();
     assert_eq!(readers[0].received(), [""; 0]);
     assert_eq!(readers[1].received().len(), 1000, "its own broker's subscribers get it, and groups too");
     bus.set_away(false);
@@ -228,13 +228,13 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
     [&mut reader, &mut local].into_iter().for_each(|reader| reader.subscribe(1, "a", ""));
     bus.set_away(true);
     writer.publish("a", "x");
-    let refused = writer.taken().pop().expect("it is refused");
+    let refused = writer.take_packets().pop().expect("it is refused");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     assert!(refused.body[1..].starts_with(b"the backplane is away: "));
-    writer.turn();
+    writer.run_batch();
     bus.set_away(false);
     writer.publish("a", "y");
-    writer.turn();
+    writer.run_batch();
     // A refused message is missed by no subscriber.
     assert_eq!((reader.received(), local.received()), (vec!["0:y".to_owned()], vec!["0:y".to_owned()]));
     assert_eq!(b.published(), 1);
@@ -247,7 +247,7 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
         Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", [0; 100]);
-    let refused = writer.taken().pop().expect("it is refused");
+    let refused = writer.take_packets().pop().expect("it is refused");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     let text = String::from_utf8_lossy(&refused.body[1..]).into_owned();
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane takes");
@@ -261,7 +261,7 @@ fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
     let _ = reader.send(Kind::Subscribe, 1, message(">", ""));
     notes.joining.lock().clear();
     reader.detached.connection().collect(&mut reader.outbox);
-    assert_eq!(reader.taken().len(), 1);
+    assert_eq!(reader.take_packets().len(), 1);
     let node = notes.node.get().unwrap().clone();
     (notes, broker, reader, node)
 }
@@ -299,7 +299,7 @@ fn a_message_that_comes_back_to_its_broker_is_dropped() {
     let (notes, broker, mut reader, node) = noted(&runtime);
     let mut writer = Member::new(&broker, runtime.handle());
     writer.publish("a", "x");
-    writer.turn();
+    writer.run_batch();
     let interest = notes.interests.lock()[0].clone();
     let frame = notes.frames.lock().pop().unwrap();
     node.deliver(&interest, [("a", frame)]);

@@ -18,7 +18,7 @@ impl ClientShared {
             operations: Operations::starting_at(first_operation),
             inbox_max: INBOX_MAX,
             connection: Mutex::default(),
-            is_kept: AtomicBool::new(false),
+            is_persistent: AtomicBool::new(false),
             version: AtomicU64::new(0),
             inner: Mutex::default(),
         }
@@ -41,28 +41,28 @@ impl ClientShared {
 
     /// The subscriptions of the connection that was lost, to be made again.
     pub(crate) fn again(&self) -> Vec<Resubscription> {
-        let ClientState { inboxes, asked, .. } = &mut *self.inner.lock();
-        let lost = inboxes.iter_mut().filter(|(_, entered)| entered.is_lost);
+        let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
+        let disconnected = inboxes.iter_mut().filter(|(_, entered)| entered.is_disconnected);
         let again = |(id, entered): (&u16, &mut RegisteredSubscription)| {
             let (answer, answered) = oneshot::channel();
-            asked.insert(*id, answer);
-            entered.is_lost = false;
+            pending.insert(*id, answer);
+            entered.is_disconnected = false;
             let RegisteredSubscription { inbox, pattern, group, follow, .. } = entered;
             let (kind, body) = request(pattern, group, follow.as_deref());
             Resubscription { id: *id, kind, body, inbox: inbox.clone(), answered }
         };
-        lost.map(again).collect()
+        disconnected.map(again).collect()
     }
 
     /// Notes that all subscriptions are to be made again.
     pub(crate) fn lose_all(&self) {
-        self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_lost = true);
+        self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_disconnected = true);
     }
 
     /// A subscription of a client that stays connected.
     #[cfg(test)]
-    pub(crate) fn kept_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
-        self.is_kept.store(true, Ordering::Relaxed);
+    pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
+        self.is_persistent.store(true, Ordering::Relaxed);
         self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed")
     }
 
@@ -86,11 +86,11 @@ impl ClientShared {
             inbox: inbox.clone(),
             pattern: pattern.into(),
             group: group.into(),
-            is_lost: false,
+            is_disconnected: false,
             follow,
         };
         inner.inboxes.insert(id, entered);
-        inner.asked.insert(id, answer);
+        inner.pending.insert(id, answer);
         if group.is_empty() {
             inner.by_pattern.insert(pattern, id, inbox.clone());
         }
@@ -98,13 +98,13 @@ impl ClientShared {
         drop(inner);
         let (pattern, group) = (pattern.into(), group.into());
         let shared = self.clone();
-        Ok(Subscription { shared, _own: own, id, inbox, pattern, group, taken: VecDeque::new() })
+        Ok(Subscription { shared, _own: own, id, inbox, pattern, group, received: VecDeque::new() })
     }
 
     pub(crate) fn leave(&self, subscription: &Subscription) {
         let mut inner = self.inner.lock();
         inner.inboxes.remove(&subscription.id);
-        inner.asked.remove(&subscription.id);
+        inner.pending.remove(&subscription.id);
         if subscription.group.is_empty() {
             inner.by_pattern.remove(&subscription.pattern, &subscription.id);
         }
@@ -120,7 +120,7 @@ impl ClientShared {
     }
 
     pub(crate) fn close_reason(&self) -> CloseReason {
-        self.inner.lock().lost.clone().unwrap_or(CloseReason::Local)
+        self.inner.lock().disconnect_reason.clone().unwrap_or(CloseReason::Local)
     }
 
     /// The inbox of a subscription.
@@ -145,9 +145,9 @@ impl ClientShared {
 
     /// Handles the result of subscribing. The caller may have gone.
     pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
-        let asked = self.inner.lock().asked.remove(&id);
-        if let Some(asked) = asked {
-            let _ = asked.send(answer);
+        let pending = self.inner.lock().pending.remove(&id);
+        if let Some(pending) = pending {
+            let _ = pending.send(answer);
         }
     }
 
@@ -206,7 +206,7 @@ impl ClientShared {
         (!follow.is_started()).then(|| entered.pattern.clone())
     }
 
-    /// Notes that messages are missing from a topic, at this place of the stream.
+    /// Notes that messages are missing from a topic, at this position of the stream.
     pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -230,14 +230,14 @@ impl ClientShared {
 
     /// Handles the end of the connection, and informs all callers that wait.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
-        let ends = !self.is_kept.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
+        let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();
-        let (asked, syncs) = (std::mem::take(&mut inner.asked), std::mem::take(&mut inner.syncs));
-        inner.lost = Some(reason.clone());
+        let (pending, syncs) = (std::mem::take(&mut inner.pending), std::mem::take(&mut inner.syncs));
+        inner.disconnect_reason = Some(reason.clone());
         let mut inboxes = Vec::new();
         let ClientState { inboxes: entered, stream: (stream, is_lossy), .. } = &mut *inner;
         for entered in entered.values_mut() {
-            entered.is_lost = true;
+            entered.is_disconnected = true;
             if let Some(follow) = &mut entered.follow {
                 follow.handle_loss(stream, *is_lossy);
             }
@@ -248,7 +248,7 @@ impl ClientShared {
             inboxes.extend(inner.inboxes.values().map(|entered| entered.inbox.clone()));
         }
         drop(inner);
-        drop((asked, syncs));
+        drop((pending, syncs));
         inboxes.iter().for_each(|inbox| inbox.close(reason));
     }
 }

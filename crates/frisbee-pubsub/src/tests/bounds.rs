@@ -48,7 +48,7 @@ fn broker_and_client_defaults_are_as_documented() {
     assert_eq!(bounds, (16 << 20, 1 << 30));
     let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
     (1..=1024).for_each(|id| reader.subscribe(id, "a", ""));
-    assert_eq!(reader.ask(1025, "a", ""), Err(Reason::Full as u8));
+    assert_eq!(reader.subscribe_as(1025, "a", ""), Err(Reason::Full as u8));
     assert_eq!(broker.0.total_max(), 1 << 20);
     assert_eq!(OPERATIONS, 0xFF00..=0xFF07);
 }
@@ -96,8 +96,8 @@ fn subscription_table_shrinks_after_most_have_ended() {
 #[test]
 fn the_name_of_a_group_may_be_as_long_as_a_topic() {
     let (_runtime, _broker, [mut reader, _writer]) = peers(Broker::builder());
-    assert_eq!(reader.ask(1, "a", &"g".repeat(TOPIC_MAX)), Ok(()));
-    assert_eq!(reader.ask(2, "a", &"g".repeat(TOPIC_MAX + 1)), Err(Reason::Topic as u8));
+    assert_eq!(reader.subscribe_as(1, "a", &"g".repeat(TOPIC_MAX)), Ok(()));
+    assert_eq!(reader.subscribe_as(2, "a", &"g".repeat(TOPIC_MAX + 1)), Err(Reason::Topic as u8));
 }
 
 #[test]
@@ -108,12 +108,12 @@ fn denied_uses_are_refused_and_rechecked_after_change() {
         TopicUse::Subscribe(pattern) => pattern == "free",
     });
     let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
-    assert_eq!(reader.ask(1, "other", ""), Err(Reason::NotAllowed as u8));
-    assert_eq!(reader.ask(1, "free", ""), Ok(()));
+    assert_eq!(reader.subscribe_as(1, "other", ""), Err(Reason::NotAllowed as u8));
+    assert_eq!(reader.subscribe_as(1, "free", ""), Ok(()));
     let published = |writer: &mut Member, topic: &str| {
         let _ = writer.send(Kind::Message, 0, message(topic, "x"));
-        writer.turn();
-        let refused = writer.taken();
+        writer.run_batch();
+        let refused = writer.take_packets();
         assert!(refused.iter().all(|packet| packet.operation == NUMBERS.of(Kind::Refused)));
         refused.is_empty()
     };
@@ -132,15 +132,15 @@ fn topic_lookup_is_cached_until_subscriptions_change() {
     assert!(is_slow(&mut writer, "a"));
     for _ in 0..3 {
         assert!(!is_slow(&mut writer, "a"));
-        writer.turn();
+        writer.run_batch();
         assert_eq!(remembered(&writer), 1);
     }
     assert!(is_slow(&mut writer, "b"), "another topic");
     reader.subscribe(2, "c", "");
-    writer.turn();
+    writer.run_batch();
     assert_eq!(remembered(&writer), 0, "it would keep departed subscribers");
     assert!(is_slow(&mut writer, "a"));
-    writer.turn();
+    writer.run_batch();
     broker.idle(writer.session.as_mut().unwrap());
     assert_eq!(remembered(&writer), 0, "it publishes nothing at present");
 }
@@ -152,7 +152,7 @@ fn messages_to_more_groups_than_a_few_take_long() {
         (1..=groups).for_each(|id| reader.subscribe(id, "a", &format!("g{id}")));
         writer.publish("a", "x");
         assert_eq!(is_slow(&mut writer, "a"), groups == 65);
-        writer.turn();
+        writer.run_batch();
         assert_eq!(reader.received().len(), 2 * usize::from(groups));
     }
 }
@@ -170,7 +170,7 @@ fn publisher_topic_cache_is_bounded() {
             writer.publish(&format!("t.{number}"), "x");
             highest = highest.max(remembered(&writer));
             if number % 1000 == 0 {
-                writer.turn();
+                writer.run_batch();
             }
         }
         assert_eq!(highest, most);
@@ -178,7 +178,7 @@ fn publisher_topic_cache_is_bounded() {
 }
 
 #[test]
-fn messages_to_many_subscribers_flush_before_turn_ends() {
+fn messages_to_many_subscribers_flush_before_batch_ends() {
     let (_runtime, broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
     [&mut a, &mut b, &mut c].into_iter().for_each(|reader| reader.subscribe(1, "*", ""));
     for number in 0..5461 {
@@ -199,7 +199,7 @@ fn queued_message_keeps_no_read_buffer_and_is_charged_once() {
             let body = message("a", vec![b'x'; length]);
             let buffer = Bytes::from([&body[..], &[0; 30_000]].concat());
             let _ = writer.send(Kind::Message, 0, buffer.slice(..body.len()));
-            writer.turn();
+            writer.run_batch();
             assert!(length > 64 * 1024 || buffer.is_unique(), "{length} bytes keep it");
             let charged = held_by_all(&writer) - before;
             assert!((length..length + 100).contains(&charged), "{charged} bytes for {length}");
@@ -210,7 +210,7 @@ fn queued_message_keeps_no_read_buffer_and_is_charged_once() {
 }
 
 #[test]
-fn members_of_a_group_that_are_all_behind_get_messages_in_turn() {
+fn lagging_group_members_receive_round_robin() {
     let settings = Broker::builder().queue_max(4000);
     let (runtime, broker, [mut a, mut b, _c]) = peers(settings);
     [&mut a, &mut b].into_iter().for_each(|reader| reader.subscribe(1, "a", "g"));
@@ -218,7 +218,7 @@ fn members_of_a_group_that_are_all_behind_get_messages_in_turn() {
         let mut writer = Member::new(&broker, runtime.handle());
         for _ in 0..2 {
             writer.publish("a", [b'x'; 2500]);
-            writer.turn();
+            writer.run_batch();
         }
     }
     assert!(broker.lost() > 0, "they are late");

@@ -9,8 +9,8 @@ use std::time::Duration;
 pub(super) fn shown(member: &mut Member) -> Vec<String> {
     let mut shown = Vec::new();
     loop {
-        let again = member.turn();
-        for packet in member.taken() {
+        let again = member.run_batch();
+        for packet in member.take_packets() {
             let id = packet.id;
             shown.push(match NUMBERS.kind(packet.operation) {
                 Some(Kind::Follow) => format!("={}", Answer::decode(&packet.body).expect("it is accepted").topics),
@@ -45,7 +45,7 @@ pub(super) fn epoch(broker: &Broker) -> u64 {
 
 pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
     numbers.into_iter().for_each(|number| member.publish(topic, number.to_string()));
-    member.turn();
+    member.run_batch();
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn publisher_with_a_stale_route_reaches_a_new_subscriber() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     writer.publish("a", "1");
     follow(&mut reader, 1, "a", 2, &[]);
-    writer.turn();
+    writer.run_batch();
     assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1"], "it was recorded after the subscription");
     writer.publish("a", "2");
-    writer.turn();
+    writer.run_batch();
     writer.publish("a", "3");
     let _ = reader.send(Kind::Unsubscribe, 1, "");
     follow(&mut reader, 2, "a", 2, &[]);
-    writer.turn();
+    writer.run_batch();
     assert_eq!(shown(&mut reader)[1..], ["=1", "2@a:1", "2:1", "2:2", "0:3"]);
 }
 
@@ -113,7 +113,7 @@ fn dropped_messages_are_followed_by_their_position() {
     follow(&mut reader, 1, "a", 0, &[]);
     for number in 0..100 {
         writer.publish("a", format!("{number:01000}"));
-        writer.turn();
+        writer.run_batch();
     }
     let shown = shown(&mut reader);
     let lost: u64 = shown[0].strip_prefix('-').expect("some were lost").parse().unwrap();
@@ -132,7 +132,7 @@ fn message_rejected_by_peer_is_followed_by_position() {
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");
-    writer.turn();
+    writer.run_batch();
     assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:x", "0:y", "-1", "0@a:4"]);
 }
 
@@ -159,7 +159,7 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     let held = |writer: &Member| writer.connection().memory_budget().charged();
     for _ in 0..100 {
         writer.publish("a", vec![b'x'; 10_000]);
-        writer.turn();
+        writer.run_batch();
         assert!(broker.history_memory() <= 210_100, "{} bytes", broker.history_memory());
         assert!(held(&writer).abs_diff(broker.history_memory()) <= 16 * 1024);
     }
@@ -167,7 +167,7 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     let first: u64 = shown(&mut reader)[1].strip_prefix("1@a:").expect("it is a position").parse().unwrap();
     assert!(first > 80, "{first}");
     writer.publish("a", vec![0; 300_000]);
-    writer.turn();
+    writer.run_batch();
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
 }
 
@@ -192,7 +192,7 @@ fn requests_that_no_client_sends_are_refused() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder().history("a", History::last(1)).history_topics_max(1));
     let mut refused = |body: Vec<u8>| {
         assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Useless));
-        let packet = peer.taken().pop().expect("it is answered");
+        let packet = peer.take_packets().pop().expect("it is answered");
         assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
         packet.body[0]
     };
@@ -206,5 +206,5 @@ fn requests_that_no_client_sends_are_refused() {
     assert!(matches!(peer.send(Kind::Follow, 1, [name("a"), vec![0, 5]].concat()), Routed::Close(_)));
     let (_runtime, _, [mut plain]) = peers(Broker::builder());
     assert!(matches!(plain.send(Kind::Follow, 1, [name("a"), vec![0]].concat()), Routed::Useless));
-    assert_eq!(plain.taken()[0].operation, NUMBERS.of(Kind::Refused), "as by a broker that knows no history");
+    assert_eq!(plain.take_packets()[0].operation, NUMBERS.of(Kind::Refused), "as by a broker that knows no history");
 }

@@ -46,12 +46,12 @@ struct Inner {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RingRegion {
     offset: u32,
     size: u32,
 }
 
-impl Place {
+impl RingRegion {
     pub(crate) fn small(end: End) -> Self {
         Self { offset: end as u32 * SMALL, size: SMALL }
     }
@@ -67,29 +67,29 @@ impl Memory {
         self.0.len
     }
 
-    pub(crate) fn whole(&self) -> Place {
-        Place { offset: 0, size: self.0.len }
+    pub(crate) fn whole(&self) -> RingRegion {
+        RingRegion { offset: 0, size: self.0.len }
     }
 
     pub(crate) fn word(&self, end: End, word: Word) -> &AtomicU32 {
         &self.0.words[end as usize * 6 + word as usize]
     }
 
-    pub(crate) fn store(&self, ring: Place, position: u32, from: &[u8]) {
+    pub(crate) fn store(&self, ring: RingRegion, position: u32, from: &[u8]) {
         for (at, byte) in from.iter().enumerate() {
             // SAFETY: loom verifies that no other thread accesses the cell at the same time.
             self.cell(ring, position, at).with_mut(|cell| unsafe { *cell = *byte });
         }
     }
 
-    pub(crate) fn load(&self, ring: Place, position: u32, count: usize, into: &mut ReadBuf<'_>) {
+    pub(crate) fn load(&self, ring: RingRegion, position: u32, count: usize, into: &mut ReadBuf<'_>) {
         for at in 0..count {
             // SAFETY: loom verifies that no other thread writes the cell at the same time.
             into.put_slice(&[self.cell(ring, position, at).with(|cell| unsafe { *cell })]);
         }
     }
 
-    fn cell(&self, ring: Place, position: u32, at: usize) -> &UnsafeCell<u8> {
+    fn cell(&self, ring: RingRegion, position: u32, at: usize) -> &UnsafeCell<u8> {
         let offset = position.wrapping_add(at as u32) & (ring.size - 1);
         &self.0.data[(ring.offset + offset) as usize]
     }

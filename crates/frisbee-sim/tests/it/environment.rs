@@ -129,7 +129,7 @@ fn the_command_of_a_failure_runs_its_test_and_no_other() {
 }
 
 #[test]
-fn a_trace_is_written_where_it_is_wanted() {
+fn trace_is_written_to_configured_path() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     for test in FAILING {
         let (failed, _) = run(test, &[]);
@@ -144,7 +144,7 @@ fn a_trace_is_written_where_it_is_wanted() {
 }
 
 #[test]
-fn the_variable_for_seeds_stands_in_for_those_of_the_attribute() {
+fn seed_variable_overrides_attribute() {
     let (text, succeeds) = run("of_few_seeds", &[]);
     assert!(succeeds, "{text}");
     let (text, succeeds) = run("of_few_seeds", &[("FRISBEE_SEEDS", "5")]);

@@ -50,9 +50,9 @@ async fn notices(world: World, kind: Option<FaultKind>) {
         assert!(wall.abs_diff(now.as_millis()) < 2, "the clock was set");
         let sending = async {
             transport.write_all(&[1; BYTES]).await.expect("it is not reset");
-            let mut came = [0; BYTES];
-            transport.read_exact(&mut came).await.expect("it is not cut");
-            assert_eq!(came, [1; BYTES], "bits have flipped");
+            let mut received = [0; BYTES];
+            transport.read_exact(&mut received).await.expect("it is not cut");
+            assert_eq!(received, [1; BYTES], "bits have flipped");
         };
         timeout(SOON, sending).await.expect("it takes too long");
         sleep(Duration::from_millis(5)).await;

@@ -183,15 +183,15 @@ fn bytes_take_latency_and_bandwidth() {
         let latency = Duration::from_secs(1)..=Duration::from_secs(1);
         world.set_cables(Cable::default().latency(latency).bandwidth(1_000).splits(0.0));
         world.node("a").start(echo);
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
-        assert_eq!(world.elapsed() - begun, Duration::from_secs(2));
+        assert_eq!(world.elapsed() - started, Duration::from_secs(2));
         transport.write_all(&[0; 500]).await.expect("there is room");
         transport.read_exact(&mut [0]).await.expect("it arrives");
         // The first twentieth of a second is there, and is on its way back.
-        assert_eq!(world.elapsed() - begun, millis(4_051));
+        assert_eq!(world.elapsed() - started, millis(4_051));
         transport.read_exact(&mut [0; 499]).await.expect("it arrives");
-        let all = world.elapsed() - begun;
+        let all = world.elapsed() - started;
         assert!(all >= millis(4_500) && all < millis(4_600), "{all:?}");
     });
 }
@@ -204,7 +204,7 @@ fn bytes_of_one_connection_stay_in_order() {
         let counted = counted.clone();
         async move {
             world.set_cables(Cable::default().latency(Duration::ZERO..=millis(50)));
-            let (sender, mut came) = tokio::sync::mpsc::unbounded_channel();
+            let (sender, mut arrivals) = tokio::sync::mpsc::unbounded_channel();
             world.node("a").start(move |process| {
                 let sender = sender.clone();
                 process.accept(move |mut transport| {
@@ -229,7 +229,7 @@ fn bytes_of_one_connection_stay_in_order() {
             }
             let mut order = Vec::new();
             while order.len() < 20 {
-                order.push(came.recv().await.expect("a lives"));
+                order.push(arrivals.recv().await.expect("a lives"));
             }
             for parity in 0..2 {
                 assert!(order.iter().filter(|byte| **byte % 2 == parity).is_sorted(), "{order:?}");
@@ -250,13 +250,13 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
             });
         });
         let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
-        let (slow, begun) = (world.clone(), world.elapsed());
+        let (slow, started) = (world.clone(), world.elapsed());
         let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
         tokio::spawn(async move { slow.strike(fault).await });
         sleep(millis(1)).await;
         transport.write_all(&[0; 11_000]).await.expect("it resumes");
         // All but the last thousand bytes have left, by 2000 in a second.
-        let took = world.elapsed() - begun;
+        let took = world.elapsed() - started;
         assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
     });
 }
@@ -330,9 +330,9 @@ fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
         let node = world.node("a");
         node.set_clock(-5_000, 100_000);
         let clock = node.process().clock();
-        let (wall, monotonic, begun) = (clock.now(), clock.monotonic(), world.elapsed());
+        let (wall, monotonic, started) = (clock.now(), clock.monotonic(), world.elapsed());
         clock.sleep(Duration::from_secs(11)).await;
-        assert_eq!((world.elapsed() - begun).as_secs(), 10, "a fast clock waits too short");
+        assert_eq!((world.elapsed() - started).as_secs(), 10, "a fast clock waits too short");
         assert_eq!((clock.monotonic() - monotonic).as_secs(), 11);
         world.strike(Fault::SetClock { node: "a".to_owned(), by_millis: -20_000 }).await;
         assert!(clock.now() < wall && clock.monotonic() > monotonic);
@@ -342,9 +342,9 @@ fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
 #[test]
 fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
     let failure = Sim::new().run(0, |world| async move {
-        let begun = world.elapsed();
+        let started = world.elapsed();
         let reached = world.clone();
-        world.eventually("2 s pass", Duration::from_secs(3), || reached.elapsed() > begun + millis(2_000)).await;
+        world.eventually("2 s pass", Duration::from_secs(3), || reached.elapsed() > started + millis(2_000)).await;
         world.eventually("a is up", Duration::from_secs(3), || world.node("a").is_up()).await;
     });
     assert!(failure.expect_err("a never starts").text().contains("not within 3s: a is up"));

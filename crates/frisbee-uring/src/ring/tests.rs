@@ -27,7 +27,7 @@ fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
 
 /// Needs no ring.
 #[test]
-fn buffers_lie_one_behind_the_other_and_all_of_them_are_offered() {
+fn buffers_are_contiguous_and_all_offered() {
     let mut buffers = Buffers::new();
     let storage = buffers.storage.cast::<u8>().addr().get();
     let starts = (0..BUFFERS).map(|id| buffers.start(id).addr().get() - storage);
@@ -37,9 +37,9 @@ fn buffers_lie_one_behind_the_other_and_all_of_them_are_offered() {
     // Twice round the queue.
     for id in (0..BUFFERS).chain(0..BUFFERS) {
         buffers.offer(id);
-        let place = buffers.tail.wrapping_sub(1) % BUFFERS;
+        let index = buffers.tail.wrapping_sub(1) % BUFFERS;
         // SAFETY: no other reference to it exists.
-        let entry = unsafe { buffers.entry(place).as_ref() };
+        let entry = unsafe { buffers.entry(index).as_ref() };
         let (address, length) = (buffers.start(id).addr().get() as u64, BUFFER_LEN as u32);
         assert_eq!((entry.addr(), entry.len(), entry.bid()), (address, length, id));
     }
@@ -59,9 +59,9 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
     assert_eq!(ring.uring.completion().len(), 0, "it would have ended a wait");
     assert_eq!(sent(&mut ring), [(7, 5, Ok(5))]);
     assert!(!ring.is_quiet() && ring.operations.is_empty());
-    let mut came = [0; 5];
-    peer.read_exact(&mut came).unwrap();
-    assert_eq!(&came, b"quiet");
+    let mut received = [0; 5];
+    peer.read_exact(&mut received).unwrap();
+    assert_eq!(&received, b"quiet");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     }
 
     drop((ring, full));
-    let mut came = Vec::new();
-    slow.read_to_end(&mut came).unwrap();
-    assert!(came == expected, "the reported bytes were sent, and no others");
+    let mut received = Vec::new();
+    slow.read_to_end(&mut received).unwrap();
+    assert!(received == expected, "the reported bytes were sent, and no others");
 }

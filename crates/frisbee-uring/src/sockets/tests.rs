@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::ReadBuf;
 
 /// A turn of a task that reads everything, and always has more to write than its peer takes.
-fn turn(sockets: &mut Sockets, key: usize) {
+fn run_batch(sockets: &mut Sockets, key: usize) {
     let context = Context::from_waker(Waker::noop());
     let mut buffer = vec![0; 64 * 1024];
     while sockets.poll_read(key, &context, &mut ReadBuf::new(&mut buffer)).is_ready() {}
@@ -27,11 +27,11 @@ fn socket_has_one_waiter_per_direction() {
     let key = sockets.enter(listener.accept().unwrap().0);
     while !sockets.table[key].reading.is_bulk {
         peer.write_all(&[0; 100_000]).unwrap();
-        turn(&mut sockets, key);
+        run_batch(&mut sockets, key);
     }
     for _ in 0..100 {
         peer.write_all(&[0; 5000]).unwrap();
-        turn(&mut sockets, key);
+        run_batch(&mut sockets, key);
         let operations = sockets.table[key].operations;
         assert!(operations <= 4, "{operations} operations in flight");
     }
@@ -48,7 +48,7 @@ fn flushed_socket_leaves_its_ring_at_once() {
     let context = Context::from_waker(Waker::noop());
     let mut buffer = [0; 16];
     assert!(sockets.poll_read(key, &context, &mut ReadBuf::new(&mut buffer)).is_pending());
-    let turn = |sockets: &mut Sockets| {
+    let run_batch = |sockets: &mut Sockets| {
         sockets.submit(Some(Some(Duration::from_millis(1)))).unwrap();
         sockets.complete(&mut Vec::new());
     };
@@ -56,25 +56,25 @@ fn flushed_socket_leaves_its_ring_at_once() {
     let mut written = 0;
     while let Poll::Ready(count) = sockets.poll_write(key, &context, &[IoSlice::new(&[7; 15_000])]) {
         written += count.unwrap();
-        turn(&mut sockets);
+        run_batch(&mut sockets);
     }
     for _ in 0..3 {
         assert!(sockets.poll_flush(key, &context).is_pending(), "{written} bytes are more than sockets hold");
-        turn(&mut sockets);
+        run_batch(&mut sockets);
     }
     let reading = std::thread::spawn(move || {
         peer.read_exact(&mut vec![0; written]).unwrap();
         peer
     });
     while sockets.poll_flush(key, &context).is_pending() {
-        turn(&mut sockets);
+        run_batch(&mut sockets);
     }
     // The thread reads on, or has read all: nothing of this depends on it any more.
-    let mut turns = 0;
+    let mut batches = 0;
     while sockets.poll_release(key, &context).is_pending() {
-        turn(&mut sockets);
-        turns += 1;
+        run_batch(&mut sockets);
+        batches += 1;
     }
-    assert!(turns <= 10, "{turns} turns to cancel one receive");
+    assert!(batches <= 10, "{batches} turns to cancel one receive");
     reading.join().unwrap();
 }

@@ -37,12 +37,12 @@ impl Arrivals {
     /// Leaves out what lies between two instants that are close to each other for their age.
     fn thin(&mut self, now: Instant) {
         let noted = std::mem::take(&mut self.0);
-        for (place, mark) in noted.iter().enumerate() {
-            let (before, behind) = (self.0.last(), noted.get(place + 1));
-            let is_told = before.zip(behind).is_some_and(|((_, before), (_, behind))| {
+        for (index, mark) in noted.iter().enumerate() {
+            let (before, behind) = (self.0.last(), noted.get(index + 1));
+            let is_implied = before.zip(behind).is_some_and(|((_, before), (_, behind))| {
                 behind.saturating_duration_since(*before) <= now.saturating_duration_since(*behind) / PRECISION
             });
-            if !is_told {
+            if !is_implied {
                 self.0.push(*mark);
             }
         }
@@ -64,8 +64,8 @@ mod tests {
         assert!(arrivals.0.len() <= NOTED_MAX, "{}", arrivals.0.len());
         let now = at(count);
         for number in (0..count).step_by(997) {
-            let (told, age) = (now - arrivals.since(number).unwrap(), now - at(number));
-            assert!(told >= age && told <= age + age / 32 + TOGETHER, "{told:?} for {age:?}");
+            let (reported, age) = (now - arrivals.since(number).unwrap(), now - at(number));
+            assert!(reported >= age && reported <= age + age / 32 + TOGETHER, "{reported:?} for {age:?}");
         }
     }
 

@@ -46,9 +46,9 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
         socket.write_all(words).await.expect("the server reads");
         tokio::task::yield_now().await;
     }
-    let mut heard = Vec::new();
-    tokio::time::timeout(LIMIT, socket.read_to_end(&mut heard)).await.expect("the server closes").expect("in order");
-    heard
+    let mut received = Vec::new();
+    tokio::time::timeout(LIMIT, socket.read_to_end(&mut received)).await.expect("the server closes").expect("in order");
+    received
 }
 
 #[tokio::test]

@@ -118,7 +118,7 @@ async fn stop_drains_connections_within_gateway_connections() {
     let slow = Operation::user(10).expect("users have 10 and up");
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = Arc::new(parking_lot::Mutex::new(Some(proceed)));
-    let (begins, begun) = oneshot::channel::<()>();
+    let (begins, started) = oneshot::channel::<()>();
     let begins = Arc::new(parking_lot::Mutex::new(Some(begins)));
     let handlers = Handlers::new().on(slow, move |_connection, packet| {
         let (begins, proceed) = (begins.lock().take().unwrap(), proceed.lock().take().unwrap());
@@ -136,7 +136,7 @@ async fn stop_drains_connections_within_gateway_connections() {
     idle.write_all(b"x").await.unwrap();
     let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(&[b"x", PACKET].concat()).await.unwrap();
-    begun.await.unwrap();
+    started.await.unwrap();
     while stats.opened() < 2 {
         tokio::task::yield_now().await;
     }

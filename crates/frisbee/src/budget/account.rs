@@ -144,11 +144,11 @@ impl Account {
 
     /// Takes so many bytes, unless that is more than the connection may hold.
     pub(crate) fn take(&self, count: usize) -> bool {
-        let taken = self.budget.take_if(count, |left| self.allows(count, left));
-        if taken {
+        let is_charged = self.budget.take_if(count, |left| self.allows(count, left));
+        if is_charged {
             self.add(count);
         }
-        taken
+        is_charged
     }
 
     /// Takes so many bytes for an existing object. That may overdraw the budget, so [`is_over`](Self::is_over) is
@@ -249,15 +249,15 @@ impl MemoryCharge {
     /// Charges unconditionally.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         account.charge(bytes);
-        Self::taken(account, bytes)
+        Self::charged(account, bytes)
     }
 
     /// Charges unless that is more than the connection may hold.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
-        account.take(bytes).then(|| Self::taken(account, bytes))
+        account.take(bytes).then(|| Self::charged(account, bytes))
     }
 
-    fn taken(account: &Arc<Account>, charge: usize) -> Self {
+    fn charged(account: &Arc<Account>, charge: usize) -> Self {
         account.budget.counts.change_charged(charge);
         Self { charge, account: account.clone() }
     }
@@ -301,7 +301,7 @@ mod tests {
 
     /// Takes as much as it gets.
     fn fill(account: &Account, piece: usize) -> usize {
-        std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
+        std::iter::repeat_with(|| account.take(piece)).take_while(|charged| *charged).count() * piece
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_short_once_half_of_it_is_held() {
+    fn memory_is_short_above_half_of_budget() {
         let budget = Arc::new(Budget::new(1000, 0));
         let account = of(&budget, 1);
         account.charge(499);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_known_as_long_as_it_has_a_connection() {
+    fn address_is_tracked_while_it_has_connections() {
         let budget = Arc::new(Budget::new(1000, 0));
         let (first, second) = (of(&budget, 1), of(&budget, 1));
         drop(first);

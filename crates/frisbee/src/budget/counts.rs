@@ -330,7 +330,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     #[test]
-    fn everything_that_is_counted_is_told_by_its_name() {
+    fn debug_output_names_every_counter() {
         let budget = Arc::new(Budget::new(1000, 0));
         let (counts, stats, now) = (&budget.counts, Stats::new(budget.clone()), Instant::now());
         let times = |count: usize, what: &dyn Fn()| (0..count).for_each(|_| what());

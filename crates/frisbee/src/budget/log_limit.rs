@@ -1,5 +1,5 @@
 //! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
-//! or by anything else, and [`LineLimit`] for all that one place of the code has to say.
+//! or by anything else, and [`LineLimit`] for all that one call site logs.
 
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
@@ -7,18 +7,18 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Lines of the log that are limited separately. Peers that share a place share its limit.
-const PLACES: usize = 256;
+/// Lines of the log that are limited separately. Peers that share a slot share its limit.
+const SLOTS: usize = 256;
 
 /// How long one peer and reason stay unsaid after a line about them.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The lines that were logged lately: one a second for each place. The subject of a line is hashed to a place with a
+/// The lines that were logged lately: one a second for each slot. The subject of a line is hashed to a slot with a
 /// seed that peers do not know.
 #[derive(Default)]
 pub struct LogLimit {
     /// Allocated with the first line.
-    places: Mutex<Vec<LogSlot>>,
+    slots: Mutex<Vec<LogSlot>>,
     seed: RandomState,
 }
 
@@ -32,10 +32,10 @@ impl LogLimit {
     /// Whether a line about a subject, such as a peer and a reason, may be written now; how many have not been since the
     /// last.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
-        let index = self.seed.hash_one(subject) as usize % PLACES;
-        let mut places = self.places.lock();
-        places.resize(PLACES, LogSlot::default());
-        places.get_mut(index)?.may_say(now)
+        let index = self.seed.hash_one(subject) as usize % SLOTS;
+        let mut slots = self.slots.lock();
+        slots.resize(SLOTS, LogSlot::default());
+        slots.get_mut(index)?.may_say(now)
     }
 }
 
@@ -117,6 +117,6 @@ mod tests {
         let now = Instant::now();
         let peers = (0..100_000_u32).map(|peer| Some(IpAddr::from(peer.to_be_bytes())));
         let lines = peers.filter_map(|peer| log.may_log((peer, CloseKind::BadMagic), now)).count();
-        assert!((100..=PLACES).contains(&lines), "{lines}");
+        assert!((100..=SLOTS).contains(&lines), "{lines}");
     }
 }

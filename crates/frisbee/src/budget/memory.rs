@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn budget_is_short_once_half_of_it_is_in_use() {
+    fn budget_is_short_above_half_in_use() {
         let budget = MemoryBudget::new(Arc::new(Budget::new(1000, 0)));
         let _half = budget.share(vec![0; 499].into());
         assert!(!budget.is_short());

@@ -102,12 +102,12 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
         let longest = vec![0; 3 * MIB];
-        for taken in [4 * MIB, 5 * MIB] {
-            other.charge(taken);
+        for size in [4 * MIB, 5 * MIB] {
+            other.charge(size);
             output.update_charge(&mut outbox, &account);
             let packet = |outbox: &mut Outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &longest[..]);
             packet(&mut outbox).expect_err("there is no room for it");
-            other.release(taken);
+            other.release(size);
             output.update_charge(&mut outbox, &account);
             packet(&mut outbox).expect("there is room again");
         }
@@ -119,15 +119,15 @@ mod tests {
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
         let [mut output, mut alone] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
-        for (held, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
-            budget.charge(held);
+        for (charged, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
+            budget.charge(charged);
             output.update_charge(&mut outbox, &account);
             alone.update_charge(&mut outbox, &client);
-            assert_eq!(output.limit(3 * MIB), limit, "{held} bytes are held");
+            assert_eq!(output.limit(3 * MIB), limit, "{charged} bytes are held");
             assert_eq!(output.is_narrow(3 * MIB), limit < 3 * MIB);
             assert!(!output.is_narrow(limit) && output.is_narrow(limit + 1) == (limit < 3 * MIB));
             assert_eq!((alone.limit(3 * MIB), alone.is_narrow(3 * MIB)), (3 * MIB, false), "its own handles send it");
-            budget.release(held);
+            budget.release(charged);
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_output_is_shown_in_steps_until_it_is_written() {
+    fn waiting_output_is_reported_in_steps() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
         let stats = Stats::new(budget);
@@ -147,8 +147,8 @@ mod tests {
         outbox.push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..]).expect("there is room");
         output.charge(&outbox, &account);
         other.charge(&outbox, &client);
-        let waiting = stats.output_waiting();
-        assert!(waiting.is_multiple_of(STEP) && (96_000..200_000).contains(&waiting), "{waiting}");
+        let queued = stats.output_waiting();
+        assert!(queued.is_multiple_of(STEP) && (96_000..200_000).contains(&queued), "{queued}");
         output.charge(&Outbox::default(), &account);
         assert_eq!(stats.output_waiting(), 0);
     }

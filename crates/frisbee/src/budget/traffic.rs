@@ -1,11 +1,11 @@
-//! Counts of the bytes and streams of a server. Each turn of each connection adds to them. They are in several places,
+//! Counts of the bytes and streams of a server. Each turn of each connection adds to them. They are in several shards,
 //! so that threads seldom write to the same one; readers add them up.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How many places there are: threads that count at once seldom share one.
-const PLACES: usize = 8;
+/// The number of shards: threads that count at once seldom share one.
+const SHARDS: usize = 8;
 
 /// The counters.
 #[derive(Clone, Copy, Debug)]
@@ -20,26 +20,26 @@ pub(crate) enum Traffic {
     StreamsEnded,
 }
 
-/// One place, which shares no line of memory with another.
+/// One shard, which shares no line of memory with another.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct TrafficShard([AtomicU64; 4]);
 
 /// The counts of a server.
 #[derive(Debug, Default)]
-pub(crate) struct TrafficCounts([TrafficShard; PLACES]);
+pub(crate) struct TrafficCounts([TrafficShard; SHARDS]);
 
 thread_local! {
-    /// The place of this thread, or `PLACES` if it has none yet.
-    static PLACE: Cell<usize> = const { Cell::new(PLACES) };
+    /// The shard of this thread, or `SHARDS` if it has none yet.
+    static SHARD: Cell<usize> = const { Cell::new(SHARDS) };
 }
 
 impl TrafficCounts {
     #[inline]
     pub(crate) fn add(&self, what: Traffic, count: u64) {
-        // A thread that is ending has no place.
-        let place = PLACE.try_with(|place| if place.get() < PLACES { place.get() } else { take(place) }).unwrap_or(0);
-        if let Some(TrafficShard(counts)) = self.0.get(place) {
+        // A thread that is ending has no shard.
+        let shard = SHARD.try_with(|shard| if shard.get() < SHARDS { shard.get() } else { take(shard) }).unwrap_or(0);
+        if let Some(TrafficShard(counts)) = self.0.get(shard) {
             counts[what as usize].fetch_add(count, Ordering::Relaxed);
         }
     }
@@ -51,10 +51,10 @@ impl TrafficCounts {
 }
 
 #[cold]
-fn take(place: &Cell<usize>) -> usize {
+fn take(shard: &Cell<usize>) -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    place.set(NEXT.fetch_add(1, Ordering::Relaxed) % PLACES);
-    place.get()
+    shard.set(NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS);
+    shard.get()
 }
 
 #[cfg(test)]
@@ -65,8 +65,8 @@ mod tests {
     fn counts_of_many_threads_are_added_up_each_for_itself() {
         let counted = TrafficCounts::default();
         std::thread::scope(|scope| {
-            // Threads come and go, and each takes the next place.
-            for _ in 0..20 * PLACES {
+            // Threads come and go, and each takes the next shard.
+            for _ in 0..20 * SHARDS {
                 scope.spawn(|| {
                     for _ in 0..100 {
                         counted.add(Traffic::Read, 3);

@@ -136,7 +136,7 @@ mod tests {
 
     #[tokio::test]
     async fn stopping_server_logs_peers_and_calls_it_waits_for() {
-        let (began, mut begun) = mpsc::unbounded_channel();
+        let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("the test waits");
             std::future::pending()
@@ -147,7 +147,7 @@ mod tests {
         let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
         client.send(&request).await.expect("it is open");
-        let connection = begun.recv().await.expect("the handler runs");
+        let connection = started.recv().await.expect("the handler runs");
         while connection.0.work.len() == 0 {
             tokio::task::yield_now().await;
         }

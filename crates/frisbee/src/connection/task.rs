@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::work::{FinishedJob, TakenSlot};
+use crate::work::{FinishedJob, JobSlotId};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
@@ -9,7 +9,7 @@ use crate::{Outbox, SendError};
 pub struct Task {
     pub(super) connection: Connection,
     /// Until it has answered.
-    pub(super) taken: Option<TakenSlot>,
+    pub(super) slot: Option<JobSlotId>,
     /// The server's memory that is charged to it, in bytes.
     pub(super) charge: usize,
     /// The peer may cancel it.
@@ -25,16 +25,16 @@ impl Task {
     /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
     /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
     ///
-    /// With the reply the task leaves its place. The peer may make its next call as soon as it has that, and is held to
-    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its place waits for that.
+    /// With the reply the task leaves its slot. The peer may make its next call as soon as it has that, and is held to
+    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.
     pub fn answer(mut self, write: impl FnOnce(&mut Outbox)) -> Result<(), SendError> {
-        let Self { connection, taken, has_call, .. } = &mut self;
+        let Self { connection, slot, has_call, .. } = &mut self;
         let work = &connection.0.work;
         connection.send_now(|outbox| {
-            let ended = taken.take().map_or_else(FinishedJob::default, |taken| work.end(taken));
+            let ended = slot.take().map_or_else(FinishedJob::default, |slot| work.end(slot));
             if ended.had_call || !*has_call {
                 write(outbox);
             }
@@ -47,7 +47,7 @@ impl Task {
 pub struct AbortHandle {
     pub(super) connection: Connection,
     /// `None` if the connection had ended.
-    pub(super) taken: Option<TakenSlot>,
+    pub(super) slot: Option<JobSlotId>,
 }
 
 impl AbortHandle {
@@ -63,7 +63,7 @@ impl AbortHandle {
     /// ```
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
-        let is_aborted = self.taken.is_some_and(|taken| shared.work.abort_one(taken));
+        let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
         if is_aborted {
             // The connection may be idle now.
             shared.mailbox.notify();
@@ -81,7 +81,7 @@ impl AbortHandle {
     /// # }
     /// ```
     pub fn is_finished(&self) -> bool {
-        self.taken.is_none_or(|taken| !self.connection.0.work.is_running(taken))
+        self.slot.is_none_or(|slot| !self.connection.0.work.is_running(slot))
     }
 }
 
@@ -95,8 +95,8 @@ impl Drop for Task {
         if self.charge > 0 {
             shared.mailbox.account.release(self.charge);
         }
-        if let Some(taken) = self.taken
-            && shared.work.end(taken).was_last
+        if let Some(slot) = self.slot
+            && shared.work.end(slot).was_last
         {
             shared.mailbox.notify();
         }

@@ -31,18 +31,18 @@ struct Task {
 impl Task {
     /// The beginning of a turn, as in the driver. Returns the number of bytes that it has got.
     fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
-        let mut taken = 0;
+        let mut received = 0;
         let Self { reader, yielded, backlog } = self;
         let mail = mailbox.take(reader, context.waker(), *yielded, *backlog, |inner| {
-            taken = inner.outbox.take_bytes().len();
-            *backlog + taken
+            received = inner.outbox.take_bytes().len();
+            *backlog + received
         });
         *yielded = mail == TakeOutcome::Yield;
         if *yielded {
             context.waker().wake_by_ref();
         }
-        *backlog += taken;
-        taken
+        *backlog += received;
+        received
     }
 
     /// A socket takes all that waits.
@@ -54,11 +54,11 @@ impl Task {
 
     /// Takes and writes until that were so many bytes. A lost wake-up is a deadlock, which the checker reports.
     fn run(mut self, mailbox: &Mailbox, bytes: usize) {
-        let mut taken = 0;
+        let mut received = 0;
         block_on(poll_fn(|context| {
-            taken += self.take_mail(mailbox, context);
+            received += self.take_mail(mailbox, context);
             self.write(mailbox);
-            if taken == bytes { Poll::Ready(()) } else { Poll::Pending }
+            if received == bytes { Poll::Ready(()) } else { Poll::Pending }
         }));
     }
 }

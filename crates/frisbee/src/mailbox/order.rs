@@ -17,9 +17,9 @@ pub(crate) enum Order {
 
 impl Order {
     /// Puts an order where one may wait already. It replaces one that is less urgent.
-    pub(crate) fn put(order: Self, place: &mut Option<Box<Self>>) {
-        if place.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
-            *place = Some(Box::new(order));
+    pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
+        if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
+            *slot = Some(Box::new(order));
         }
     }
 
@@ -45,14 +45,14 @@ mod tests {
         };
         for (rank, earlier) in orders().into_iter().enumerate() {
             for (later_rank, later) in orders().into_iter().enumerate() {
-                let mut place = None;
-                Order::put(earlier.clone(), &mut place);
-                Order::put(later, &mut place);
-                assert_eq!(place.map(|order| usize::from(order.rank())), Some(rank.max(later_rank)));
+                let mut slot = None;
+                Order::put(earlier.clone(), &mut slot);
+                Order::put(later, &mut slot);
+                assert_eq!(slot.map(|order| usize::from(order.rank())), Some(rank.max(later_rank)));
             }
         }
-        let mut place = Some(Box::new(Order::Now(CloseReason::Shutdown)));
-        Order::put(Order::Now(CloseReason::Local), &mut place);
-        assert!(matches!(place.as_deref(), Some(Order::Now(CloseReason::Shutdown))), "the first of two stays");
+        let mut slot = Some(Box::new(Order::Now(CloseReason::Shutdown)));
+        Order::put(Order::Now(CloseReason::Local), &mut slot);
+        assert!(matches!(slot.as_deref(), Some(Order::Now(CloseReason::Shutdown))), "the first of two stays");
     }
 }

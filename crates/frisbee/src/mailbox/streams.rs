@@ -53,12 +53,12 @@ impl StreamTable {
         peer: &PeerKind,
         make: impl FnOnce(PacketId) -> Arc<StreamShared>,
     ) -> Option<PacketId> {
-        let (ids, places) = match (peer, role) {
+        let (ids, streams_max) = match (peer, role) {
             (PeerKind::Native(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
             (PeerKind::Native(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
             (PeerKind::Compat | PeerKind::Unknown, _) => (1..=u16::MAX, u32::MAX),
         };
-        if self.opened_here >= usize::try_from(places).unwrap_or(usize::MAX) {
+        if self.opened_here >= usize::try_from(streams_max).unwrap_or(usize::MAX) {
             return None;
         }
         for _ in ids.clone() {
@@ -87,7 +87,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes a stream, unless its id belongs to a later one by now; whether that frees a place for this end to open
+    /// Removes a stream, unless its id belongs to a later one by now; whether that frees a slot for this end to open
     /// another.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) -> bool {
         let Entry::Occupied(entry) = self.streams.entry(stream.id()) else { return false };

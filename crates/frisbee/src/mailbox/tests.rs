@@ -23,17 +23,17 @@ fn push(outbox: &mut Outbox, length: usize) {
 #[derive(Default)]
 struct Driver {
     reader: MailReader,
-    waiting: usize,
+    pending: usize,
 }
 
 impl Driver {
     fn take(&mut self, mailbox: &Mailbox, waker: &Waker, yielded: bool) -> TakeOutcome {
-        let mut waiting = self.waiting;
-        let mail = mailbox.take(&mut self.reader, waker, yielded, waiting, |inner| {
-            waiting += inner.outbox.take_bytes().len();
-            waiting
+        let mut pending = self.pending;
+        let mail = mailbox.take(&mut self.reader, waker, yielded, pending, |inner| {
+            pending += inner.outbox.take_bytes().len();
+            pending
         });
-        self.waiting = waiting;
+        self.pending = pending;
         mail
     }
 }
@@ -42,21 +42,17 @@ impl Driver {
 fn driver_is_woken_once_until_it_polls() {
     let (mailbox, mut driver) = (mailbox(1000), Driver::default());
     let (woken, waker) = task();
-    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Taken, "handles do not know its waker before");
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles do not know its waker before");
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
         mailbox.write(|outbox| push(outbox, 15)).expect("it is open");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
-    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Taken);
-    assert_eq!((driver.waiting, mailbox.is_notified()), (30, false));
-    driver.waiting = 0;
-    assert_eq!(
-        driver.take(&mailbox, &waker, false),
-        TakeOutcome::Taken,
-        "handles are to know that it has been written"
-    );
+    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Mail);
+    assert_eq!((driver.pending, mailbox.is_notified()), (30, false));
+    driver.pending = 0;
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles are to know that it has been written");
     assert_eq!(mailbox.lock().queued(), 0);
     mailbox.order(Order::Now(CloseReason::Local));
     assert_eq!(woken.count(), 2);
@@ -74,7 +70,7 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
-    assert_eq!((driver.waiting, mailbox.lock().queued()), (150, 150), "it waits at the driver");
+    assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
@@ -82,7 +78,7 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     mailbox.handle_drained(&mut driver.reader, 99);
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
     assert!(mailbox.poll_room(&mut context).expect("it is open").is_ready());
-    driver.waiting = 99;
+    driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
 
@@ -99,7 +95,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     assert!(one.poll_send(&mut first, fill).is_pending() && two.poll_send(&mut second, fill).is_pending());
     let mut drain = || {
         driver.take(&mailbox, &waker, true);
-        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.waiting) - 100);
+        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
     };
     drain();
     assert_eq!(woken(), [1, 1, 0]);
@@ -130,7 +126,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
         mailbox.write(|outbox| push(outbox, 100)).expect("it is open");
         assert!(one.poll_send(&mut Context::from_waker(&forgetful), |_| ()).is_pending());
         driver.take(&mailbox, &waker, true);
-        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.waiting) - 100);
+        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
         if leaves {
             drop(one);
             assert!(other.poll_send(&mut context, |_| ()).is_ready(), "no other was called");
@@ -143,7 +139,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
         }
         driver.take(&mailbox, &waker, true);
     }
-    assert!(mailbox.lock().waiting.is_empty());
+    assert!(mailbox.lock().waiters.is_empty());
 }
 
 #[test]
@@ -159,7 +155,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
     assert!(mailbox.is_full(0), "the driver reports even small writes");
     driver.take(&mailbox, &waker, true);
-    driver.waiting = 0;
+    driver.pending = 0;
     let before = woken.count();
     other.charge(1);
     driver.take(&mailbox, &waker, true);
@@ -185,7 +181,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     assert!(mailbox.poll_write(&mut Context::from_waker(&sender.1), |_| ()).is_pending());
     assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
     assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
-    assert!(mailbox.poll_given_up(&mut Context::from_waker(&decision.1), &mut third).is_pending());
+    assert!(mailbox.poll_abandoned(&mut Context::from_waker(&decision.1), &mut third).is_pending());
     mailbox.close(&CloseReason::Shutdown);
     mailbox.close(&CloseReason::Local);
     assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1; 4]);
@@ -194,9 +190,9 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     assert!(refused(mailbox.write(|_| ())));
     assert_eq!(mailbox.poll_write(&mut context, |_| ()).map(refused), Poll::Ready(true));
     assert!(refused(mailbox.poll_room(&mut context).map(|_| ())));
-    let known = mailbox.poll_peer(&mut context, &mut second);
-    assert_eq!(known.map(|known| refused(known.map(|_| ()))), Poll::Ready(true));
-    assert!(mailbox.poll_given_up(&mut context, &mut third).is_ready());
+    let peer = mailbox.poll_peer(&mut context, &mut second);
+    assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
+    assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());
     assert!(mailbox.lock().outbox.is_empty(), "untaken packets are lost");
     assert!(mailbox.poll_closed(&mut context, &mut first).is_pending(), "its last bytes may be under way");
     mailbox.finish();
@@ -209,13 +205,14 @@ fn hand_off_decider_is_notified_when_peer_cancels() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
-    for (state, is_over) in [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::GivenUp, true)]
+    for (state, is_over) in
+        [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::Abandoned, true)]
     {
         let before = woken.count();
         mailbox.set_handing_off(HandOffState::No);
-        assert!(mailbox.poll_given_up(&mut context, &mut waiter).is_pending());
+        assert!(mailbox.poll_abandoned(&mut context, &mut waiter).is_pending());
         mailbox.set_handing_off(state);
-        assert_eq!(mailbox.poll_given_up(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");
+        assert_eq!(mailbox.poll_abandoned(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");
         assert!(woken.count() > before, "each change is looked at");
     }
 }
@@ -237,7 +234,7 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     let mailbox = mailbox(1);
     mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
     assert!(mailbox.poll_write(&mut Context::from_waker(Waker::noop()), |_| ()).is_pending());
-    assert!(mailbox.lock().waiting.is_empty());
+    assert!(mailbox.lock().waiters.is_empty());
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
     let [mut waiter, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
     for _ in 0..3 {
@@ -249,10 +246,10 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     drop(waiter);
     assert_eq!([&first, &second].map(Arc::strong_count), [2, 3]);
     drop(Waiter::new(&mailbox));
-    assert!(!mailbox.lock().waiting.is_empty());
+    assert!(!mailbox.lock().waiters.is_empty());
     drop(other);
     assert_eq!(Arc::strong_count(&second), 2);
-    assert!(mailbox.lock().waiting.is_empty());
+    assert!(mailbox.lock().waiters.is_empty());
     // Of two tasks that poll without a waiter, each is woken.
     let mut reader = MailReader::default();
     for waker in [&one, &two, &two] {
@@ -261,7 +258,7 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     mailbox.lock().outbox.take_bytes();
     mailbox.handle_drained(&mut reader, 0);
     assert_eq!([first.count(), second.count()], [1, 1]);
-    assert!(mailbox.lock().waiting.is_empty());
+    assert!(mailbox.lock().waiters.is_empty());
 }
 
 #[test]
@@ -306,7 +303,7 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     driver.take(&mailbox, &last_reference(), true);
     expect_call("it is polled by another task");
 
-    let [mut producer, mut other, mut closed, mut peer, mut given_up] = [(); 5].map(|()| Waiter::new(&mailbox));
+    let [mut producer, mut other, mut closed, mut peer, mut abandoned] = [(); 5].map(|()| Waiter::new(&mailbox));
     assert!(poll_write(&mut producer).is_pending());
     assert!(poll_write(&mut producer).is_pending());
     expect_call("a waiter for room has another waker");
@@ -314,13 +311,13 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     for _ in 0..2 {
         assert!(mailbox.poll_closed(&mut Context::from_waker(&last_reference()), &mut closed).is_pending());
         assert!(mailbox.poll_peer(&mut Context::from_waker(&last_reference()), &mut peer).is_pending());
-        assert!(mailbox.poll_given_up(&mut Context::from_waker(&last_reference()), &mut given_up).is_pending());
+        assert!(mailbox.poll_abandoned(&mut Context::from_waker(&last_reference()), &mut abandoned).is_pending());
     }
     expect_call("and so have those that wait for a change");
     drop(other);
     drop(peer);
     expect_call("two no longer wait");
-    driver.waiting = 0;
+    driver.pending = 0;
     driver.take(&mailbox, &last_reference(), true);
     mailbox.handle_drained(&mut driver.reader, 0);
     expect_call("the driver has another waker, and the waiter for room is woken and dropped");

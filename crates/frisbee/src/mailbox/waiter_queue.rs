@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
     /// In a box, since mostly no task waits.
-    waiting: Option<Box<WaiterQueue>>,
+    waiters: Option<Box<WaiterQueue>>,
     /// The number of the last task that had to wait.
     last: u64,
 }
@@ -33,7 +33,7 @@ struct WaiterQueue {
     owed: usize,
     /// The last of them that was entered without a [`Waiter`], which would remove it.
     last_to_stay: u64,
-    /// Wait for the end, the kind of the peer, a place for a stream, or the decision on a hand-off.
+    /// Wait for the end, the kind of the peer, a slot for a stream, or the decision on a hand-off.
     watchers: BTreeMap<u64, Waker>,
 }
 
@@ -42,12 +42,12 @@ struct WaiterQueue {
 struct Producer {
     waker: Waker,
     /// It has a [`Waiter`], so it is known when it comes or leaves.
-    is_known: bool,
+    is_returning: bool,
 }
 
 impl WaitList {
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_none()
+        self.waiters.is_none()
     }
 
     /// Removes the tasks that may have the room that there is: those of the round that found none when they came, and
@@ -57,15 +57,15 @@ impl WaitList {
     /// Without rounds, tasks that have just got a reply would come first with their next request, and those that wait
     /// would wait on.
     pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
-        let Some(waiting) = &mut self.waiting else { return (Vec::new(), false) };
-        let mut later = waiting.producers.split_off(&(waiting.round + 1));
-        if waiting.producers.is_empty() {
-            std::mem::swap(&mut waiting.producers, &mut later);
-            waiting.round = self.last;
+        let Some(waiters) = &mut self.waiters else { return (Vec::new(), false) };
+        let mut later = waiters.producers.split_off(&(waiters.round + 1));
+        if waiters.producers.is_empty() {
+            std::mem::swap(&mut waiters.producers, &mut later);
+            waiters.round = self.last;
         }
-        let called = std::mem::replace(&mut waiting.producers, later);
-        waiting.owed = called.values().filter(|producer| producer.is_known).count();
-        let others_wait = !waiting.producers.is_empty();
+        let called = std::mem::replace(&mut waiters.producers, later);
+        waiters.owed = called.values().filter(|producer| producer.is_returning).count();
+        let others_wait = !waiters.producers.is_empty();
         self.free();
         (called.into_values().map(|producer| producer.waker).collect(), others_wait)
     }
@@ -73,7 +73,7 @@ impl WaitList {
     /// Whether a task must not have the room that there is, since others were called that have waited for longer.
     #[inline]
     pub(super) fn is_early(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
-        self.waiting.as_ref().is_some_and(|waiting| waiting.owed > 0 && waiting.is_later(waker, waiter))
+        self.waiters.as_ref().is_some_and(|waiters| waiters.owed > 0 && waiters.is_later(waker, waiter))
     }
 
     /// Notes that a task has found room. Returns the waker that it had entered, if it was not called.
@@ -81,15 +81,15 @@ impl WaitList {
     #[inline(never)]
     pub(super) fn finish(&mut self, waiter: &mut Waiter<'_>) -> Option<Waker> {
         let number = waiter.number;
-        let Some(waiting) = &mut self.waiting else {
+        let Some(waiters) = &mut self.waiters else {
             waiter.number = 0;
             return None;
         };
-        let entered = waiting.producers.remove(&number);
+        let entered = waiters.producers.remove(&number);
         if entered.is_none() {
-            waiting.strike(number);
+            waiters.strike(number);
         }
-        if !waiting.watchers.contains_key(&number) {
+        if !waiters.watchers.contains_key(&number) {
             waiter.number = 0; // It waits behind others when it waits again.
         }
         self.free();
@@ -98,15 +98,15 @@ impl WaitList {
 
     /// Removes the tasks that wait for something to change.
     pub(super) fn take_watchers(&mut self) -> Vec<Waker> {
-        let watchers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.watchers));
+        let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
         watchers.unwrap_or_default().into_values().collect()
     }
 
     /// Removes all.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
-        let waiting = self.waiting.take().unwrap_or_default();
-        waiting.producers.into_values().map(|producer| producer.waker).chain(waiting.watchers.into_values())
+        let waiters = self.waiters.take().unwrap_or_default();
+        waiters.producers.into_values().map(|producer| producer.waker).chain(waiters.watchers.into_values())
     }
 
     /// Enters a task that waits for room. Returns the waker that it had entered before.
@@ -114,26 +114,26 @@ impl WaitList {
         if waker.will_wake(Waker::noop()) {
             return None;
         }
-        let is_known = waiter.is_some();
+        let is_returning = waiter.is_some();
         let number = match waiter {
             Some(waiter) => self.number(waiter),
             None => {
                 // A task that polls repeatedly, in a loop for instance, is not entered each time. The waker that it has
                 // entered by a waiter does not count: it is removed together with the waiter.
-                let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
+                let last = self.waiters.as_ref().and_then(|waiters| waiters.producers.get(&waiters.last_to_stay));
                 if last.is_some_and(|last| last.waker.will_wake(waker)) {
                     return None;
                 }
                 self.last += 1;
                 let number = self.last;
-                self.waiting.get_or_insert_default().last_to_stay = number;
+                self.waiters.get_or_insert_default().last_to_stay = number;
                 number
             }
         };
-        let waiting = self.waiting.get_or_insert_default();
-        let earlier = waiting.producers.insert(number, Producer { waker: waker.clone(), is_known });
-        if earlier.is_none() && is_known {
-            waiting.strike(number);
+        let waiters = self.waiters.get_or_insert_default();
+        let earlier = waiters.producers.insert(number, Producer { waker: waker.clone(), is_returning });
+        if earlier.is_none() && is_returning {
+            waiters.strike(number);
         }
         earlier.map(|producer| producer.waker)
     }
@@ -141,16 +141,16 @@ impl WaitList {
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
     pub(super) fn register_observer(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
         let number = self.number(waiter);
-        self.waiting.get_or_insert_default().watchers.insert(number, waker.clone())
+        self.waiters.get_or_insert_default().watchers.insert(number, waker.clone())
     }
 
     /// Removes the wakers of one waiter.
     fn leave(&mut self, number: u64) -> (Option<Waker>, Option<Waker>) {
-        let Some(waiting) = &mut self.waiting else { return (None, None) };
-        let producer = waiting.producers.remove(&number).map(|producer| producer.waker);
-        let wakers = (producer, waiting.watchers.remove(&number));
+        let Some(waiters) = &mut self.waiters else { return (None, None) };
+        let producer = waiters.producers.remove(&number).map(|producer| producer.waker);
+        let wakers = (producer, waiters.watchers.remove(&number));
         if let (None, None) = wakers {
-            waiting.strike(number);
+            waiters.strike(number);
         }
         self.free();
         wakers
@@ -165,8 +165,8 @@ impl WaitList {
     }
 
     fn free(&mut self) {
-        self.waiting.take_if(|waiting| {
-            let WaiterQueue { producers, watchers, owed, .. } = &**waiting;
+        self.waiters.take_if(|waiters| {
+            let WaiterQueue { producers, watchers, owed, .. } = &**waiters;
             producers.is_empty() && watchers.is_empty() && *owed == 0
         });
     }
@@ -230,7 +230,7 @@ impl Drop for Waiter<'_> {
             return;
         }
         let mut inner = self.mailbox.lock();
-        let wakers = inner.waiting.leave(self.number);
+        let wakers = inner.waiters.leave(self.number);
         drop(inner);
         drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
     }

@@ -531,7 +531,7 @@ mod tests {
     }
 
     /// Answers with this text.
-    fn says(policy: Policy, text: &'static str) -> Handler {
+    fn responds(policy: Policy, text: &'static str) -> Handler {
         Handler::new(policy, move |_, packet: Packet| async move {
             Some(Packet { body: Bytes::from_static(text.as_bytes()), ..packet })
         })
@@ -558,14 +558,14 @@ mod tests {
         };
         assert_eq!([10, 11].map(&mut answer), ["echo", ""]);
         assert!(table.get(operation(10)).is_some() && table.get(operation(11)).is_none());
-        assert!(table.insert(operation(11), says(Policy::Inline, "new")).is_none());
+        assert!(table.insert(operation(11), responds(Policy::Inline, "new")).is_none());
         assert_eq!([10, 11].map(&mut answer), ["echo", "new"]);
-        assert!(table.insert(operation(10), says(Policy::Inline, "other")).is_some());
+        assert!(table.insert(operation(10), responds(Policy::Inline, "other")).is_some());
         assert_eq!((names(&table), answer(10)), (vec![10, 11], "other".to_owned()));
         assert!(table.remove(operation(11)).is_some() && table.remove(operation(11)).is_none());
         assert_eq!([10, 11].map(&mut answer), ["other", ""]);
         let replacing = HandlerTable::default();
-        replacing.insert(operation(12), says(Policy::Inline, "replaced"));
+        replacing.insert(operation(12), responds(Policy::Inline, "replaced"));
         table.replace(&replacing);
         assert_eq!([10, 11, 12].map(&mut answer), ["", "", "replaced"]);
         assert_eq!(handlers.operations(), [12..=12]);
@@ -575,7 +575,7 @@ mod tests {
     async fn handler_in_own_task_does_not_free_blocked_thread() {
         let handlers = Handlers::new();
         for (number, policy) in [(10, Policy::Inline), (11, Policy::Concurrent), (12, Policy::AtMost(2))] {
-            handlers.table().insert(operation(number), says(policy, "x"));
+            handlers.table().insert(operation(number), responds(policy, "x"));
         }
         let connection = connection();
         let blocked = [10, 11, 12, 13].map(|number| handlers.blocked(&connection, operation(number)));
@@ -583,29 +583,29 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn blocking_handler_is_no_longer_polled_in_place() {
+    async fn blocking_handler_is_no_longer_polled_inline() {
         let handlers = Handlers::new();
-        handlers.table().insert(operation(10), says(Policy::Inline, "here"));
-        handlers.table().insert(operation(11), says(Policy::Concurrent, "there"));
+        handlers.table().insert(operation(10), responds(Policy::Inline, "here"));
+        handlers.table().insert(operation(11), responds(Policy::Concurrent, "there"));
         let connection = connection();
         let mut session = handlers.connected(&connection);
-        let mut is_answered_in_place = |number| {
+        let mut is_answered_inline = |number| {
             let mut outbox = Outbox::new(HeaderForm::Current);
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             assert!(matches!(handlers.route(&mut session, packet, &mut outbox), Routed::Continue));
             !outbox.is_empty()
         };
-        assert!(is_answered_in_place(10) && !is_answered_in_place(11));
+        assert!(is_answered_inline(10) && !is_answered_inline(11));
         // It is tried again after a second, which may pass here on a busy machine.
-        let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_in_place(10);
+        let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_inline(10);
         assert!((0..100).any(|_| is_left()));
     }
 
     #[tokio::test]
     async fn pending_handler_keeps_no_read_buffer_and_panic_is_contained() {
-        let seen = Arc::new(AtomicUsize::new(0));
+        let address = Arc::new(AtomicUsize::new(0));
         for (policy, keeps) in [(Policy::Inline, [true, true]), (Policy::Concurrent, [false, true])] {
-            let last = seen.clone();
+            let last = address.clone();
             let handlers = Handlers::new().on_with(operation(10), policy, move |_, packet: Packet| {
                 last.store(packet.body.as_ptr() as usize, Ordering::Relaxed);
                 async { None }
@@ -613,15 +613,15 @@ mod tests {
             let connection = connection();
             let mut session = handlers.connected(&connection);
             let buffer = Bytes::from(vec![0; READ_BUFFER]);
-            let kept = [READ_BUFFER / 2 - 1, READ_BUFFER / 2].map(|length| {
+            let is_shared = [READ_BUFFER / 2 - 1, READ_BUFFER / 2].map(|length| {
                 let packet = Packet { id: PacketId(1), operation: operation(10), body: buffer.slice(..length) };
                 assert!(matches!(
                     handlers.route(&mut session, packet, &mut Outbox::new(HeaderForm::Current)),
                     Routed::Continue
                 ));
-                seen.load(Ordering::Relaxed) == buffer.as_ptr() as usize
+                address.load(Ordering::Relaxed) == buffer.as_ptr() as usize
             });
-            assert_eq!(kept, keeps);
+            assert_eq!(is_shared, keeps);
         }
         let handlers = Handlers::new().on(operation(10), |_, _| async { panic!("as the test wants") });
         let connection = connection();

@@ -133,9 +133,9 @@ impl<F: Future, A> Cell<F, A> {
     /// If `make` does.
     #[inline]
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F, A> {
-        let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
-        place.as_mut().project().future.set(Some(make()));
-        match place.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
+        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
+        slot.as_mut().project().future.set(Some(make()));
+        match slot.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
@@ -145,7 +145,7 @@ impl<F: Future, A> Cell<F, A> {
         }
     }
 
-    /// The place of a future that [`poll_kept`](Self::poll_kept) polls. It has the last one that was done, if that is
+    /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
     /// still here.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
@@ -154,9 +154,9 @@ impl<F: Future, A> Cell<F, A> {
 
     /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
-    pub fn poll_kept(&mut self) -> FirstPoll<F, A> {
-        let place = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
-        match place.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
+    pub fn poll_slot(&mut self) -> FirstPoll<F, A> {
+        let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
+        match slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {
@@ -221,7 +221,7 @@ mod tests {
     use std::future::{pending, poll_fn};
 
     #[test]
-    fn a_ready_future_is_done_in_place_and_the_box_used_again() {
+    fn ready_future_completes_inline_and_reuses_its_box() {
         async fn square(n: u64) -> u64 {
             n * n
         }
@@ -265,14 +265,14 @@ mod tests {
         let mut cell: Cell<Again> = Cell::default();
         assert!(cell.slot().is_none());
         cell.slot().set(Some(Again(Some(1))));
-        assert!(matches!(cell.poll_kept(), FirstPoll::Ready(1)));
-        let mut kept = cell.slot();
-        kept.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
-        assert!(matches!(cell.poll_kept(), FirstPoll::Ready(2)));
-        assert!(matches!(cell.poll_kept(), FirstPoll::Pending(_)));
+        assert!(matches!(cell.poll_slot(), FirstPoll::Ready(1)));
+        let mut future = cell.slot();
+        future.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
+        assert!(matches!(cell.poll_slot(), FirstPoll::Ready(2)));
+        assert!(matches!(cell.poll_slot(), FirstPoll::Pending(_)));
         assert!(cell.slot().is_none(), "one that waits has left");
         cell.slot().set(Some(Again(Some(0))));
-        assert!(matches!(cell.poll_kept(), FirstPoll::Panicked(_)));
+        assert!(matches!(cell.poll_slot(), FirstPoll::Panicked(_)));
         assert!(cell.slot().is_none(), "one that has panicked is not kept");
     }
 
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_by_its_text_if_it_has_one() {
+    fn panic_message_is_reported_if_present() {
         let text = |panic: Box<dyn Any + Send>| panic_text(panic.as_ref()).to_owned();
         assert_eq!(text(Box::new("static")), "static");
         assert_eq!(text(Box::new(String::from("made"))), "made");
@@ -319,15 +319,15 @@ mod tests {
 
     #[test]
     fn dropping_a_parked_future_drops_its_values() {
-        let held = std::sync::Arc::new(());
-        let holder = held.clone();
+        let canary = std::sync::Arc::new(());
+        let holder = canary.clone();
         let mut cell: Cell<_> = Cell::default();
         let polled = cell.poll(|| async move {
-            let _held = holder;
+            let _canary = holder;
             pending::<()>().await;
         });
-        assert_eq!(std::sync::Arc::strong_count(&held), 2);
+        assert_eq!(std::sync::Arc::strong_count(&canary), 2);
         drop(polled);
-        assert_eq!(std::sync::Arc::strong_count(&held), 1);
+        assert_eq!(std::sync::Arc::strong_count(&canary), 1);
     }
 }

@@ -20,7 +20,7 @@ pub const APART_MAX: Duration = Duration::from_secs(1024);
 /// is printed, and has a line of its own. Shorter than [`APART_MIN`], so that the line comes while calls get tasks. A
 /// backtrace can take longer, so the line names that cause as well: only a panic hook would know, and hooks belong to the
 /// program.
-const SAID_AFTER: Duration = Duration::from_millis(700);
+const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
 /// Notes that a handler of a connection has panicked, before that is logged. The time that printing the backtrace took is
 /// not logged as that of a handler that blocks its thread.
@@ -33,7 +33,7 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
     budget.counts.take_panic(number); // One of before.
     connection.0.runtime.spawn(async move {
-        tokio::time::sleep(SAID_AFTER).await;
+        tokio::time::sleep(LOGGED_AFTER).await;
         report(budget.counts.take_panic(number));
     });
 }
@@ -61,7 +61,7 @@ impl TaskPenalty {
     }
 
     #[cfg(test)]
-    fn has_begun(&self) -> bool {
+    fn has_started(&self) -> bool {
         self.until.is_some()
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocking_handlers_are_retried_in_place_after_a_second() {
+    fn blocking_handlers_are_retried_inline_after_a_second() {
         let trust = InlinePolicy::default();
         let now = Instant::now();
         assert!(trust.is_kept());
@@ -194,7 +194,7 @@ mod tests {
     fn handlers_that_block_again_get_tasks_for_twice_as_long() {
         let start = Instant::now();
         let mut apart = TaskPenalty::default();
-        assert!(apart.is_over(start) && !apart.has_begun());
+        assert!(apart.is_over(start) && !apart.has_started());
         apart.begin(start);
         let mut over = start + APART_MIN;
         for seconds in [2, 4, 8] {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn all_connections_see_that_handlers_may_not_be_polled_in_place() {
+    fn inline_ban_applies_to_all_connections() {
         let trust = Arc::default();
         let handles = [(); 2].map(|()| TrustHandle::of_connection(&trust));
         assert!(handles.iter().all(|handle| handle.is_kept()));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn blocking_handlers_on_single_thread_runtime_stay_in_place() {
+    fn blocking_handlers_on_one_thread_stay_inline() {
         use tokio::runtime::Builder;
         for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
             let runtime = runtime.enable_time().build().expect("it has all that it needs");
@@ -227,7 +227,7 @@ mod tests {
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
             let trust = Arc::new(InlinePolicy::default());
             trust.handle_blocked(&connection, &"a method");
-            assert!(trust.apart.lock().has_begun());
+            assert!(trust.apart.lock().has_started());
             assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
         }
     }

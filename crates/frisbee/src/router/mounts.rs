@@ -246,9 +246,9 @@ impl Protocol for Mounts {
         }
     }
 
-    fn hand_off(&self, session: &mut MountsSession, asked: HandOffRequest) -> Routed {
-        match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
-            Some(mounted) => mounted.hand_off(asked),
+    fn hand_off(&self, session: &mut MountsSession, request: HandOffRequest) -> Routed {
+        match self.find(request.operation().number()).and_then(|at| session.get(at)) {
+            Some(mounted) => mounted.hand_off(request),
             None => Routed::Useless,
         }
     }
@@ -330,7 +330,7 @@ trait ErasedSession: Send {
     fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
     fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox);
-    fn hand_off(&mut self, asked: HandOffRequest) -> Routed;
+    fn hand_off(&mut self, request: HandOffRequest) -> Routed;
     fn going_away(&mut self);
     fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
@@ -394,9 +394,9 @@ impl<R: Protocol> ErasedSession for Mounted<R> {
         self.router.cancelled(session, id, body, outbox);
     }
 
-    fn hand_off(&mut self, asked: HandOffRequest) -> Routed {
+    fn hand_off(&mut self, request: HandOffRequest) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.hand_off(session, asked)
+        self.router.hand_off(session, request)
     }
 
     fn going_away(&mut self) {
@@ -444,13 +444,13 @@ mod tests {
 
     /// Records its calls.
     struct CallLog {
-        heard: Arc<parking_lot::Mutex<Vec<String>>>,
+        events: Arc<parking_lot::Mutex<Vec<String>>>,
         name: &'static str,
     }
 
     impl CallLog {
         fn note(&self, what: impl fmt::Display) {
-            self.heard.lock().push(format!("{} {what}", self.name));
+            self.events.lock().push(format!("{} {what}", self.name));
         }
     }
 
@@ -503,45 +503,45 @@ mod tests {
 
     #[tokio::test]
     async fn events_reach_all_routers_and_packets_only_their_own() {
-        let heard = Arc::default();
-        let told = |name| CallLog { heard: Arc::clone(&heard), name };
-        let mounts = Mounts::new().mount(10..=20, told("a")).mount(21..=30, told("b")).fallback(told("c"));
-        assert!(!mounts.is_empty() && !Mounts::new().fallback(told("c")).is_empty() && Mounts::new().is_empty());
-        assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, told("a")).has_fallback());
+        let events = Arc::default();
+        let log = |name| CallLog { events: Arc::clone(&events), name };
+        let mounts = Mounts::new().mount(10..=20, log("a")).mount(21..=30, log("b")).fallback(log("c"));
+        assert!(!mounts.is_empty() && !Mounts::new().fallback(log("c")).is_empty() && Mounts::new().is_empty());
+        assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, log("a")).has_fallback());
         assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (200, name.into())));
         let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
         let mut session = mounts.connected(&connection);
         let mut outbox = Outbox::default();
-        let heard_of = || std::mem::take(&mut *heard.lock()).join(", ");
+        let take_events = || std::mem::take(&mut *events.lock()).join(", ");
         let operation = |number| Operation::user(number).expect("it is one");
-        for (number, told) in [(10, "a 10"), (30, "b 30"), (31, "")] {
+        for (number, expected) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);
-            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Useless)), (told, told.is_empty()));
+            assert_eq!((take_events().as_str(), matches!(routed, Routed::Useless)), (expected, expected.is_empty()));
         }
         mounts.peer_known(&mut session, &PeerKind::Compat);
-        assert_eq!(heard_of(), "a peer, b peer, c peer");
+        assert_eq!(take_events(), "a peer, b peer, c peer");
         mounts.cancelled(&mut session, PacketId(7), Bytes::new(), &mut outbox);
-        assert_eq!(heard_of(), "a 7, b 7, c 7");
+        assert_eq!(take_events(), "a 7, b 7, c 7");
         mounts.going_away(&mut session);
-        assert_eq!(heard_of(), "a away, b away, c away");
+        assert_eq!(take_events(), "a away, b away, c away");
         mounts.idle(&mut session);
-        assert_eq!(heard_of(), "a idle, b idle, c idle");
+        assert_eq!(take_events(), "a idle, b idle, c idle");
         let now = Instant::now();
         assert_eq!(
             mounts.batch_ended(&mut session, &mut BatchEnd { now, outbox: &mut outbox, when_written: false }),
             Some(now)
         );
         assert!(mounts.is_busy(&mut session));
-        let idle = Mounts::new().mount(10..=20, told("a"));
+        let idle = Mounts::new().mount(10..=20, log("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));
         let blocked = [20, 25, 26, 31].map(|number| mounts.blocked(&connection, operation(number)));
         assert_eq!(blocked, [false, true, false, false]);
         mounts.disconnected(session, &CloseReason::Shutdown);
         let name = CloseReason::Shutdown.kind().name();
-        assert_eq!(heard_of(), format!("a {name}, b {name}, c {name}"));
+        assert_eq!(take_events(), format!("a {name}, b {name}, c {name}"));
     }
 
     #[test]

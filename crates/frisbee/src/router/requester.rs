@@ -35,9 +35,9 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///
 /// * **Each request ends once**: with its reply or a [`RequestError`], whose [`was_sent`](RequestError::was_sent) is the
 ///   base of retries. Nothing is sent twice.
-/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
+/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a permit, the first comer
 ///   first; [`try_call`](Self::try_call) fails.
-/// * **Giving up**, by dropping the future or by the timeout, frees the place and tells a native peer, whose router
+/// * **Giving up**, by dropping the future or by the timeout, frees the permit and notifies a native peer, whose router
 ///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
 ///   of the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets
@@ -142,7 +142,7 @@ impl Requester {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
-    /// Sets how long a request of this clone may take, the wait for a place included. Default: 30 s.
+    /// Sets how long a request of this clone may take, the wait for a permit included. Default: 30 s.
     ///
     /// ```
     /// use frisbee::Requester;
@@ -173,7 +173,7 @@ impl Requester {
         self
     }
 
-    /// Sends a request, once there is a place for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
+    /// Sends a request, once there is a permit for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
     /// be written, and waits for the reply.
     ///
     /// ```
@@ -203,15 +203,15 @@ impl Requester {
         let table = self.table(connection)?;
         let mut was_sent = false;
         let replied = async {
-            let Ok(place) = table.places.acquire().await else { return Err(table.closed().unsent()) };
+            let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
             let (number, reply) = sent.await??;
-            place.forget();
+            permit.forget();
             was_sent = true;
-            let waiting =
+            let pending =
                 PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
-            waiting.await
+            pending.await
         };
         let limited = {
             let _entered = connection.runtime_handle().enter();
@@ -236,7 +236,7 @@ impl Requester {
     ) -> Result<PendingReply, RequestError> {
         let body = body.into();
         let table = self.table(connection)?;
-        let place = table.places.try_acquire().map_err(|error| match error {
+        let permit = table.permits.try_acquire().map_err(|error| match error {
             tokio::sync::TryAcquireError::Closed => table.closed().unsent(),
             tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
         })?;
@@ -244,11 +244,11 @@ impl Requester {
         let sent = connection.poll_send(&mut context, |outbox| table.send(outbox, operation, &body));
         let Poll::Ready(sent) = sent else { return Err(RequestError::Full) };
         let (number, reply) = sent??;
-        place.forget();
-        let waiting = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
+        permit.forget();
+        let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
         // A timer cannot be polled after its runtime, and the caller's may end before the connection's.
         let _entered = connection.runtime_handle().enter();
-        Ok(PendingReply { waiting, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
+        Ok(PendingReply { pending, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
 
     /// How many requests are in flight on a connection.
@@ -345,7 +345,7 @@ pub struct RequesterSession(Arc<Table>);
 #[derive(Debug)]
 #[must_use = "dropping it gives the request up"]
 pub struct PendingReply {
-    waiting: PendingRequest,
+    pending: PendingRequest,
     expiry: Pin<Box<Sleep>>,
     timeout: Duration,
 }
@@ -353,7 +353,7 @@ pub struct PendingReply {
 impl PendingReply {
     /// The id of the request.
     pub fn id(&self) -> PacketId {
-        self.waiting.number.id()
+        self.pending.number.id()
     }
 }
 
@@ -364,11 +364,11 @@ impl Future for PendingReply {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         // A reply that is there is better than none in time.
-        if let Poll::Ready(replied) = Pin::new(&mut this.waiting).poll(context) {
+        if let Poll::Ready(replied) = Pin::new(&mut this.pending).poll(context) {
             return Poll::Ready(replied);
         }
         this.expiry.as_mut().poll(context).map(|()| {
-            this.waiting.cancel();
+            this.pending.cancel();
             Err(RequestError::TimedOut(this.timeout))
         })
     }
@@ -388,13 +388,13 @@ impl PendingRequest {
     /// Ends the request without its reply, unless that has come.
     #[cold]
     fn cancel(&mut self) {
-        let tells = matches!(self.connection.peer(), PeerKind::Native(_));
+        let notifies = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
         let mut caller = None;
-        let told = self.connection.send_now(|outbox| {
+        let cancelled = self.connection.send_now(|outbox| {
             // Under the connection's lock, as in sending: a later request with this id is sent after it.
             caller = table.cancel(number);
-            if caller.is_some() && tells {
+            if caller.is_some() && notifies {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());
                 let mut packet = outbox.packet(number.id(), Operation::CANCEL);
@@ -403,7 +403,7 @@ impl PendingRequest {
                 debug_assert!(sent.is_ok(), "short packets are within every limit");
             }
         });
-        if told.is_err() {
+        if cancelled.is_err() {
             caller = table.cancel(number);
         }
         drop(caller);
@@ -421,10 +421,10 @@ impl Future for PendingRequest {
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        if self.table.is_waiting(self.number) {
+        if self.table.is_pending(self.number) {
             self.cancel();
         }
-        self.table.places.add_permits(1);
+        self.table.permits.add_permits(1);
     }
 }
 

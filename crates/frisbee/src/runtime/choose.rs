@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn the_environment_has_the_last_word() {
-        for asked in [IoBackend::Tokio, IoBackend::Auto, IoBackend::Uring] {
-            assert_eq!(asked.resolve(None).unwrap(), asked);
-            assert_eq!(asked.resolve(Some("off")).unwrap(), IoBackend::Tokio);
-            assert_eq!(asked.resolve(Some("auto")).unwrap(), IoBackend::Auto);
-            assert_eq!(asked.resolve(Some("require")).unwrap(), IoBackend::Uring);
+        for requested in [IoBackend::Tokio, IoBackend::Auto, IoBackend::Uring] {
+            assert_eq!(requested.resolve(None).unwrap(), requested);
+            assert_eq!(requested.resolve(Some("off")).unwrap(), IoBackend::Tokio);
+            assert_eq!(requested.resolve(Some("auto")).unwrap(), IoBackend::Auto);
+            assert_eq!(requested.resolve(Some("require")).unwrap(), IoBackend::Uring);
         }
     }
 

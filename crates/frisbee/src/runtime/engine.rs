@@ -29,7 +29,7 @@ use std::time::Instant;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
-const PACKETS_PER_TURN: usize = 1024;
+const PACKETS_PER_BATCH: usize = 1024;
 
 /// Packets after which the clock is read, since a turn may not last longer than [`Config::turn_max`]. A peer can send
 /// packets that cost ten times as much as usual: errors have a text. Reading the clock costs a quarter of a packet.
@@ -42,7 +42,7 @@ pub(crate) struct Engine<R: Protocol> {
     router: Arc<R>,
     /// `None` once the connection has ended for its handles.
     session: Option<R::Session>,
-    /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
+    /// The handshake slot of a client that has not sent its first packet. In a box, since it is kept for but a short time.
     pending_handshake: Option<Box<PendingHandshake>>,
     charges: Charges,
     output: Output,
@@ -52,9 +52,9 @@ pub(crate) struct Engine<R: Protocol> {
     input: Input,
     reading: ReadMode,
     routing: Routing,
-    requested: TurnRequest,
+    requested: BatchRequest,
     /// The router has been notified that the connection is unused.
-    is_idle_told: bool,
+    is_idle_notified: bool,
     streams: PeerStreams,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
@@ -105,7 +105,7 @@ enum Routing {
 
 /// The turns that the router has requested.
 #[derive(Default)]
-struct TurnRequest {
+struct BatchRequest {
     at: Option<Instant>,
     /// When everything has been written.
     when_written: bool,
@@ -173,8 +173,8 @@ impl<R: Protocol> Engine<R> {
             input: Input::default(),
             reading: ReadMode::Open,
             routing: Routing::All,
-            requested: TurnRequest::default(),
-            is_idle_told: false,
+            requested: BatchRequest::default(),
+            is_idle_notified: false,
             streams: PeerStreams { last: None, openings: PeerStreamIds::new(role.peer()) },
             order: None,
             goodbye: GoingAway::Unsaid,
@@ -189,7 +189,7 @@ impl<R: Protocol> Engine<R> {
         BlockingTask::new(&self.handle, &self.router)
     }
 
-    /// Releases a place when the client has sent its first packet.
+    /// Releases the handshake slot when the client has sent its first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
@@ -199,12 +199,12 @@ impl<R: Protocol> Engine<R> {
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mail_reader, order, .. } = self;
         let is_held = self.mail_is_held;
-        let (mut step, mut asked) = (None, Ok(()));
+        let (mut step, mut encoded) = (None, Ok(()));
         let backlog = core.outbox().len();
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             if let Some(step) = &mut step {
-                asked = hand_off::request(core, step);
+                encoded = hand_off::request(core, step);
             }
             if !is_held && !inner.outbox.is_empty() {
                 core.outbox().append(&mut inner.outbox);
@@ -217,7 +217,7 @@ impl<R: Protocol> Engine<R> {
             }
             core.outbox().len()
         });
-        if mail != TakeOutcome::Taken {
+        if mail != TakeOutcome::Mail {
             return mail;
         }
         if self.goodbye == GoingAway::Due {
@@ -225,7 +225,7 @@ impl<R: Protocol> Engine<R> {
             self.send_going_away();
         }
         if let Some(step) = step {
-            self.decide(*step, asked);
+            self.decide(*step, encoded);
         }
         mail
     }
@@ -233,11 +233,11 @@ impl<R: Protocol> Engine<R> {
     /// Whether a single packet has come since the last call. Then the replies have woken at most one caller, and its
     /// next packet need not wait for those of others.
     pub(crate) fn take_first_arrival(&mut self) -> bool {
-        let one_came = self.routing == Routing::Single;
-        if one_came {
+        let has_packet = self.routing == Routing::Single;
+        if has_packet {
             self.routing = Routing::All;
         }
-        one_came
+        has_packet
     }
 
     /// Whether the driver should read.
@@ -277,7 +277,7 @@ impl<R: Protocol> Engine<R> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
-            engine.end_turn(now);
+            engine.end_batch(now);
             Ok(())
         })?
     }
@@ -302,7 +302,7 @@ impl<R: Protocol> Engine<R> {
             return self.route_full(now);
         }
         // The next owner gets the connection at the end of the packet that is arriving.
-        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_TURN };
+        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
         // Checked again after every event, since packets alone change neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
@@ -403,12 +403,12 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Ends a turn for the router without routed packets.
-    pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.guarded(|engine| engine.end_turn(now))
+    pub(crate) fn run_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.guarded(|engine| engine.end_batch(now))
     }
 
     #[inline]
-    fn end_turn(&mut self, now: Instant) {
+    fn end_batch(&mut self, now: Instant) {
         let Some(session) = &mut self.session else { return };
         self.handle.set_routed(0);
         let mut batch = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
@@ -427,7 +427,7 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Whether the router waits for a turn that it can have now.
-    pub(crate) fn wants_turn(&mut self) -> bool {
+    pub(crate) fn wants_batch(&mut self) -> bool {
         self.requested.when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
@@ -478,7 +478,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
-            self.is_idle_told = false;
+            self.is_idle_notified = false;
             return Ok(());
         }
         let shared = &self.handle.0;
@@ -488,10 +488,10 @@ impl<R: Protocol> Engine<R> {
         shared.mailbox.release();
         self.output.charge(self.core.outbox(), &shared.mailbox.account);
         shared.work.release();
-        if self.is_idle_told || shared.work.len() > 0 {
+        if self.is_idle_notified || shared.work.len() > 0 {
             return Ok(());
         }
-        self.is_idle_told = true;
+        self.is_idle_notified = true;
         self.guarded(|engine| {
             let _entered = engine.handle.0.runtime.enter();
             if let Some(session) = &mut engine.session {
@@ -577,7 +577,7 @@ impl<R: Protocol> Engine<R> {
                 // other.
                 return Routed::Useless;
             }
-            Operation::GOING_AWAY if self.goodbye == GoingAway::Said => self.goodbye = GoingAway::Heard,
+            Operation::GOING_AWAY if self.goodbye == GoingAway::Sent => self.goodbye = GoingAway::Received,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
                     return Routed::Useless;

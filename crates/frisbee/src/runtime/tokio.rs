@@ -40,7 +40,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 const READ_MAX: usize = 64 * 1024;
 
 /// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
-const READS_PER_TURN: usize = 4;
+const READS_PER_POLL: usize = 4;
 
 /// A turn that has brought this many bytes is over: more will follow. For a large body that has begun, whose beginning
 /// is still in the processor's cache, it continues up to the size of a piece.
@@ -58,7 +58,7 @@ const SMALL_PIECE_MAX: usize = 128 * 1024;
 
 /// The limit of turns for reading a server's last packets after writing to it failed. With [`READ_MUCH`] a turn this is
 /// more than a system keeps for a socket.
-const LAST_TURNS_MAX: u32 = 1024;
+const LAST_POLLS_MAX: u32 = 1024;
 
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
@@ -76,7 +76,7 @@ const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Reads of one turn whose bytes are discarded, each of up to 4 KiB.
-const DISCARDS_PER_TURN: usize = 16;
+const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
     /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and
@@ -162,7 +162,7 @@ impl From<io::Error> for WriteError {
 struct Failure {
     reason: CloseReason,
     /// The turns that it still has.
-    turns: u32,
+    polls_left: u32,
 }
 
 /// How far the connection is on the way to its end.
@@ -209,10 +209,10 @@ enum Step {
     /// Something came, or has been routed, and there may be more.
     Done,
     /// There is nothing to read; the task is woken when there is.
-    Waiting,
+    Pending,
     /// Nothing may be read at present, not all that was read may be routed, or it was much and other connections come
     /// first.
-    Held,
+    Paused,
 }
 
 /// The result of a read.
@@ -281,11 +281,11 @@ where
     /// Ready when the connection is over; `true` if the transport continues.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == Phase::Open {
-            let turn = self.poll_open(context);
-            if turn.is_pending() && self.failure.is_none() {
+            let polled = self.poll_open(context);
+            if polled.is_pending() && self.failure.is_none() {
                 return Poll::Pending;
             }
-            if !ready!(self.begin_end(turn, context)) {
+            if !ready!(self.begin_end(polled, context)) {
                 return Poll::Ready(false);
             }
         }
@@ -296,14 +296,14 @@ where
     /// if there is more to read of one that cannot be written.
     #[cold]
     #[inline(never)]
-    fn begin_end(&mut self, turn: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
+    fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
         let order = if self.failure.is_some() {
-            Order::Now(ready!(self.poll_failed(turn)))
+            Order::Now(ready!(self.poll_failed(polled)))
         } else {
-            match ready!(turn) {
+            match ready!(polled) {
                 Ok(order) => order,
                 Err(LoopExit::Write(error)) if self.engine.core.role() == Role::Client => {
-                    self.failure = Some(Box::new(Failure { reason: error.into(), turns: LAST_TURNS_MAX }));
+                    self.failure = Some(Box::new(Failure { reason: error.into(), polls_left: LAST_POLLS_MAX }));
                     // Reading continues after the runtime has polled the socket.
                     yield_last(context);
                     return Poll::Pending;
@@ -352,7 +352,7 @@ where
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         match self.engine.take_mail(context.waker(), !yields) {
             TakeOutcome::Nothing => {}
-            TakeOutcome::Taken => {
+            TakeOutcome::Mail => {
                 // Nothing is routed after it: the runtime of handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));
@@ -373,11 +373,11 @@ where
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = Step::Done;
         let mut brought = 0;
-        for round in 0..READS_PER_TURN {
+        for round in 0..READS_PER_POLL {
             // After the first round nothing is left to be routed, so no further check is needed.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
-            if read == Step::Waiting && round > 0 {
+            if read == Step::Pending && round > 0 {
                 break; // Nothing is to be routed, and the turn for the bytes before is over.
             }
             read = self.route(read, now, brought)?;
@@ -398,8 +398,8 @@ where
         }
         self.poll_timer(context, now)?;
         // Writing may have made room for bytes that could not be read or routed before.
-        let goes_on = self.engine.can_route() || read != Step::Waiting && self.engine.wants_input();
-        self.goes_on = goes_on || self.engine.wants_turn();
+        let goes_on = self.engine.can_route() || read != Step::Pending && self.engine.wants_input();
+        self.goes_on = goes_on || self.engine.wants_batch();
         if self.busy.again(happened, now) || self.goes_on {
             yield_last(context);
         }
@@ -409,16 +409,16 @@ where
     /// Why the connection ends after a turn without a possible write; `Pending` if there is more to read: unread
     /// replies may have arrived, or an answer that identifies a server of another protocol.
     #[cold]
-    fn poll_failed(&mut self, turn: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
+    fn poll_failed(&mut self, polled: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
-        match (turn, self.failure.take()) {
-            (Poll::Pending, Some(failure)) if has_more && failure.turns > 0 => {
-                self.failure = Some(Box::new(Failure { turns: failure.turns - 1, ..*failure }));
+        match (polled, self.failure.take()) {
+            (Poll::Pending, Some(failure)) if has_more && failure.polls_left > 0 => {
+                self.failure = Some(Box::new(Failure { polls_left: failure.polls_left - 1, ..*failure }));
                 Poll::Pending
             }
             (Poll::Ready(Err(LoopExit::Close(reason @ CloseReason::Protocol(_)))), _) => Poll::Ready(reason),
             (_, Some(failure)) => Poll::Ready(failure.reason),
-            (turn, None) => turn.map(|turn| turn.err().map_or(CloseReason::Local, LoopExit::into_reason)),
+            (polled, None) => polled.map(|polled| polled.err().map_or(CloseReason::Local, LoopExit::into_reason)),
         }
     }
 
@@ -440,8 +440,8 @@ where
                 read => read?,
             };
             match read {
-                Poll::Pending => return Ok(Step::Waiting),
-                Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Held),
+                Poll::Pending => return Ok(Step::Pending),
+                Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Paused),
                 Poll::Ready(Read::Input(input)) => {
                     *brought += input.len();
                     self.engine.handle_input(input);
@@ -453,7 +453,7 @@ where
                 }
             }
         } else if !self.engine.can_route() {
-            return Ok(Step::Held);
+            return Ok(Step::Paused);
         }
         Ok(Step::Done)
     }
@@ -462,11 +462,11 @@ where
     fn route(&mut self, read: Step, now: Instant, brought: usize) -> Result<Step, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != Step::Done {
-            return self.engine.turn(now).map(|()| read);
+            return self.engine.run_batch(now).map(|()| read);
         }
         self.engine.route(now)?;
         let much = brought >= READ_MUCH && (brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
-        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Held })
+        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Paused })
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
@@ -602,7 +602,7 @@ where
     fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         self.engine.handle_timeout(now)?;
-        self.engine.turn(now)
+        self.engine.run_batch(now)
     }
 
     /// Ready when the last write takes too long, or the peer has accepted nothing for too long.
@@ -634,7 +634,7 @@ where
             let linger = if self.engine.waits_for_peer() { LINGER_FOR_PEER } else { LINGER };
             self.timer.reset(now() + linger);
         }
-        for _ in 0..DISCARDS_PER_TURN {
+        for _ in 0..DISCARDS_PER_POLL {
             match self.poll_discard(context) {
                 Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
@@ -658,10 +658,10 @@ where
 /// Reads into the thread's buffer. It is taken during the read, since a transport may drive another connection then.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
-    SCRATCH.with(|place| {
-        let mut scratch = place.take().unwrap_or_default();
+    SCRATCH.with(|scratch_slot| {
+        let mut scratch = scratch_slot.take().unwrap_or_default();
         let result = read(&mut scratch);
-        place.set(Some(scratch));
+        scratch_slot.set(Some(scratch));
         result
     })
 }

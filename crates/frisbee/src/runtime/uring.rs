@@ -50,7 +50,7 @@ impl Timer for frisbee_uring::Timer {
 #[derive(Debug, Default)]
 struct RingWatch {
     /// Counts the beginnings and ends of polls.
-    turn: AtomicU64,
+    poll: AtomicU64,
     /// The connection that is being polled.
     polled: AtomicU64,
     culprits: Mutex<HashMap<u64, BlockingTask>>,
@@ -61,12 +61,12 @@ impl RingWatch {
     /// Polls something of the connection of this number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         self.polled.store(number, Ordering::Relaxed);
-        self.turn.fetch_add(1, Ordering::SeqCst);
+        self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
             watchdog::rouse();
         }
         // A panic ends the task, and with it its counts.
-        let _polled = PollGuard(&self.turn);
+        let _polled = PollGuard(&self.poll);
         poll()
     }
 
@@ -81,21 +81,21 @@ impl RingWatch {
 }
 
 impl WatchedThread for RingWatch {
-    fn turn(&self) -> (PollId, bool) {
-        let turn = self.turn.load(Ordering::SeqCst);
-        (PollId(turn), turn % 2 == 1)
+    fn current_poll(&self) -> (PollId, bool) {
+        let poll = self.poll.load(Ordering::SeqCst);
+        (PollId(poll), poll % 2 == 1)
     }
 
-    fn culprit(&self, turn: PollId) -> Option<BlockingTask> {
+    fn culprit(&self, poll: PollId) -> Option<BlockingTask> {
         let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
-        culprit.filter(|_| self.turn() == (turn, true))
+        culprit.filter(|_| self.current_poll() == (poll, true))
     }
 
     fn waited(&self) -> Duration {
         self.clock.get().map(ThreadClock::waited).unwrap_or_default()
     }
 
-    fn hand_over(self: Arc<Self>, _turn: PollId) -> io::Result<()> {
+    fn hand_over(self: Arc<Self>, _poll: PollId) -> io::Result<()> {
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Accepting connections, and finding each its place.
+//! Accepting connections, and assigning each to a worker.
 //!
 //! A server with its own threads accepts on the first of them, which drives the accepted connections unless another has
 //! fewer connections: a connection to an idle server wakes one thread. Other servers accept where they are polled.
@@ -78,7 +78,7 @@ async fn accept<L: Listener, R: Protocol>(
     loop {
         let next = poll_fn(|context| {
             if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
-                // Connections that have ended at the same time are not counted any more when the next finds its place.
+                // Connections that have ended at the same time are not counted any more when the next is assigned.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -128,12 +128,12 @@ async fn accept<L: Listener, R: Protocol>(
 /// Has a connection driven where it belongs.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
-    place: &WorkerAssignment<'_>,
+    assignment: &WorkerAssignment<'_>,
     socket: Socket,
     ends: EndpointInfo,
     entry: Entry,
 ) {
-    let runtime = match place {
+    let runtime = match assignment {
         WorkerAssignment::Caller => None,
         WorkerAssignment::Worker(worker) => Some(*worker),
         #[cfg(all(feature = "uring", target_os = "linux"))]

@@ -23,7 +23,7 @@ pub struct StreamBatch {
     batch: MessageBatch,
     messages: usize,
     /// The credit that has been taken for messages.
-    taken: Option<i64>,
+    credit: Option<i64>,
     /// How much of it is left: below zero if a message has exceeded it, and zero without any.
     left: i64,
     /// Under which it waits for credit.
@@ -35,7 +35,7 @@ impl StreamSender {
     pub fn batch(&self) -> StreamBatch {
         let StreamShared { id, joins, .. } = *self.0.shared;
         let batch = MessageBatch::new(&self.0.connection.mailbox.lock().outbox, id, joins);
-        StreamBatch { guard: self.0.clone(), batch, messages: 0, taken: None, left: 0, number: 0 }
+        StreamBatch { guard: self.0.clone(), batch, messages: 0, credit: None, left: 0, number: 0 }
     }
 }
 
@@ -59,14 +59,14 @@ impl StreamBatch {
         if self.batch.len() >= BATCH_MAX || self.left <= 0 {
             self.flush()?;
         }
-        if self.taken.is_some() {
+        if self.credit.is_some() {
             return Poll::Ready(Ok(()));
         }
         if self.guard.connection.mailbox.poll_room(context)?.is_pending() {
             return Poll::Pending;
         }
-        let taken = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);
-        taken.map_ok(|taken| (self.taken, self.left) = (Some(taken), taken))
+        let credit = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);
+        credit.map_ok(|credit| (self.credit, self.left) = (Some(credit), credit))
     }
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
@@ -99,30 +99,30 @@ impl StreamBatch {
     pub fn flush(&mut self) -> Result<(), SendError> {
         self.messages = 0;
         let left = std::mem::take(&mut self.left);
-        let credit = self.taken.take().map(|_| left);
+        let credit = self.credit.take().map(|_| left);
         if self.batch.is_empty() {
             self.return_credit(credit);
             return Ok(());
         }
         let shared = &self.guard.shared;
         let batch = &mut self.batch;
-        let mut waiting = Vec::new();
+        let mut wakers = Vec::new();
         let sent = self.guard.connection.mailbox.write(|outbox| {
             let mut inner = shared.inner.lock();
             inner.state.send().map_err(|_| SendError::StreamClosed)?;
             inner.bytes.sent += batch.len() as u64;
             batch.move_to(outbox);
-            waiting = inner.put_credit(credit);
+            wakers = inner.put_credit(credit);
             Ok(())
         });
-        wake_all(waiting);
+        wake_all(wakers);
         sent?
     }
 
     fn return_credit(&self, credit: Option<i64>) {
         if credit.is_some() {
-            let waiting = self.guard.shared.inner.lock().put_credit(credit);
-            wake_all(waiting);
+            let wakers = self.guard.shared.inner.lock().put_credit(credit);
+            wake_all(wakers);
         }
     }
 }
@@ -130,7 +130,7 @@ impl StreamBatch {
 impl Drop for StreamBatch {
     /// Messages that were not flushed are not sent, and cost nothing.
     fn drop(&mut self) {
-        self.return_credit(self.taken);
+        self.return_credit(self.credit);
         self.guard.shared.leave(|inner| &mut inner.senders, self.number);
     }
 }

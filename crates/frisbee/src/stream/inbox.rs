@@ -22,7 +22,7 @@ pub(super) struct Inbox {
     read: usize,
     /// `copied[read..stop]` may be read with no look at anything else.
     stop: usize,
-    /// Long messages, each with its place: that of the short one which follows it.
+    /// Long messages, each with the index of the short one that follows it.
     shared: VecDeque<(usize, Bytes)>,
 }
 
@@ -143,13 +143,13 @@ mod tests {
     fn messages_come_out_as_they_went_in_long_and_short_ones_mixed() {
         let message = |length: usize| Bytes::from(vec![length as u8; length]);
         let sent: Vec<_> = [3, 0, COPY_BELOW, COPY_BELOW - 1, COPY_BELOW + 1, 1].map(message).into();
-        let (mut arrived, mut taken) = (Inbox::default(), Inbox::default());
+        let (mut arrived, mut drained) = (Inbox::default(), Inbox::default());
         for round in 0..3 {
             sent.iter().for_each(|message| arrived.push(message.clone()));
-            taken.take_over(&mut arrived);
+            drained.take_over(&mut arrived);
             assert!(arrived.is_empty());
             let mut read = Vec::new();
-            while let Some(message) = taken.pop() {
+            while let Some(message) = drained.pop() {
                 read.push(message.into_bytes());
             }
             assert_eq!(read, sent, "round {round}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_are_read_in_place_until_long_one_or_pause() {
+    fn short_messages_share_a_buffer_until_long_one_or_pause() {
         let mut inbox = Inbox::default();
         let lengths = [3, 127, 128, 5, COPY_BELOW, 0];
         lengths.iter().for_each(|length| inbox.push(Bytes::from(vec![7; *length])));

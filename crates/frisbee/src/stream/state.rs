@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 /// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its place in
+/// The budget charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its entry in
 /// the table, and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
@@ -188,8 +188,8 @@ impl EventWaiters {
     /// Removes a task that no longer waits; its waker is to be dropped without the lock.
     #[must_use]
     pub(super) fn leave(&mut self, number: u64) -> Option<Waker> {
-        let place = self.wakers.iter().position(|(entered, _)| *entered == number)?;
-        Some(self.wakers.swap_remove(place).1)
+        let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
+        Some(self.wakers.swap_remove(index).1)
     }
 
     /// Takes out all, to be woken.
@@ -227,8 +227,8 @@ impl Messages {
 
     /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
     /// to the peer.
-    fn account(&mut self, taken: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
-        let (cost, surplus) = taken.take(window);
+    fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
+        let (cost, surplus) = batch.take(window);
         if cost == 0 {
             return (0, None);
         }
@@ -254,11 +254,11 @@ impl Messages {
     }
 
     fn charge(&mut self, charged: usize, account: &Account) -> bool {
-        let taken = account.take(charged - self.charged);
-        if taken {
+        let is_charged = account.take(charged - self.charged);
+        if is_charged {
             self.charged = charged;
         }
-        taken
+        is_charged
     }
 
     /// Takes back the credit that a batch has not used. Returns the tasks to wake, since they may send now.
@@ -269,11 +269,11 @@ impl Messages {
     }
 
     /// Removes the tasks to wake when the stream has ended.
-    pub(super) fn take_waiting(&mut self) -> Vec<Waker> {
-        let mut waiting = self.senders.take();
-        waiting.extend(self.reader.take());
-        waiting.append(&mut self.watchers.take());
-        waiting
+    pub(super) fn take_wakers(&mut self) -> Vec<Waker> {
+        let mut wakers = self.senders.take();
+        wakers.extend(self.reader.take());
+        wakers.append(&mut self.watchers.take());
+        wakers
     }
 }
 
@@ -373,9 +373,9 @@ impl StreamShared {
     }
 
     /// Removes a task that no longer waits, if it has a number.
-    pub(super) fn leave(&self, waiting: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
+    pub(super) fn leave(&self, wakers: fn(&mut Messages) -> &mut EventWaiters, number: u64) {
         if number != 0 {
-            let waker = waiting(&mut self.inner.lock()).leave(number);
+            let waker = wakers(&mut self.inner.lock()).leave(number);
             drop(waker);
         }
     }
@@ -441,18 +441,18 @@ impl StreamShared {
     }
 
     /// A message was discarded for lack of memory: the stream is over, and the signal informs the peer.
-    pub(crate) fn handle_shed(&self) -> StreamSignal {
+    pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
     }
 
     pub(super) fn overflow(mut inner: MutexGuard<'_, Messages>) -> StreamSignal {
         inner.overflowed = true;
-        let tell = inner.state.close();
-        let waiting = inner.take_waiting();
+        let signal = inner.state.close();
+        let wakers = inner.take_wakers();
         drop(inner);
-        wake_all(waiting);
-        tell
+        wake_all(wakers);
+        signal
     }
 
     /// Accepts credit; `false` if the body is malformed.
@@ -486,9 +486,9 @@ impl StreamShared {
             Some(_) => {}
             None => inner.state.handle_end(),
         }
-        let waiting = inner.take_waiting();
+        let wakers = inner.take_wakers();
         drop(inner);
-        wake_all(waiting);
+        wake_all(wakers);
         true
     }
 
@@ -496,9 +496,9 @@ impl StreamShared {
     pub(crate) fn handle_close(&self) {
         let mut inner = self.inner.lock();
         inner.state.handle_close();
-        let waiting = inner.take_waiting();
+        let wakers = inner.take_wakers();
         drop(inner);
-        wake_all(waiting);
+        wake_all(wakers);
     }
 
     /// Records that the peer will send nothing more on the connection.
@@ -526,12 +526,12 @@ impl StreamShared {
 
     /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
     /// give for those. Ready without a message when no more will come.
-    pub(super) fn poll_refill(&self, taken: &mut ReadBatch, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
+    pub(super) fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
-        let (freed, credit) = inner.account(taken, self.window);
-        taken.inbox.take_over(&mut inner.inbox);
+        let (freed, credit) = inner.account(batch, self.window);
+        batch.inbox.take_over(&mut inner.inbox);
         let mut earlier = None;
-        let refilled = if !taken.inbox.is_empty() || !inner.state.receives() || inner.eof {
+        let refilled = if !batch.inbox.is_empty() || !inner.state.receives() || inner.eof {
             Poll::Ready(())
         } else {
             if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
@@ -539,7 +539,7 @@ impl StreamShared {
             }
             inner.window.wait();
             inner.inbox.shrink();
-            taken.inbox.shrink();
+            batch.inbox.shrink();
             Poll::Pending
         };
         drop(inner);
@@ -549,8 +549,8 @@ impl StreamShared {
     }
 
     /// Accounts for the messages that have been read; returns the credit to give for them.
-    pub(super) fn account(&self, taken: &mut ReadBatch) -> Option<u64> {
-        let (freed, credit) = self.inner.lock().account(taken, self.window);
+    pub(super) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
+        let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);
         credit
     }

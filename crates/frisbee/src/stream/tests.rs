@@ -181,11 +181,11 @@ async fn unread_messages_are_charged_to_connection_until_read() {
     assert_eq!(stream.sender().bytes().received, 120_896);
 
     let _ = end.comes(5_000);
-    let kept = end.shared.clone();
+    let pinned = end.shared.clone();
     drop(stream);
     assert_eq!(end.held(), idle, "the message has no reader");
     let End { connection, shared, .. } = end;
-    drop((shared, kept));
+    drop((shared, pinned));
     assert_eq!(connection.0.mailbox.account.charged(), 0);
 }
 
@@ -229,10 +229,10 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
         let message = Bytes::from_static(b"x");
         assert_eq!(end.shared.handle_packet(message.clone()), Err(message));
         assert!(end.shared.is_over() && stream.sender().is_closed());
-        assert_eq!(end.shared.handle_shed(), StreamSignal::Nothing);
+        assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Nothing);
     }
     let (end, stream) = End::new(&native(0));
-    assert_eq!(end.shared.handle_shed(), StreamSignal::Reset);
+    assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Reset);
     assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
 }
 
@@ -364,11 +364,11 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         (|stream| drop(stream.split().0), dropped),
         (|stream| drop(stream.into_io()), dropped),
     ];
-    for (leave, told) in ways {
+    for (leave, expected) in ways {
         let (end, stream) = End::new(&native(0));
         assert_eq!(end.connection.0.guests.load(Ordering::Relaxed), 1);
         leave(stream);
-        assert_eq!(end.sent(), packet(Operation::END, told), "and nothing twice");
+        assert_eq!(end.sent(), packet(Operation::END, expected), "and nothing twice");
         assert_eq!((end.is_open(), end.connection.0.guests.load(Ordering::Relaxed)), (false, 0));
         let (end, stream) = End::new(&PeerKind::Compat);
         leave(stream);
@@ -543,7 +543,7 @@ async fn byte_stream_end_is_an_error_unless_finished() {
         (&rich, &|end| end.shared.handle_close(), Some(ConnectionAborted)),
         (&plain, &|end| end.shared.handle_close(), None),
         (&rich, &|end| assert!(end.shared.handle_end(b"\x05why")), Some(ConnectionReset)),
-        (&rich, &|end| assert_eq!(end.shared.handle_shed(), StreamSignal::Reset), Some(OutOfMemory)),
+        (&rich, &|end| assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Reset), Some(OutOfMemory)),
         (&rich, &|end| assert!(end.shared.handle_end(b"")), None),
     ];
     for (peer, end_it, expected) in ends {
@@ -559,19 +559,19 @@ async fn byte_stream_end_is_an_error_unless_finished() {
 #[test]
 fn a_task_is_entered_once_and_one_with_a_number_can_leave() {
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
-    let mut waiting = EventWaiters::default();
+    let mut waiters = EventWaiters::default();
     for _ in 0..2 {
-        assert!(waiting.enter(&Context::from_waker(&one), None).is_none());
-        assert!(waiting.enter(&Context::from_waker(&two), None).is_none());
+        assert!(waiters.enter(&Context::from_waker(&one), None).is_none());
+        assert!(waiters.enter(&Context::from_waker(&two), None).is_none());
     }
     let mut numbers = [0, 0];
-    assert!(waiting.enter(&Context::from_waker(&one), Some(&mut numbers[0])).is_none());
-    assert!(waiting.enter(&Context::from_waker(&one), Some(&mut numbers[1])).is_none());
-    assert!(waiting.enter(&Context::from_waker(&two), Some(&mut numbers[1])).is_some(), "in place of the other");
+    assert!(waiters.enter(&Context::from_waker(&one), Some(&mut numbers[0])).is_none());
+    assert!(waiters.enter(&Context::from_waker(&one), Some(&mut numbers[1])).is_none());
+    assert!(waiters.enter(&Context::from_waker(&two), Some(&mut numbers[1])).is_some(), "in place of the other");
     assert_eq!(numbers, [1, 2]);
-    assert!(waiting.leave(3).is_none());
-    assert!(waiting.leave(numbers[0]).is_some() && waiting.leave(numbers[0]).is_none());
-    waiting.take().into_iter().for_each(Waker::wake);
+    assert!(waiters.leave(3).is_none());
+    assert!(waiters.leave(numbers[0]).is_some() && waiters.leave(numbers[0]).is_none());
+    waiters.take().into_iter().for_each(Waker::wake);
     assert_eq!([first.count(), second.count()], [1, 2]);
-    assert!(waiting.take().is_empty());
+    assert!(waiters.take().is_empty());
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 thread_local! {
     /// A server has requested one in the current handshake of this thread.
-    static IS_ASKED: Cell<bool> = const { Cell::new(false) };
+    static IS_REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The same settings, which [`with_use_recorded`] understands.
@@ -24,16 +24,16 @@ pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
 /// Makes a handshake; returns also whether the server has requested a certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
-    let mut is_asked = false;
+    let mut is_requested = false;
     let done = poll_fn(|context| {
         // The transport may be TLS, with a handshake of its own.
-        let of_others = IS_ASKED.replace(false);
+        let of_others = IS_REQUESTED.replace(false);
         let polled = handshake.as_mut().poll(context);
-        is_asked |= IS_ASKED.replace(of_others);
+        is_requested |= IS_REQUESTED.replace(of_others);
         polled
     });
     let done = done.await;
-    (done, is_asked)
+    (done, is_requested)
 }
 
 /// Notes that it is used.
@@ -42,7 +42,7 @@ struct UseRecorder(Arc<dyn ResolvesClientCert>);
 
 impl ResolvesClientCert for UseRecorder {
     fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        IS_ASKED.set(true);
+        IS_REQUESTED.set(true);
         self.0.resolve(issuers, schemes)
     }
 

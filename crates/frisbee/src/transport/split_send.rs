@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_leaves_apart_where_the_body_lies_near_to_its_place() {
+    fn head_is_split_off_when_body_is_nearly_aligned() {
         let (here, mut there) = connected();
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
@@ -139,15 +139,15 @@ mod tests {
         let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("there is a port");
         let address = server.local_addr();
         tokio::spawn(server.serve());
-        let (told, mut came) = mpsc::unbounded_channel();
-        let tells = Handlers::new().on(ECHO, move |_, packet| {
-            let _ = told.send(packet);
+        let (packets, mut received) = mpsc::unbounded_channel();
+        let handlers = Handlers::new().on(ECHO, move |_, packet| {
+            let _ = packets.send(packet);
             async { None }
         });
-        let client = Client::builder().connect(address, tells).await.expect("it listens");
+        let client = Client::builder().connect(address, handlers).await.expect("it listens");
         let mut echo = async |body: Bytes| {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("it is open");
-            came.recv().await.expect("it is open").body
+            received.recv().await.expect("it is open").body
         };
         // So that nothing precedes the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_connection_leaves_no_signal_and_no_bytes_behind() {
+    fn lost_connection_leaves_no_signal_or_bytes() {
         let (here, _there) = connected();
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn of_calls_with_one_id_the_latest_is_found_also_behind_growth() {
+    fn latest_call_of_an_id_is_found_after_growth() {
         let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for _ in 0..100 {
             let latest = enter(&mut calls, &mut slots, 7);

@@ -5,7 +5,7 @@
 //! whose handler waits. So a task that has finished one job waits for the next one.
 
 use super::home_worker::WorkerTaskShared;
-use super::{Executor, TakenSlot};
+use super::{Executor, JobSlotId};
 use crate::Connection;
 use crate::router::inline_policy::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
@@ -22,7 +22,7 @@ pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A job in its slot.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
-    pub(super) taken: TakenSlot,
+    pub(super) slot: JobSlotId,
     /// The operation whose handler it is, or 0.
     pub(super) operation: u16,
     /// It leaves the worker when this is lost.
@@ -30,12 +30,12 @@ pub(crate) struct AssignedJob {
 }
 
 impl AssignedJob {
-    pub(crate) fn new(job: Job, taken: TakenSlot, site: Executor) -> Self {
+    pub(crate) fn new(job: Job, slot: JobSlotId, site: Executor) -> Self {
         let (operation, trust) = match site {
             Executor::Worker(operation, trust) => (operation.number(), Some(trust)),
             Executor::Runtime => (0, None),
         };
-        Self { job, taken, operation, trust }
+        Self { job, slot, operation, trust }
     }
 }
 
@@ -74,13 +74,13 @@ impl CarrierHandle {
     }
 
     /// The task, which has a first job. To be spawned in a runtime, so that its waker stays the same.
-    pub(crate) fn carry(self: Arc<Self>, given: AssignedJob) -> CarrierFuture {
-        CarrierFuture { carrier: self, current: Some(given), resident: None }
+    pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
+        CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
     /// As [`carry`](Self::carry), to be spawned on the worker of a connection.
-    pub(crate) fn carry_on_worker(self: Arc<Self>, given: AssignedJob, connection: &Connection) -> CarrierFuture {
-        CarrierFuture { carrier: self, current: Some(given), resident: Some(WorkerTaskShared::new(connection)) }
+    pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, connection: &Connection) -> CarrierFuture {
+        CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(connection)) }
     }
 
     /// Gives the task its next job, once it is done with the last one.
@@ -88,13 +88,13 @@ impl CarrierHandle {
     /// # Errors
     /// The job, if the task has ended.
     #[allow(clippy::result_large_err)] // It goes to another task at once.
-    pub(crate) fn give(&self, given: AssignedJob) -> Result<(), AssignedJob> {
+    pub(crate) fn give(&self, assigned: AssignedJob) -> Result<(), AssignedJob> {
         let mut next = self.next.lock();
         if next.is_dead {
-            return Err(given);
+            return Err(assigned);
         }
         debug_assert!(next.job.is_none(), "the slot was free");
-        next.job = Some(given);
+        next.job = Some(assigned);
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
@@ -153,15 +153,15 @@ impl Future for CarrierFuture {
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
         }
-        let Some(given) = current else { return Poll::Pending };
+        let Some(assigned) = current else { return Poll::Pending };
         // A panic is the job's own affair: the next one may have been given already. The hook has reported it.
         let is_pending = match resident {
-            None => matches!(catch_unwind(AssertUnwindSafe(|| given.job.as_mut().poll(context))), Ok(Poll::Pending)),
+            None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {
-                if resident.is_to_leave(given) && resident.leave(current) {
+                if resident.is_to_leave(assigned) && resident.leave(current) {
                     return Poll::Ready(());
                 }
-                current.as_mut().is_some_and(|given| resident.poll(given, context))
+                current.as_mut().is_some_and(|assigned| resident.poll(assigned, context))
             }
         };
         if !is_pending {
@@ -211,12 +211,12 @@ mod models {
     fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
         let slot = JobSlot(left.clone());
         let job = Box::pin(async move {
-            let _place = slot;
+            let _slot = slot;
             if !ends {
                 pending::<()>().await;
             }
         });
-        AssignedJob::new(job, TakenSlot { slot: 0, job: 1 }, Executor::Runtime)
+        AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Executor::Runtime)
     }
 
     /// A slot that its job has left, and the task with its first job.
@@ -229,7 +229,7 @@ mod models {
     }
 
     #[test]
-    fn a_job_given_as_soon_as_its_place_is_free_runs() {
+    fn job_assigned_to_a_freed_slot_runs() {
         loom::model(|| {
             let (carrier, left, task) = begin(true);
             left.wait();

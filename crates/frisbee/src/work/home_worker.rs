@@ -70,14 +70,14 @@ impl WorkerTaskShared {
 
     /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
     /// Returns whether the job continues.
-    pub(super) fn poll(&mut self, given: &mut AssignedJob, context: &mut Context<'_>) -> bool {
-        self.connection.set_routed(given.operation);
+    pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
+        self.connection.set_routed(assigned.operation);
         let began = Instant::now();
         // Ready at once, so that nothing blocks. `Handle::enter` would set the context alone: a job that always has
         // something to do would never return.
         let polled =
             self.connection.0.runtime.block_on(poll_fn(|_| {
-                Poll::Ready(catch_unwind(AssertUnwindSafe(|| given.job.as_mut().poll(context))))
+                Poll::Ready(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))))
             }));
         self.record(began);
         matches!(polled, Ok(Poll::Pending))
@@ -99,21 +99,21 @@ impl WorkerTaskShared {
     }
 
     /// Whether a job has to leave the worker before it is polled again.
-    pub(super) fn is_to_leave(&self, given: &AssignedJob) -> bool {
-        self.is_slow || given.trust.as_ref().is_some_and(|trust| !trust.is_kept())
+    pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
+        self.is_slow || assigned.trust.as_ref().is_some_and(|trust| !trust.is_kept())
     }
 
     /// Has a task of the caller's runtime continue the job; `false` if the job has left its slot, so that it is over
     /// soon.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
-        let Some(taken) = current.as_ref().map(|given| given.taken) else { return false };
+        let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
         let carrier = CarrierHandle::new(false);
-        if !self.connection.0.work.hand_on(taken, &carrier) {
+        if !self.connection.0.work.hand_on(slot, &carrier) {
             return false;
         }
-        if let Some(given) = current.take() {
-            self.connection.0.runtime.spawn(carrier.carry(given));
+        if let Some(assigned) = current.take() {
+            self.connection.0.runtime.spawn(carrier.carry(assigned));
         }
         true
     }

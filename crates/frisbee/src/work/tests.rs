@@ -41,14 +41,14 @@ fn calls(connection: &Connection) -> usize {
 }
 
 /// Spawns work on a call that waits for a permit and says then whether it is to answer.
-fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, said: &mpsc::UnboundedSender<bool>) {
-    let (permits, said) = (permits.clone(), said.clone());
+fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
+    let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task: Task| {
         Box::pin(async move {
             permits.acquire().await.expect("it is open").forget();
             let mut answered = false;
             task.answer(|_| answered = true).expect("it is open");
-            said.send(answered).expect("it is heard");
+            sender.send(answered).expect("it is heard");
         })
     });
     assert!(spawned);
@@ -57,20 +57,20 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, said
 #[tokio::test]
 async fn a_task_that_is_done_does_the_next_job() {
     let connection = connection();
-    let (said, mut heard) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     for _ in 0..3 {
-        let said = said.clone();
+        let sender = sender.clone();
         connection.spawn(async move {
             tokio::task::yield_now().await;
-            said.send(tokio::task::id()).expect("it is heard");
+            sender.send(tokio::task::id()).expect("it is heard");
         });
         settle().await;
         assert_eq!(connection.running(), 0);
     }
-    let first = heard.recv().await;
+    let first = receiver.recv().await;
     assert!(first.is_some());
-    assert_eq!(heard.recv().await, first);
-    assert_eq!(heard.recv().await, first);
+    assert_eq!(receiver.recv().await, first);
+    assert_eq!(receiver.recv().await, first);
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
 }
 
 #[tokio::test]
-async fn a_job_that_panics_leaves_its_place_to_others() {
+async fn panicked_job_frees_its_slot() {
     let connection = connection();
     let done = Arc::new(AtomicUsize::new(0));
     for round in 1..=3 {
@@ -120,10 +120,10 @@ async fn a_job_that_panics_leaves_its_place_to_others() {
 async fn aborted_task_is_dropped_and_others_go_on() {
     let connection = connection();
     let (first, second) = (Arc::new(()), Arc::new(()));
-    let spawn = |held: &Arc<()>| {
-        let held = held.clone();
+    let spawn = |canary: &Arc<()>| {
+        let canary = canary.clone();
         connection.spawn(async move {
-            let _held = held;
+            let _canary = canary;
             pending::<()>().await;
         })
     };
@@ -146,48 +146,48 @@ async fn aborted_task_is_dropped_and_others_go_on() {
 #[tokio::test]
 async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
     let connection = connection();
-    let held = Arc::new(());
+    let canary = Arc::new(());
     connection.spawn(async {});
     settle().await;
     for _ in 0..3 {
-        let held = held.clone();
+        let canary = canary.clone();
         connection.spawn(async move {
-            let _held = held;
+            let _canary = canary;
             pending::<()>().await;
         });
     }
     // One of them has not been polled when it ends.
-    assert_eq!((connection.running(), Arc::strong_count(&held)), (3, 4));
+    assert_eq!((connection.running(), Arc::strong_count(&canary)), (3, 4));
     connection.0.work.abort();
     settle().await;
-    assert_eq!((Arc::strong_count(&held), tasks()), (1, 0));
-    let late = held.clone();
+    assert_eq!((Arc::strong_count(&canary), tasks()), (1, 0));
+    let late = canary.clone();
     connection.spawn(async move { drop(late) });
     settle().await;
-    assert_eq!((Arc::strong_count(&held), tasks()), (1, 0), "nothing begins any more");
+    assert_eq!((Arc::strong_count(&canary), tasks()), (1, 0), "nothing begins any more");
 }
 
 #[tokio::test]
 async fn a_call_is_either_answered_or_cancelled() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
-    let (said, mut heard) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     for _ in 0..3 {
-        answer_when_permitted(&connection, &permits, &said);
+        answer_when_permitted(&connection, &permits, &sender);
         settle().await;
         assert!(connection.cancel_call(CALL.0, CALL.1));
         assert!(!connection.cancel_call(CALL.0, CALL.1), "once");
         assert_eq!(connection.running(), 0, "the peer may make its next call at once");
         settle().await;
 
-        answer_when_permitted(&connection, &permits, &said);
+        answer_when_permitted(&connection, &permits, &sender);
         permits.add_permits(1);
-        assert_eq!(heard.recv().await, Some(true));
+        assert_eq!(receiver.recv().await, Some(true));
         assert!(!connection.cancel_call(CALL.0, CALL.1), "it has been answered");
         settle().await;
         assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
     }
-    assert!(heard.try_recv().is_err(), "the others were dropped");
+    assert!(receiver.try_recv().is_err(), "the others were dropped");
     assert!(connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| Box::pin(async move { drop(task) })));
     assert_eq!(calls(&connection), 1);
     settle().await;
@@ -197,14 +197,14 @@ async fn a_call_is_either_answered_or_cancelled() {
 #[tokio::test]
 async fn job_frees_its_slot_with_its_answer() {
     let connection = connection();
-    let (said, mut heard) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     let running = connection.clone();
     assert!(connection.spawn_call(None, 0, Executor::Runtime, |task| Box::pin(async move {
-        task.answer(|_| said.send(running.running()).expect("it is heard")).expect("it is open");
+        task.answer(|_| sender.send(running.running()).expect("it is heard")).expect("it is open");
         pending::<()>().await;
     })));
     assert_eq!(connection.running(), 1);
-    assert_eq!(heard.recv().await, Some(0));
+    assert_eq!(receiver.recv().await, Some(0));
 }
 
 /// The connection is silent while a job that was cancelled is still in the middle of a poll, and the next call comes.
@@ -212,8 +212,8 @@ async fn job_frees_its_slot_with_its_answer() {
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
-    let (said, mut heard) = mpsc::unbounded_channel();
-    let (second, went_on) = (said.clone(), permits.clone());
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (second, went_on) = (sender.clone(), permits.clone());
     let peer = connection.clone();
     let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| {
         Box::pin(async move {
@@ -226,10 +226,10 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
         })
     });
     assert!(spawned);
-    assert_eq!(heard.recv().await, Some(false), "its caller knows that it was cancelled");
+    assert_eq!(receiver.recv().await, Some(false), "its caller knows that it was cancelled");
     assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one continues");
     permits.add_permits(1);
-    assert_eq!(heard.recv().await, Some(true));
+    assert_eq!(receiver.recv().await, Some(true));
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0));
 }
@@ -238,11 +238,11 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
 async fn call_cancelled_before_task_start_never_begins() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(1));
-    let (said, mut heard) = mpsc::unbounded_channel();
-    answer_when_permitted(&connection, &permits, &said);
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    answer_when_permitted(&connection, &permits, &sender);
     assert!(connection.cancel_call(CALL.0, CALL.1));
     settle().await;
-    assert!(heard.try_recv().is_err());
+    assert!(receiver.try_recv().is_err());
     assert_eq!((connection.running(), permits.available_permits()), (0, 1));
 }
 
@@ -250,17 +250,17 @@ async fn call_cancelled_before_task_start_never_begins() {
 async fn calls_with_same_id_are_answered_and_later_cancellable() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
-    let (said, mut heard) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     for _ in 0..2 {
-        answer_when_permitted(&connection, &permits, &said);
-        answer_when_permitted(&connection, &permits, &said);
+        answer_when_permitted(&connection, &permits, &sender);
+        answer_when_permitted(&connection, &permits, &sender);
         permits.add_permits(2);
-        assert_eq!((heard.recv().await, heard.recv().await), (Some(true), Some(true)));
+        assert_eq!((receiver.recv().await, receiver.recv().await), (Some(true), Some(true)));
     }
-    answer_when_permitted(&connection, &permits, &said);
-    answer_when_permitted(&connection, &permits, &said);
+    answer_when_permitted(&connection, &permits, &sender);
+    answer_when_permitted(&connection, &permits, &sender);
     permits.add_permits(1);
-    assert_eq!(heard.recv().await, Some(true));
+    assert_eq!(receiver.recv().await, Some(true));
     assert!(connection.cancel_call(CALL.0, CALL.1), "the later one");
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0));
@@ -270,14 +270,14 @@ async fn calls_with_same_id_are_answered_and_later_cancellable() {
 async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
-    let (said, mut heard) = mpsc::unbounded_channel();
-    let (first, second) = (permits.clone(), said.clone());
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (first, second) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
             first.acquire().await.expect("it is open").forget();
-            said.send(1).expect("it is heard");
+            sender.send(1).expect("it is heard");
         })
     });
     assert!(spawned);
@@ -285,14 +285,14 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
     connection.spawn(async move { second.send(2).expect("it is heard") });
     settle().await;
     permits.add_permits(1);
-    assert_eq!((heard.recv().await, heard.recv().await), (Some(1), Some(2)));
+    assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
 }
 
 #[tokio::test]
 async fn job_panicking_after_answer_does_not_fail_next() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
-    let (said, mut heard) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     let permit = permits.clone();
     let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
         Box::pin(async move {
@@ -304,51 +304,51 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { said.send(()).expect("it is heard") });
+    connection.spawn(async move { sender.send(()).expect("it is heard") });
     permits.add_permits(1);
-    assert_eq!(heard.recv().await, Some(()));
+    assert_eq!(receiver.recv().await, Some(()));
 }
 
 /// Takes a slot; the task that waits there.
-fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::TakenSlot, Option<Arc<CarrierHandle>>) {
+fn begin(work: &ConnectionTasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<CarrierHandle>>) {
     match work.begin(usize::MAX, None, on_worker) {
-        JobStart::Yes { taken, spare, on_worker: is_there } => {
+        JobStart::Yes { id: slot, spare, on_worker: is_there } => {
             assert_eq!(is_there, on_worker);
-            (taken, spare)
+            (slot, spare)
         }
         JobStart::Full | JobStart::Ended => panic!("there is no limit"),
     }
 }
 
 #[test]
-fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
+fn job_reuses_only_tasks_of_its_executor() {
     let work = ConnectionTasks::default();
     let carriers = [false, true].map(CarrierHandle::new);
     for carrier in &carriers {
-        let (taken, spare) = begin(&work, carrier.is_on_worker());
+        let (slot, spare) = begin(&work, carrier.is_on_worker());
         assert!(spare.is_none());
-        work.start(taken, carrier);
-        work.end(taken);
+        work.start(slot, carrier);
+        work.end(slot);
     }
     for carrier in carriers.iter().chain(&carriers) {
-        let (taken, spare) = begin(&work, carrier.is_on_worker());
+        let (slot, spare) = begin(&work, carrier.is_on_worker());
         assert!(spare.is_some_and(|spare| Arc::ptr_eq(&spare, carrier)));
-        work.end(taken);
+        work.end(slot);
     }
 }
 
 #[test]
 fn jobs_leave_worker_for_a_while_after_long_job() {
     let work = ConnectionTasks::default();
-    let (taken, _) = begin(&work, true);
+    let (slot, _) = begin(&work, true);
     let now = Instant::now();
     work.detach(now);
-    work.end(taken);
+    work.end(slot);
     assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
     let work = ConnectionTasks::default();
-    let (taken, _) = begin(&work, true);
+    let (slot, _) = begin(&work, true);
     work.detach(long_ago);
-    work.end(taken);
+    work.end(slot);
     assert!(matches!(work.begin(usize::MAX, None, true), JobStart::Yes { on_worker: true, .. }));
 }

@@ -58,7 +58,7 @@ pub(super) struct ExecutorShared {
     runtime: Handle,
     state: Mutex<State>,
     /// Ends the wait for sockets and timers.
-    waiting: OnceLock<Waker>,
+    waker: OnceLock<Waker>,
     /// The connections of a server that it drives.
     driven: AtomicUsize,
 }
@@ -86,7 +86,7 @@ struct State {
     /// The number of the thread whose turn it is. All others are held up, and end.
     thread: usize,
     /// The last poll.
-    turn: PollId,
+    poll: PollId,
     /// The task that is being polled, by the thread whose turn it is.
     polled: Option<u64>,
 }
@@ -151,7 +151,7 @@ impl Worker {
         let shared = Arc::new(ExecutorShared {
             runtime: runtime.handle().clone(),
             state: Mutex::default(),
-            waiting: OnceLock::new(),
+            waker: OnceLock::new(),
             driven: AtomicUsize::new(0),
         });
         let core = Arc::new(Core {
@@ -255,7 +255,7 @@ impl ExecutorShared {
         WorkerView {
             tasks: state.tasks.len(),
             ready: state.ready.len() + state.last.len(),
-            polls: state.turn.0,
+            polls: state.poll.0,
             threads_given_up: state.thread,
         }
     }
@@ -308,8 +308,8 @@ impl ExecutorShared {
     fn rouse(&self, mut state: MutexGuard<'_, State>) {
         let was_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);
-        if was_asleep && let Some(waiting) = self.waiting.get() {
-            waiting.wake_by_ref();
+        if was_asleep && let Some(waker) = self.waker.get() {
+            waker.wake_by_ref();
         }
     }
 
@@ -325,7 +325,7 @@ impl ExecutorShared {
             state.polled = None;
             return NextAction::Look;
         };
-        state.turn.0 += 1;
+        state.poll.0 += 1;
         state.polled = Some(task.number());
         let is_watched = !watchdog::is_asleep();
         drop(state);
@@ -341,7 +341,7 @@ impl ExecutorShared {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
-            self.waiting.get_or_init(|| context.waker().clone());
+            self.waker.get_or_init(|| context.waker().clone());
         } else if *has_looked {
             let count = state.last.len().min(LAST_AT_ONCE);
             last.extend(state.last.drain(..count));
@@ -355,9 +355,9 @@ impl ExecutorShared {
     }
 
     /// Lets another thread have its turn, if the task is still being polled; the number of that thread.
-    fn take_over(&self, turn: PollId) -> Option<usize> {
+    fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
-        if state.turn != turn || state.polled.take().is_none() {
+        if state.poll != poll || state.polled.take().is_none() {
             return None;
         }
         state.thread += 1;
@@ -376,14 +376,14 @@ impl ExecutorShared {
 }
 
 impl WatchedThread for Core {
-    fn turn(&self) -> (PollId, bool) {
+    fn current_poll(&self) -> (PollId, bool) {
         let state = self.shared.state.lock();
-        (state.turn, state.polled.is_some())
+        (state.poll, state.polled.is_some())
     }
 
-    fn culprit(&self, turn: PollId) -> Option<BlockingTask> {
+    fn culprit(&self, poll: PollId) -> Option<BlockingTask> {
         let state = self.shared.state.lock();
-        let polled = state.polled.filter(|_| state.turn == turn)?;
+        let polled = state.polled.filter(|_| state.poll == poll)?;
         state.tasks.get(&polled)?.culprit.clone()
     }
 
@@ -391,11 +391,11 @@ impl WatchedThread for Core {
         self.clock.lock().waited()
     }
 
-    fn hand_over(self: Arc<Self>, turn: PollId) -> io::Result<()> {
+    fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()> {
         if self.blocked.load(Ordering::Relaxed) >= BLOCKED_MAX {
             return Err(io::Error::other(format!("{BLOCKED_MAX} threads of its worker are held up")));
         }
-        self.start_thread(Some(turn))
+        self.start_thread(Some(poll))
     }
 }
 
@@ -406,7 +406,7 @@ impl Core {
         let run = move || {
             let number = match instead {
                 None => 0,
-                Some(turn) => match core.shared.take_over(turn) {
+                Some(poll) => match core.shared.take_over(poll) {
                     Some(number) => number,
                     None => return,
                 },
@@ -416,7 +416,7 @@ impl Core {
             }
             *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
             CURRENT.set(Some(core.shared.clone()));
-            if !core.turns(number) {
+            if !core.run_polls(number) {
                 // Its task has returned at last.
                 core.blocked.fetch_sub(1, Ordering::Relaxed);
             }
@@ -426,7 +426,7 @@ impl Core {
     }
 
     /// Turns the worker until it is stopped, or another thread has taken over: `false`.
-    fn turns(&self, thread: usize) -> bool {
+    fn run_polls(&self, thread: usize) -> bool {
         let _entered = self.runtime.enter();
         let mut last = Vec::new();
         loop {

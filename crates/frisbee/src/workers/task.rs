@@ -183,8 +183,8 @@ mod models {
     /// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
     fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
         phase.begin();
-        let seen = done.load(Ordering::Relaxed);
-        (seen, phase.end())
+        let is_done = done.load(Ordering::Relaxed);
+        (is_done, phase.end())
     }
 
     #[test]
@@ -199,17 +199,17 @@ mod models {
                     phase.wake()
                 }
             });
-            let (mut seen, mut after) = poll(&phase, &done);
+            let (mut is_done, mut after) = poll(&phase, &done);
             let is_queued = after == AfterPoll::Woken;
             if is_queued {
-                (seen, after) = poll(&phase, &done);
+                (is_done, after) = poll(&phase, &done);
             }
             let queued_by_other = other.join().expect("it does not panic");
             assert!(!(is_queued && queued_by_other), "it is queued twice");
             if queued_by_other {
-                (seen, after) = poll(&phase, &done);
+                (is_done, after) = poll(&phase, &done);
             }
-            assert!(seen && after == AfterPoll::Idle, "the last poll has seen all");
+            assert!(is_done && after == AfterPoll::Idle, "the last poll has seen all");
         });
     }
 

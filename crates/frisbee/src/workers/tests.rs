@@ -18,9 +18,9 @@ fn worker() -> Worker {
 
 /// Waits for something that is bound to come.
 fn until(is: impl Fn() -> bool) {
-    let begun = Instant::now();
+    let since = Instant::now();
     while !is() {
-        assert!(begun.elapsed() < PATIENCE, "it never comes");
+        assert!(since.elapsed() < PATIENCE, "it never comes");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -28,19 +28,19 @@ fn until(is: impl Fn() -> bool) {
 /// Has a worker run a task that blocks its thread until the result is dropped.
 fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
-    let (begun, has_begun) = mpsc::channel();
+    let (starts, started) = mpsc::channel();
     worker.spawn(async move {
-        begun.send(()).expect("the test waits");
+        starts.send(()).expect("the test waits");
         let _ = released.recv();
     });
-    has_begun.recv_timeout(PATIENCE).expect("it begins");
+    started.recv_timeout(PATIENCE).expect("it begins");
     release
 }
 
 #[test]
 fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     let worker = worker();
-    let (told, ready) = mpsc::channel();
+    let (sender, ready) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     let (socket, mut peer) = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
@@ -48,53 +48,53 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
         (listener.accept().expect("it comes").0, peer)
     };
     worker.spawn({
-        let told = told.clone();
+        let sender = sender.clone();
         async move {
             socket.set_nonblocking(true).expect("it is a socket");
             let mut socket = tokio::net::TcpStream::from_std(socket).expect("there is a reactor");
             let byte = tokio::io::AsyncReadExt::read_u8(&mut socket).await;
-            let _ = told.send(byte.expect("a byte comes"));
+            let _ = sender.send(byte.expect("a byte comes"));
         }
     });
     worker.spawn({
-        let told = told.clone();
+        let sender = sender.clone();
         async move {
             let _ = gone.await;
             tokio::time::sleep(Duration::from_millis(1)).await;
-            let _ = told.send(1);
+            let _ = sender.send(1);
         }
     });
     // Successively, each in the thread that has taken over from the last.
-    let held: Vec<_> = (0..3).map(|_| block(&worker)).collect();
+    let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
     go.send(()).expect("the task waits");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
     std::io::Write::write_all(&mut peer, &[2]).expect("it is open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    worker.spawn(async move { told.send(3).expect("the test waits") });
+    worker.spawn(async move { sender.send(3).expect("the test waits") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
-    drop(held);
+    drop(blocks);
 }
 
 #[test]
 fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
-    let (told, threads) = mpsc::channel();
+    let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     worker.spawn(async move {
-        told.send(thread::current().id()).expect("the test waits");
+        sender.send(thread::current().id()).expect("the test waits");
         let _ = released.recv();
         let _ = gone.await;
-        told.send(thread::current().id()).expect("the test waits");
+        sender.send(thread::current().id()).expect("the test waits");
     });
     let first = threads.recv_timeout(PATIENCE).expect("it begins");
     // In the thread that takes over.
-    let held = block(&worker);
-    drop((release, held));
+    let blocks = block(&worker);
+    drop((release, blocks));
     go.send(()).expect("the task waits");
     let _ = threads.recv_timeout(PATIENCE).expect("it continues");
-    let (told, thread) = mpsc::channel();
-    worker.spawn(async move { told.send(thread::current().id()).expect("the test waits") });
+    let (sender, thread) = mpsc::channel();
+    worker.spawn(async move { sender.send(thread::current().id()).expect("the test waits") });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
 
@@ -103,13 +103,13 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
     const WAKES: usize = 20_000;
     let worker = worker();
     let (woken, is_polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    let (tell, wakers) = mpsc::channel();
+    let (sender, wakers) = mpsc::channel();
     let (done, is_done) = mpsc::channel();
     worker.spawn({
         let (woken, is_polled) = (woken.clone(), is_polled.clone());
         poll_fn(move |context| {
             assert!(!is_polled.swap(true, Ordering::SeqCst), "another thread polls it");
-            let _ = tell.send(context.waker().clone());
+            let _ = sender.send(context.waker().clone());
             is_polled.store(false, Ordering::SeqCst);
             if woken.load(Ordering::Relaxed) < 2 * WAKES {
                 return Poll::Pending;
@@ -137,25 +137,25 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
 #[test]
 fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let worker = worker();
-    let held = Arc::new(());
-    let holder = held.clone();
+    let blocks = Arc::new(());
+    let holder = blocks.clone();
     worker.spawn(async move {
         let _holder = holder;
         pending::<()>().await;
     });
     let (release, released) = mpsc::channel::<()>();
-    let (begun, has_begun) = mpsc::channel();
+    let (starts, started) = mpsc::channel();
     let blocking = Arc::new(());
     let holder = blocking.clone();
     worker.spawn(async move {
-        begun.send(()).expect("the test waits");
+        starts.send(()).expect("the test waits");
         let _ = released.recv();
         let _holder = holder;
         pending::<()>().await;
     });
-    has_begun.recv_timeout(PATIENCE).expect("it begins");
+    started.recv_timeout(PATIENCE).expect("it begins");
     drop(worker);
-    until(|| Arc::strong_count(&held) == 1);
+    until(|| Arc::strong_count(&blocks) == 1);
     assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
     drop(release);
     until(|| Arc::strong_count(&blocking) == 1);
@@ -164,22 +164,22 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
 #[test]
 fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     let worker = worker();
-    let held = Arc::new(());
-    let holder = held.clone();
+    let blocks = Arc::new(());
+    let holder = blocks.clone();
     worker.spawn(async move {
         let _holder = holder;
         panic!("on purpose");
     });
-    until(|| Arc::strong_count(&held) == 1);
-    let (told, ready) = mpsc::channel();
-    worker.spawn(async move { told.send(()).expect("the test waits") });
+    until(|| Arc::strong_count(&blocks) == 1);
+    let (sender, ready) = mpsc::channel();
+    worker.spawn(async move { sender.send(()).expect("the test waits") });
     ready.recv_timeout(PATIENCE).expect("it continues");
 }
 
 #[test]
 fn a_task_that_is_woken_last_lets_sockets_come_first() {
     let worker = worker();
-    let (told, ready) = mpsc::channel();
+    let (sender, ready) = mpsc::channel();
     worker.spawn(async move {
         // Due at once, which only a look at the timers shows.
         let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
@@ -195,7 +195,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
             timer.as_mut().poll(context)
         })
         .await;
-        told.send(polls).expect("the test waits");
+        sender.send(polls).expect("the test waits");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");
@@ -205,11 +205,11 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
 fn blocking_task_woken_last_resumes_on_sleeping_thread() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
-    let (told, ready) = mpsc::channel();
+    let (sender, ready) = mpsc::channel();
     let mut polls = 0;
     worker.spawn(poll_fn(move |context| {
         polls += 1;
-        let _ = told.send(polls);
+        let _ = sender.send(polls);
         if polls > 1 {
             return Poll::Ready(());
         }
@@ -230,25 +230,25 @@ fn woken_task_is_polled_before_most_continuing_ones() {
     const GOING_ON: usize = 100;
     let worker = worker();
     let (polls, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));
-    let (tell, waits) = mpsc::channel();
-    let (begun, woken_at) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (sender, waits) = mpsc::channel();
+    let (starts, woken_at) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     worker.spawn({
         let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
         poll_fn(move |context| {
             if waker.lock().replace(context.waker().clone()).is_some() {
-                let _ = tell.send(polls.load(Ordering::Relaxed) - woken_at.load(Ordering::Relaxed));
+                let _ = sender.send(polls.load(Ordering::Relaxed) - woken_at.load(Ordering::Relaxed));
             }
             Poll::Pending
         })
     });
     for number in 0..GOING_ON {
         let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
-        let (begun, mut is_new) = (begun.clone(), true);
+        let (starts, mut is_new) = (starts.clone(), true);
         worker.spawn(poll_fn(move |context| {
-            begun.fetch_add(usize::from(std::mem::take(&mut is_new)), Ordering::Relaxed);
+            starts.fetch_add(usize::from(std::mem::take(&mut is_new)), Ordering::Relaxed);
             let count = polls.fetch_add(1, Ordering::Relaxed) + 1;
             if number == 0
-                && begun.load(Ordering::Relaxed) == GOING_ON
+                && starts.load(Ordering::Relaxed) == GOING_ON
                 && let Some(waker) = &*waker.lock()
             {
                 woken_at.store(count, Ordering::Relaxed);

@@ -37,16 +37,16 @@ pub(crate) struct PollId(pub(crate) u64);
 /// A thread that polls tasks.
 pub(crate) trait WatchedThread: Send + Sync {
     /// The last poll, and whether it is still running.
-    fn turn(&self) -> (PollId, bool);
+    fn current_poll(&self) -> (PollId, bool);
 
     /// The culprit of a running poll.
-    fn culprit(&self, turn: PollId) -> Option<BlockingTask>;
+    fn culprit(&self, poll: PollId) -> Option<BlockingTask>;
 
     /// How long the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
     /// Has another thread take over all other tasks if the poll is still running.
-    fn hand_over(self: Arc<Self>, turn: PollId) -> io::Result<()>;
+    fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
 /// The culprit of a task that blocks its thread.
@@ -84,16 +84,18 @@ impl<R: Protocol> OnBlocked for R {
     }
 }
 
-static WATCHDOG: Watchdog =
-    Watchdog { is_asleep: AtomicBool::new(true), kept: Mutex::new(Kept { workers: Vec::new(), thread: None }) };
+static WATCHDOG: Watchdog = Watchdog {
+    is_asleep: AtomicBool::new(true),
+    registry: Mutex::new(WatchdogState { workers: Vec::new(), thread: None }),
+};
 
 struct Watchdog {
     /// Its thread sleeps, or there is none.
     is_asleep: AtomicBool,
-    kept: Mutex<Kept>,
+    registry: Mutex<WatchdogState>,
 }
 
-struct Kept {
+struct WatchdogState {
     /// Workers that its thread does not know of.
     workers: Vec<WorkerSample>,
     thread: Option<Thread>,
@@ -101,7 +103,12 @@ struct Kept {
 
 /// Has a worker looked at from now on.
 pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
-    WATCHDOG.kept.lock().workers.push(WorkerSample { worker, turn: PollId::default(), since: None, is_known: false });
+    WATCHDOG.registry.lock().workers.push(WorkerSample {
+        worker,
+        poll: PollId::default(),
+        since: None,
+        is_reported: false,
+    });
 }
 
 /// Whether the watchdog has to be [roused](rouse) by a worker with work. To be called with that already visible: under
@@ -114,15 +121,15 @@ pub(crate) fn is_asleep() -> bool {
 /// Has the watchdog look.
 #[cold]
 pub(crate) fn rouse() {
-    let mut kept = WATCHDOG.kept.lock();
+    let mut registry = WATCHDOG.registry.lock();
     if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
         return;
     }
-    if let Some(thread) = &kept.thread {
+    if let Some(thread) = &registry.thread {
         return thread.unpark();
     }
     match thread::Builder::new().name("frisbee-watchdog".to_owned()).spawn(|| WATCHDOG.watch()) {
-        Ok(thread) => kept.thread = Some(thread.thread().clone()),
+        Ok(thread) => registry.thread = Some(thread.thread().clone()),
         Err(error) => {
             WATCHDOG.is_asleep.store(true, Ordering::SeqCst);
             tracing::debug!(%error, "there is no thread to notice handlers that block");
@@ -153,7 +160,7 @@ impl Watchdog {
 
     /// Looks at all workers; whether any has something to do.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
-        suspects.append(&mut self.kept.lock().workers);
+        suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let worker = suspect.worker.upgrade();
@@ -172,10 +179,10 @@ impl Watchdog {
                 thread::park_timeout(left);
                 continue;
             }
-            let mut kept = self.kept.lock();
+            let mut registry = self.registry.lock();
             if self.is_asleep.load(Ordering::SeqCst) {
-                kept.workers.append(suspects);
-                kept.thread = None;
+                registry.workers.append(suspects);
+                registry.thread = None;
                 return false;
             }
         }
@@ -186,23 +193,23 @@ impl Watchdog {
 /// The results of the last checks of a worker.
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
-    turn: PollId,
+    poll: PollId,
     /// When the second look found the same task being polled, and how long its thread had waited for a processor then.
     since: Option<(Instant, Duration)>,
     /// That task has been handled.
-    is_known: bool,
+    is_reported: bool,
 }
 
 impl WorkerSample {
     /// Looks at the worker; whether it has had something to do since the last look.
     fn look(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
-        let (turn, is_polled) = worker.turn();
-        let is_new = std::mem::replace(&mut self.turn, turn) != turn;
+        let (poll, is_polled) = worker.current_poll();
+        let is_new = std::mem::replace(&mut self.poll, poll) != poll;
         if is_new || !is_polled {
-            (self.since, self.is_known) = (None, false);
+            (self.since, self.is_reported) = (None, false);
             return is_new || is_polled;
         }
-        if self.is_known {
+        if self.is_reported {
             return true;
         }
         let (now, waited) = (Instant::now(), worker.waited());
@@ -211,11 +218,11 @@ impl WorkerSample {
             return true;
         };
         if now.saturating_duration_since(since).saturating_sub(waited.saturating_sub(before)) >= HELD_UP_MIN {
-            let culprit = worker.culprit(turn);
+            let culprit = worker.culprit(poll);
             let operation = culprit.as_ref().and_then(|culprit| culprit.connection.routed());
-            match worker.clone().hand_over(turn) {
+            match worker.clone().hand_over(poll) {
                 Ok(()) => {
-                    self.is_known = true;
+                    self.is_reported = true;
                     reported.report(culprit, operation);
                 }
                 Err(error) => reported.fail(&error),

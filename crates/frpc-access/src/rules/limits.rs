@@ -246,60 +246,70 @@ mod tests {
         Limits::new(limits.collect())
     }
 
-    fn taken(limits: &Limits, principal: &Principal) -> Result<(), Status> {
+    fn take_token(limits: &Limits, principal: &Principal) -> Result<(), Status> {
         limits.bucket(Some(principal), None).expect("it is limited").take()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_caller_that_has_used_up_its_rate_is_told_how_long_to_wait() {
+    async fn rate_limited_caller_gets_retry_delay() {
         let limits = limits([(Who::known(), Rate::per_second(10).burst(3))]);
         let (one, other) = (named(1), named(2));
-        (0..3).for_each(|_| taken(&limits, &one).unwrap());
-        let status = taken(&limits, &one).unwrap_err();
+        (0..3).for_each(|_| take_token(&limits, &one).unwrap());
+        let status = take_token(&limits, &one).unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
         let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says so");
         assert!(wait > Duration::from_millis(90) && wait < Duration::from_millis(110), "{wait:?}");
-        taken(&limits, &other).expect("others are not concerned");
+        take_token(&limits, &other).expect("others are not concerned");
         advance(wait).await;
-        taken(&limits, &one).expect("it has waited");
-        assert!(taken(&limits, &one).is_err());
+        take_token(&limits, &one).expect("it has waited");
+        assert!(take_token(&limits, &one).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
         let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
-        let taken = |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
-        assert!(taken("192.0.2.1") && taken("192.0.2.2") && !taken("192.0.2.1") && !taken("::ffff:192.0.2.2"));
-        assert!(taken("2001:db8::1") && !taken("2001:db8::2") && taken("2001:db8:0:1::1"));
-        assert!(taken("") && !taken(""));
+        let take_token =
+            |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
+        assert!(
+            take_token("192.0.2.1")
+                && take_token("192.0.2.2")
+                && !take_token("192.0.2.1")
+                && !take_token("::ffff:192.0.2.2")
+        );
+        assert!(take_token("2001:db8::1") && !take_token("2001:db8::2") && take_token("2001:db8:0:1::1"));
+        assert!(take_token("") && !take_token(""));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
         let limits = limits([(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
         let busy = named(1).with_role("busy");
-        assert!(taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_err());
-        assert!(taken(&limits, &named(2)).is_ok() && taken(&limits, &named(2)).is_err());
+        assert!(
+            take_token(&limits, &busy).is_ok()
+                && take_token(&limits, &busy).is_ok()
+                && take_token(&limits, &busy).is_err()
+        );
+        assert!(take_token(&limits, &named(2)).is_ok() && take_token(&limits, &named(2)).is_err());
         assert!(limits.bucket(None, None).is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn flood_of_callers_is_bounded_and_keeps_limited_ones() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
-        taken(&limits, &named(0)).unwrap();
+        take_token(&limits, &named(0)).unwrap();
         advance(Duration::from_secs(30)).await;
         for number in 1..CALLERS_MAX {
-            taken(&limits, &named(number)).unwrap();
+            take_token(&limits, &named(number)).unwrap();
         }
-        taken(&limits, &named(CALLERS_MAX)).expect("the first that shares");
-        taken(&limits, &named(CALLERS_MAX + 1)).expect_err("it shares with the one before");
+        take_token(&limits, &named(CALLERS_MAX)).expect("the first that shares");
+        take_token(&limits, &named(CALLERS_MAX + 1)).expect_err("it shares with the one before");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
-        assert!(taken(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
+        assert!(take_token(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
         advance(Duration::from_secs(40)).await;
-        taken(&limits, &named(CALLERS_MAX + 2)).expect("the bucket of the first caller is full again");
+        take_token(&limits, &named(CALLERS_MAX + 2)).expect("the bucket of the first caller is full again");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
         advance(Duration::from_secs(60)).await;
-        taken(&limits, &named(CALLERS_MAX + 3)).expect("all are");
+        take_token(&limits, &named(CALLERS_MAX + 3)).expect("all are");
         assert!(limits.buckets.lock().by_caller.len() <= 2);
     }
 }

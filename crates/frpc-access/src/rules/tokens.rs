@@ -14,7 +14,7 @@ pub(crate) const TOKEN_MAX: usize = 8 * 1024;
 /// than a server spares.
 const HALF: usize = 4 * 1024 * 1024;
 
-/// The approximate size of an entry in addition to its token: a principal with its name and roles, and a place in the
+/// The approximate size of an entry in addition to its token: a principal with its name and roles, and an entry in the
 /// table.
 const ENTRY: usize = 512;
 
@@ -96,19 +96,19 @@ impl Cache {
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
-        if let Some(known) = halves.young.get(token) {
-            return Some(known.clone());
+        if let Some(caller) = halves.young.get(token) {
+            return Some(caller.clone());
         }
-        let (token, known) = halves.old.remove_entry(token)?;
-        halves.insert(token, known.clone());
-        Some(known)
+        let (token, caller) = halves.old.remove_entry(token)?;
+        halves.insert(token, caller.clone());
+        Some(caller)
     }
 
     /// Keeps the entry of a token that was accepted in this generation.
-    pub(crate) fn insert(&self, token: &str, known: Arc<JudgedCaller>, generation: u64) {
+    pub(crate) fn insert(&self, token: &str, caller: Arc<JudgedCaller>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);
-        halves.insert(token.into(), known);
+        halves.insert(token.into(), caller);
     }
 }
 
@@ -119,13 +119,13 @@ impl Halves {
         }
     }
 
-    fn insert(&mut self, token: Box<str>, known: Arc<JudgedCaller>) {
+    fn insert(&mut self, token: Box<str>, caller: Arc<JudgedCaller>) {
         let memory = memory(&token);
         if self.memory + memory > HALF {
             self.old = std::mem::take(&mut self.young);
             self.memory = 0;
         }
-        if self.young.insert(token, known).is_none() {
+        if self.young.insert(token, caller).is_none() {
             self.memory += memory;
         }
     }
@@ -160,11 +160,11 @@ mod tests {
 
     #[test]
     fn flood_of_tokens_is_bounded_and_keeps_those_in_use() {
-        let (cache, known) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
-        cache.insert("used", known.clone(), 0);
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
+        cache.insert("used", caller.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));
         for number in 0..4 * bound {
-            cache.insert(&token(number), known.clone(), 0);
+            cache.insert(&token(number), caller.clone(), 0);
             assert!(cache.get("used", 0).is_some(), "forgotten after {number}");
             assert!(cache.len() <= bound + 2);
         }
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_token_that_other_keys_accepted_is_forgotten() {
-        let (cache, known) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
-        cache.insert("a", known, 7);
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
+        cache.insert("a", caller, 7);
         assert!(cache.get("a", 7).is_some());
         assert!(cache.get("a", 8).is_none());
         assert!(cache.get("a", 7).is_none());

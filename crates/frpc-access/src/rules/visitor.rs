@@ -112,11 +112,11 @@ impl PeerRules for Visitor {
 
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
         let rule = self.access.rule(rule);
-        let (known, has_token) = self.allowed(rule, method, metadata)?;
-        known.take(&self.access, rule, self.address)?;
+        let (caller, has_token) = self.allowed(rule, method, metadata)?;
+        caller.take(&self.access, rule, self.address)?;
         let mut admitted = Admitted::default();
-        admitted.principal = known.principal.as_ref().filter(|_| has_token).cloned();
-        admitted.expires = known.expires();
+        admitted.principal = caller.principal.as_ref().filter(|_| has_token).cloned();
+        admitted.expires = caller.expires();
         Ok(admitted)
     }
 
@@ -129,16 +129,16 @@ impl PeerRules for Visitor {
     }
 
     fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
-        let known = self.own();
+        let caller = self.own();
         let mut rules = self.access.rules.mounted.iter().filter(|(range, _)| range.contains(&operation));
-        let may = rules.any(|(_, rule)| known.may(Some(*rule)));
-        self.verdict(&known, may, &format_args!("operation {operation}"))
+        let may = rules.any(|(_, rule)| caller.may(Some(*rule)));
+        self.verdict(&caller, may, &format_args!("operation {operation}"))
     }
 
     fn admit_fallback(&self) -> Result<(), Status> {
-        let known = self.own();
-        let may = known.may(self.access.rules.fallback);
-        self.verdict(&known, may, &"a stream without an operation")
+        let caller = self.own();
+        let may = caller.may(self.access.rules.fallback);
+        self.verdict(&caller, may, &"a stream without an operation")
     }
 }
 
@@ -151,31 +151,31 @@ impl Visitor {
         method: &dyn fmt::Display,
         metadata: &Metadata,
     ) -> Result<(Arc<JudgedCaller>, bool), Status> {
-        let (known, has_token) = self.identify(metadata)?;
-        if !known.may(rule) {
-            return Err(self.denied(known.principal.as_ref(), method));
+        let (caller, has_token) = self.identify(metadata)?;
+        if !caller.may(rule) {
+            return Err(self.denied(caller.principal.as_ref(), method));
         }
-        Ok((known, has_token))
+        Ok((caller, has_token))
     }
 
     /// The caller with this metadata, and whether a token came with it. Fails if the token is not accepted.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
-        let known = match token {
+        let caller = match token {
             Some(token) => self.bearer(token)?,
             None => self.own(),
         };
-        if known.is_over() {
+        if caller.is_over() {
             return Err(expired());
         }
-        Ok((known, token.is_some()))
+        Ok((caller, token.is_some()))
     }
 
-    fn verdict(&self, known: &JudgedCaller, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
+    fn verdict(&self, caller: &JudgedCaller, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
         match may {
-            _ if known.is_over() => Err(expired()),
+            _ if caller.is_over() => Err(expired()),
             true => Ok(()),
-            false => Err(self.denied(known.principal.as_ref(), target)),
+            false => Err(self.denied(caller.principal.as_ref(), target)),
         }
     }
 
@@ -198,15 +198,15 @@ impl Visitor {
         };
         let generation = tokens.generation();
         let mut memory = self.memory.lock();
-        if let Some((last, known, of)) = &memory.bearer
+        if let Some((last, caller, of)) = &memory.bearer
             && **last == *token
             && *of == generation
         {
-            return Ok(known.clone());
+            return Ok(caller.clone());
         }
-        if let Some(known) = self.access.cache.get(token, generation) {
-            memory.bearer = Some((token.into(), known.clone(), generation));
-            return Ok(known);
+        if let Some(caller) = self.access.cache.get(token, generation) {
+            memory.bearer = Some((token.into(), caller.clone(), generation));
+            return Ok(caller);
         }
         let now = now();
         let (count, since) = &mut memory.refusals;
@@ -230,10 +230,10 @@ impl Visitor {
                 return Err(self.not_accepted(&error));
             }
         };
-        let known = Arc::new(JudgedCaller::new(&self.access, Some(principal), self.address));
-        self.access.cache.insert(token, known.clone(), generation);
-        memory.bearer = Some((token.into(), known.clone(), generation));
-        Ok(known)
+        let caller = Arc::new(JudgedCaller::new(&self.access, Some(principal), self.address));
+        self.access.cache.insert(token, caller.clone(), generation);
+        memory.bearer = Some((token.into(), caller.clone(), generation));
+        Ok(caller)
     }
 
     fn not_accepted(&self, error: &TokenError) -> Status {

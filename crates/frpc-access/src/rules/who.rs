@@ -161,8 +161,8 @@ impl Who {
     /// let who = Who::when(|principal| principal.name().starts_with("test-"));
     /// ```
     #[must_use]
-    pub fn when(says: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
-        Self(Condition::When(Arc::new(says)))
+    pub fn when(predicate: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
+        Self(Condition::When(Arc::new(predicate)))
     }
 
     /// The union of both conditions.
@@ -210,10 +210,10 @@ impl Who {
             }
             Condition::CommonName(name) => certificate.is_some_and(|names| names.common_name.as_deref() == Some(name)),
             #[cfg(unix)]
-            Condition::User(uid) => matches!(principal.proof(), Proof::Unix(known) if known.user == *uid),
+            Condition::User(uid) => matches!(principal.proof(), Proof::Unix(owner) if owner.user == *uid),
             #[cfg(unix)]
-            Condition::Group(gid) => matches!(principal.proof(), Proof::Unix(known) if known.group == *gid),
-            Condition::When(says) => says(principal),
+            Condition::Group(gid) => matches!(principal.proof(), Proof::Unix(owner) if owner.group == *gid),
+            Condition::When(predicate) => predicate(principal),
             Condition::Anybody | Condition::Either(_) | Condition::Both(_) => false,
         }
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_name_hosts_services_and_the_server_that_is_asked() {
+    fn addresses_name_hosts_services_and_dns_server() {
         let parsed = |text| {
             let Address { server, question } = Address::parse(text).expect("it is an address");
             (server.map(|server| server.to_string()), question)

@@ -53,7 +53,7 @@ pub struct DnsResolver {
     address: Address,
     bounds: RangeInclusive<Duration>,
     /// Made at the first lookup, since that reads the system's settings.
-    asks: Option<TokioResolver>,
+    resolver: Option<TokioResolver>,
     /// How long the last answer may be used.
     lasts: Option<Duration>,
     families: Families,
@@ -63,7 +63,13 @@ impl FromStr for DnsResolver {
     type Err = io::Error;
 
     fn from_str(text: &str) -> io::Result<Self> {
-        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, asks: None, lasts: None, families: Families::new() })
+        Ok(Self {
+            address: Address::parse(text)?,
+            bounds: BOUNDS,
+            resolver: None,
+            lasts: None,
+            families: Families::new(),
+        })
     }
 }
 
@@ -80,18 +86,18 @@ impl DnsResolver {
     }
 
     async fn query(&mut self) -> io::Result<Found<Endpoint>> {
-        let asks = match &mut self.asks {
-            Some(asks) => asks,
-            asks => asks.insert(asking(self.address.server).map_err(|error| failed(&error))?),
+        let resolver = match &mut self.resolver {
+            Some(resolver) => resolver,
+            resolver => resolver.insert(asking(self.address.server).map_err(|error| failed(&error))?),
         };
-        let (known, mut families) = (&self.families, Families::new());
+        let (families_before, mut families) = (&self.families, Families::new());
         let found = match &self.address.question {
             Question::Known(address) => (vec![Endpoint::new(address.to_string())], u32::MAX),
             Question::Host { name, port } => {
-                let (ips, ttl) = addresses(asks, name, known, &mut families).await?;
+                let (ips, ttl) = addresses(resolver, name, families_before, &mut families).await?;
                 (ips.into_iter().map(|ip| endpoint(ip, *port, name)).collect(), ttl)
             }
-            Question::Service { name } => services(asks, name, known, &mut families).await?,
+            Question::Service { name } => services(resolver, name, families_before, &mut families).await?,
         };
         if !found.0.is_empty() {
             self.families = families;
@@ -162,13 +168,13 @@ type Families = BTreeSet<(String, RecordType)>;
 /// to have left, so that is an error. If it had none, the other family is enough: some servers of DNS never answer a
 /// question for AAAA records.
 async fn addresses(
-    asks: &TokioResolver,
+    resolver: &TokioResolver,
     name: &str,
-    known: &Families,
+    families_before: &Families,
     found: &mut Families,
 ) -> io::Result<Found<IpAddr>> {
-    let (v4, v6) = tokio::join!(records(asks, name, RecordType::A), records(asks, name, RecordType::AAAA));
-    let is_known = |family| known.contains(&(name.to_owned(), family));
+    let (v4, v6) = tokio::join!(records(resolver, name, RecordType::A), records(resolver, name, RecordType::AAAA));
+    let is_known = |family| families_before.contains(&(name.to_owned(), family));
     let (records, ttl) = match (v4, v6) {
         (Ok(v4), Err(error)) if !v4.is_empty() && !is_known(RecordType::AAAA) => (v4, partial(name, "AAAA", &error)),
         (Err(error), Ok(v6)) if !v6.is_empty() && !is_known(RecordType::A) => (v6, partial(name, "A", &error)),
@@ -202,14 +208,14 @@ fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
 /// The targets of the SRV records of a name. Those of another priority than the lowest are for the case that all of
 /// these are gone from DNS.
 async fn services(
-    asks: &TokioResolver,
+    resolver: &TokioResolver,
     name: &str,
-    known: &Families,
+    families_before: &Families,
     found: &mut Families,
 ) -> io::Result<Found<Endpoint>> {
     let mut services = Vec::new();
     let mut ttl = u32::MAX;
-    for record in records(asks, name, RecordType::SRV).await? {
+    for record in records(resolver, name, RecordType::SRV).await? {
         ttl = ttl.min(record.ttl);
         // The root as a target says that the service is decidedly not available.
         if let RData::SRV(service) = record.data
@@ -225,7 +231,7 @@ async fn services(
     let mut endpoints = Vec::new();
     for service in services.into_iter().take(TARGETS_MAX) {
         let target = service.target.to_utf8();
-        let (ips, lasts) = addresses(asks, &target, known, found).await?;
+        let (ips, lasts) = addresses(resolver, &target, families_before, found).await?;
         ttl = ttl.min(lasts);
         let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
         endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));
@@ -240,8 +246,8 @@ fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {
 }
 
 /// The records of this type, possibly none.
-async fn records(asks: &TokioResolver, name: &str, kind: RecordType) -> io::Result<Vec<Record>> {
-    match asks.lookup(name, kind).await {
+async fn records(resolver: &TokioResolver, name: &str, kind: RecordType) -> io::Result<Vec<Record>> {
+    match resolver.lookup(name, kind).await {
         Ok(lookup) => Ok(lookup.answers().to_vec()),
         Err(error) if error.is_no_records_found() => Ok(Vec::new()),
         Err(error) => Err(failed(&error)),

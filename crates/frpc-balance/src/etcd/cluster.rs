@@ -77,7 +77,7 @@ impl Etcd {
     }
 
     /// Switches to the next member.
-    fn turn(&self) {
+    fn use_next_endpoint(&self) {
         self.at.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -91,9 +91,9 @@ impl Etcd {
             let (path, codec) = (PathAndQuery::from_static(path), ProstCodec::<A, B>::default());
             grpc.unary(Request::new(request), path, codec).await.map_err(failed)
         };
-        let asked = tokio::time::timeout(PATIENCE, asking).await;
-        let answer = asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        answer.map(tonic::Response::into_inner).inspect_err(|_| self.turn())
+        let response = tokio::time::timeout(PATIENCE, asking).await;
+        let answer = response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        answer.map(tonic::Response::into_inner).inspect_err(|_| self.use_next_endpoint())
     }
 
     /// All keys with a prefix.
@@ -134,8 +134,8 @@ impl Etcd {
             let answer = answers.message().await.map_err(failed)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             Ok(answer.ttl > 0)
         };
-        let asked = tokio::time::timeout(PATIENCE, asking).await;
-        asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.turn())
+        let response = tokio::time::timeout(PATIENCE, asking).await;
+        response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
     }
 
     /// What happens to keys with a prefix from a revision on.
@@ -152,8 +152,8 @@ impl Etcd {
             let watched = grpc.streaming(Request::new(requests), path, codec).await.map_err(failed)?;
             Ok(watched.into_inner())
         };
-        let asked = tokio::time::timeout(PATIENCE, asking).await;
-        asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.turn())
+        let response = tokio::time::timeout(PATIENCE, asking).await;
+        response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn addresses_are_checked_before_anything_is_asked() {
+    async fn addresses_are_validated_before_any_request() {
         assert!(Etcd::new(["no uri at all"]).is_err());
         assert!(Etcd::new([""; 0]).is_err());
         assert!(Etcd::new(["http://127.0.0.1:2379"]).is_ok());

@@ -1,4 +1,5 @@
-//! The messages of etcd's API that are used here, with the fields that are used: others are skipped.
+//! The messages of etcd's API that the resolver and the registration use. Fields that they do not use are left out, and
+//! decoding skips them.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Header {

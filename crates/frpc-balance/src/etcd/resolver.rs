@@ -95,12 +95,12 @@ fn parse(kv: &KeyValue) -> Option<Endpoint> {
 impl Resolver for EtcdResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            let asked = match self.changed().await {
+            let response = match self.changed().await {
                 Ok(true) => Ok(()),
                 Ok(false) => self.read().await,
                 Err(error) => Err(error),
             };
-            match asked {
+            match response {
                 Ok(()) => {
                     self.failures = 0;
                     return Ok(self.endpoints.values().cloned().collect());

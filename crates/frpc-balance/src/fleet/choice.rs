@@ -67,7 +67,7 @@ pub(crate) struct CandidateSet {
 /// Servers that are alike, apart from how they work.
 #[derive(Default)]
 struct Tier {
-    /// The servers by their places, and their weights.
+    /// The servers by their ranks, and their weights.
     servers: Vec<Candidate>,
     weights: Vec<u32>,
     /// The servers, each as often as its weight is large.
@@ -168,8 +168,8 @@ impl CandidateSet {
         for (server, weight) in near.weighed().chain(far.weighed()) {
             server.estimate.set_share(f64::from(weight.max(1)) / heaviest);
         }
-        for (place, server) in (0..).zip(&near.servers) {
-            server.estimate.set_rank(Some(place));
+        for (index, server) in (0..).zip(&near.servers) {
+            server.estimate.set_rank(Some(index));
         }
         far.servers.iter().for_each(|server| server.estimate.set_rank(None));
         near.prepare();
@@ -226,9 +226,9 @@ impl CandidateSet {
             if goes_by_report { tier.by_report(clock).filter(|(_, promised)| *promised <= cost) } else { None };
         let mut last = tier.last;
         let best = match reported {
-            Some((place, promised)) => {
+            Some((index, promised)) => {
                 cost = promised;
-                tier.servers.get(place)?
+                tier.servers.get(index)?
             }
             None => {
                 last = at;
@@ -280,7 +280,7 @@ impl CandidateSet {
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
-        let reported = self.near.by_report(clock).and_then(|(place, _)| self.near.servers.get(place));
+        let reported = self.near.by_report(clock).and_then(|(index, _)| self.near.servers.get(index));
         let others = drawn.chain(reported).filter(|server| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link)));
         others
             .map(|server| (server.usual_cost(), server))
@@ -309,10 +309,10 @@ impl CandidateSet {
         let coming = all().filter(|server| server.estimate.is_coming(now)).count();
         let fleet_state = fleet_state(count, ejected, coming);
         let mut near_works = 0;
-        for (place, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
+        for (index, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
             let is_shown = server.link.upgrade().is_some_and(|link| link.is_alive());
             server.estimate.assess(now, is_shown, server.link.strong_count(), fleet_state);
-            if place < self.near.servers.len() && is_shown && !server.estimate.is_doubted() {
+            if index < self.near.servers.len() && is_shown && !server.estimate.is_doubted() {
                 near_works += u64::from(weight);
             }
         }
@@ -346,7 +346,7 @@ impl Tier {
     /// Makes the lots.
     fn prepare(&mut self) {
         let lots = lots(&self.weights);
-        self.lots = lots.iter().filter_map(|place| self.servers.get(*place as usize).cloned()).collect();
+        self.lots = lots.iter().filter_map(|index| self.servers.get(*index as usize).cloned()).collect();
         self.stride();
     }
 
@@ -383,30 +383,30 @@ impl Tier {
         Some(if cost < least { (self.last, last, cost) } else { (at, best, least) })
     }
 
-    /// The place of the server whose report promises the least, with its cost.
+    /// The rank of the server whose report promises the least, with its cost.
     #[inline(never)]
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
-        let cost = |place: u32| self.servers.get(place as usize).map_or(EXCLUDED, Candidate::usual_cost);
-        let (place, cost) = clock.best_report(cost)?;
-        Some((place as usize, cost)).filter(|(_, cost)| is_usual(*cost))
+        let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);
+        let (index, cost) = clock.best_report(cost)?;
+        Some((index as usize, cost)).filter(|(_, cost)| is_usual(*cost))
     }
 }
 
-/// The places of these weights, each as often as its weight is large, and all alike if all weights are 0.
+/// The indices of these weights, each as often as its weight is large, and all alike if all weights are 0.
 fn lots(weights: &[u32]) -> Vec<u32> {
-    let places = 0..u32::try_from(weights.len()).unwrap_or(u32::MAX);
+    let indices = 0..u32::try_from(weights.len()).unwrap_or(u32::MAX);
     let measure = weights.iter().fold(0, |measure, weight| common(measure, *weight));
     if measure == 0 || weights.iter().all(|weight| *weight == measure) {
-        return places.collect();
+        return indices.collect();
     }
     let sum: u64 = weights.iter().map(|weight| u64::from(weight / measure)).sum();
     let most = LOTS_EACH * weights.len() as u64;
     let mut lots = Vec::new();
-    for (place, weight) in places.zip(weights) {
+    for (index, weight) in indices.zip(weights) {
         let share = u64::from(weight / measure);
         // No more than `most` and one for each in all.
         let share = if sum <= most { share } else { (share * most / sum).max(share.min(1)) };
-        lots.extend((0..share).map(|_| place));
+        lots.extend((0..share).map(|_| index));
     }
     lots
 }
@@ -449,6 +449,6 @@ mod tests {
         assert_eq!(lots(&[100, 0, 200]), [0, 2, 2]);
         let uneven = lots(&[u32::MAX, 1, 1_000_003]);
         assert!(uneven.len() <= 3 * (LOTS_EACH as usize + 1), "{}", uneven.len());
-        assert!((0..3).all(|place| uneven.contains(&place)), "each has a share: {uneven:?}");
+        assert!((0..3).all(|index| uneven.contains(&index)), "each has a share: {uneven:?}");
     }
 }

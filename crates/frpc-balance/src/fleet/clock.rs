@@ -90,12 +90,13 @@ impl FleetClock {
     /// The time, for the one caller that computes the costs.
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
-        let taken = self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
-        (now >= due && taken.is_ok()).then_some(now)
+        let exchanged =
+            self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
+        (now >= due && exchanged.is_ok()).then_some(now)
     }
 
     /// Has costs be recomputed before the next call is placed.
-    pub(super) fn hurry(&self) {
+    pub(super) fn expire(&self) {
         self.due.store(0, Ordering::Release);
         self.mark();
     }
@@ -103,7 +104,7 @@ impl FleetClock {
     /// Notes that a connection has come or gone.
     pub(super) fn change(&self) {
         self.changed.store(true, Ordering::Release);
-        self.hurry();
+        self.expire();
     }
 
     /// Whether a connection has come or gone since.
@@ -113,20 +114,20 @@ impl FleetClock {
 }
 
 impl FleetClock {
-    /// Notes that the server in this place has reported how busy it is.
-    pub(super) fn note_report(&self, place: u32) {
-        self.reports.record(place, self.now());
+    /// Notes that the server of this rank has reported how busy it is.
+    pub(super) fn note_report(&self, rank: u32) {
+        self.reports.record(rank, self.now());
         self.mark();
     }
 
-    /// The place of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
+    /// The rank of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
     pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         self.reports.best(self.now(), cost)
     }
 
     /// Uses the report of a server up.
-    pub(crate) fn spend_report(&self, place: u32) {
-        self.reports.spend(place);
+    pub(crate) fn spend_report(&self, rank: u32) {
+        self.reports.spend(rank);
     }
 
     /// Whether servers report.
@@ -134,7 +135,7 @@ impl FleetClock {
         self.reports.are_fresh(self.now())
     }
 
-    /// Forgets all reports: servers have other places now.
+    /// Forgets all reports: servers have other ranks now.
     pub(crate) fn forget_reports(&self) {
         self.reports.clear();
     }
@@ -157,7 +158,7 @@ mod tests {
         let next = clock.advance(clock.made() + Duration::from_nanos(REFRESH + 1));
         assert!(clock.is_due());
         assert_eq!((clock.take_due(), clock.take_due()), (Some(next), None), "one caller computes them");
-        clock.hurry();
+        clock.expire();
         assert!(clock.is_due());
         assert_eq!(clock.take_due(), Some(next));
     }
@@ -202,7 +203,7 @@ mod tests {
         };
         assert_eq!(relaxed(&|| advance(REFRESH / 2)), (false, false));
         assert_eq!(relaxed(&|| advance(2 * REFRESH)), (false, true));
-        assert_eq!(relaxed(&|| clock.hurry()), (false, true));
+        assert_eq!(relaxed(&|| clock.expire()), (false, true));
         assert!(!clock.has_reports());
         assert_eq!(relaxed(&|| clock.note_report(3)), (false, true));
         assert!(clock.has_reports());

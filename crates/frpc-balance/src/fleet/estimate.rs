@@ -61,7 +61,7 @@ const COST_MAX: u64 = 1 << 42;
 /// The cost of a server that is to get none.
 pub(crate) const EXCLUDED: u64 = 1 << 43;
 
-/// The place of a server that is not chosen by its reports.
+/// The rank of a server that is not chosen by its reports.
 const NOWHERE: u32 = u32::MAX;
 
 /// A server that has reported nothing for so long, in nanoseconds, is judged by the times of its calls again.
@@ -94,8 +94,8 @@ pub(crate) struct ServerEstimate {
     doubted: AtomicBool,
     /// At present it is to get as many calls as others.
     open: AtomicBool,
-    /// Its place among the servers that are chosen by their reports.
-    place: AtomicU32,
+    /// Its rank among the servers that are chosen by their reports.
+    rank: AtomicU32,
     state: Mutex<Observations>,
 }
 
@@ -111,7 +111,7 @@ struct Observations {
     /// Since when the timed call is under way.
     waits_since: u64,
     /// When it joined or returned.
-    came_at: u64,
+    arrived_at: u64,
     /// How many of the last calls have failed, as a part of 1, at `penalized_at`.
     failure_penalty: f64,
     penalized_at: u64,
@@ -181,7 +181,7 @@ impl Observations {
 
     /// How far the server has come, as a part of 1.
     fn coming(&self, now: u64) -> f64 {
-        if self.came_at == 0 { 1.0 } else { (now.saturating_sub(self.came_at) as f64 / SLOW_START).min(1.0) }
+        if self.arrived_at == 0 { 1.0 } else { (now.saturating_sub(self.arrived_at) as f64 / SLOW_START).min(1.0) }
     }
 
     /// The failure_penalty, which loses half in each half-life.
@@ -228,7 +228,7 @@ impl ServerEstimate {
             measured_at: 0,
             reported: None,
             waits_since: 0,
-            came_at: 0,
+            arrived_at: 0,
             failure_penalty: 0.0,
             penalized_at: 0,
             ejections: 0,
@@ -237,8 +237,8 @@ impl ServerEstimate {
             is_coming: false,
         };
         let [doubted, open] = [false, true].map(AtomicBool::new);
-        let (cost, [others, place]) = (AtomicU64::new(EXCLUDED), [0, NOWHERE].map(AtomicU32::new));
-        Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, place, state: Mutex::new(state) })
+        let (cost, [others, rank]) = (AtomicU64::new(EXCLUDED), [0, NOWHERE].map(AtomicU32::new));
+        Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, rank, state: Mutex::new(state) })
     }
 
     /// The cost of a single call there: [`TRIAL`], [`EXCLUDED`], or between.
@@ -314,7 +314,7 @@ impl ServerEstimate {
     /// Notes a new connection to the server.
     fn connect(&self) {
         let mut state = self.state.lock();
-        (state.came_at, state.reported) = (self.clock.now(), None);
+        (state.arrived_at, state.reported) = (self.clock.now(), None);
         drop(state);
         self.clock.change();
     }
@@ -326,7 +326,7 @@ impl ServerEstimate {
 
     /// Notes that the server has shown that it is alive.
     fn show(&self) {
-        self.clock.hurry();
+        self.clock.expire();
     }
 
     /// Notes that it has refused a call.
@@ -346,10 +346,10 @@ impl ServerEstimate {
     fn recover(&self) {
         let mut state = self.state.lock();
         (state.ejections, state.ejected_until, state.is_tried) = (0, 0, false);
-        state.came_at = self.clock.now();
+        state.arrived_at = self.clock.now();
         self.doubted.store(false, Ordering::Relaxed);
         drop(state);
-        self.clock.hurry();
+        self.clock.expire();
     }
 
     fn eject(&self, terms: (u64, u32)) {
@@ -357,7 +357,7 @@ impl ServerEstimate {
         state.eject(terms, self.clock.now());
         self.doubted.store(true, Ordering::Relaxed);
         drop(state);
-        self.clock.hurry();
+        self.clock.expire();
     }
 
     #[inline]
@@ -365,14 +365,14 @@ impl ServerEstimate {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Sets the place among the servers that are chosen by their reports; `None` if it is not.
-    pub(crate) fn set_rank(&self, place: Option<u32>) {
-        self.place.store(place.unwrap_or(NOWHERE), Ordering::Relaxed);
+    /// Sets the rank among the servers that are chosen by their reports; `None` if it is not.
+    pub(crate) fn set_rank(&self, rank: Option<u32>) {
+        self.rank.store(rank.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
-    /// The place among the servers that are chosen by their reports.
+    /// The rank among the servers that are chosen by their reports.
     pub(crate) fn rank(&self) -> u32 {
-        self.place.load(Ordering::Relaxed)
+        self.rank.load(Ordering::Relaxed)
     }
 
     /// Records the server's report. It is believed as far as its calls bear it out. `own` of the calls in progress are
@@ -390,9 +390,9 @@ impl ServerEstimate {
             self.set_cost(state.cost(now, self.is_open(), own.max(1)));
         }
         drop(state);
-        let place = self.rank();
-        if place != NOWHERE {
-            self.clock.note_report(place);
+        let rank = self.rank();
+        if rank != NOWHERE {
+            self.clock.note_report(rank);
         }
     }
 
@@ -443,7 +443,7 @@ impl ServerObserver for ServerEstimate {
             }
             ServerEvent::Retired => self.disconnect(),
             ServerEvent::Reported { report, own } => self.report(report, own),
-            ServerEvent::Timed(begun) => self.begin(begun),
+            ServerEvent::Timed(started) => self.begin(started),
             ServerEvent::Measured { took, end, at } => self.end(took, end, self.clock.advance(at)),
             ServerEvent::NotMeasured => self.forget(),
             ServerEvent::Outrun => self.outrun(),

@@ -161,33 +161,33 @@ async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
 /// The calls of a channel that find no connection at all, which cut pauses short.
 #[derive(Debug, Default)]
 pub(crate) struct Urgency {
-    waiting: AtomicUsize,
-    begun: Notify,
+    waiters: AtomicUsize,
+    started: Notify,
 }
 
 impl Urgency {
     /// Counts a call that waits, until the guard is dropped.
     pub(crate) fn wait(&self) -> impl Drop + '_ {
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-        self.begun.notify_waiters();
-        WaitingCall(self)
+        self.waiters.fetch_add(1, Ordering::AcqRel);
+        self.started.notify_waiters();
+        UrgentCall(self)
     }
 
     /// Pauses for as long as no call waits.
     async fn pause(&self, pause: Duration) {
-        let mut begun = pin!(self.begun.notified());
-        begun.as_mut().enable();
-        if self.waiting.load(Ordering::Acquire) == 0 {
-            drop(tokio::time::timeout(pause, begun).await);
+        let mut started = pin!(self.started.notified());
+        started.as_mut().enable();
+        if self.waiters.load(Ordering::Acquire) == 0 {
+            drop(tokio::time::timeout(pause, started).await);
         }
     }
 }
 
-struct WaitingCall<'a>(&'a Urgency);
+struct UrgentCall<'a>(&'a Urgency);
 
-impl Drop for WaitingCall<'_> {
+impl Drop for UrgentCall<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.0.waiters.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -198,16 +198,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_without_a_connection_cuts_pauses_short() {
         let urgency = Urgency::default();
-        let begun = Instant::now();
+        let started = Instant::now();
         urgency.pause(Duration::from_secs(1)).await;
-        assert_eq!(begun.elapsed(), Duration::from_secs(1), "no caller waits");
-        let waiting = async {
+        assert_eq!(started.elapsed(), Duration::from_secs(1), "no caller waits");
+        let waiters = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             std::mem::forget(urgency.wait());
         };
         tokio::time::timeout(Duration::from_secs(2), async {
             let pausing = urgency.pause(Duration::from_secs(60));
-            let mut both = (pin!(pausing), pin!(waiting), false);
+            let mut both = (pin!(pausing), pin!(waiters), false);
             std::future::poll_fn(|context| {
                 both.2 = both.2 || both.1.as_mut().poll(context).is_ready();
                 both.0.as_mut().poll(context)
@@ -217,6 +217,6 @@ mod tests {
         .await
         .expect("it is cut short");
         urgency.pause(Duration::from_secs(60)).await;
-        assert_eq!(begun.elapsed(), Duration::from_secs(2), "a call still waits");
+        assert_eq!(started.elapsed(), Duration::from_secs(2), "a call still waits");
     }
 }

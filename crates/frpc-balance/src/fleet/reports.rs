@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many are kept, each of another server. More would be older.
-const KEPT: usize = 16;
+const REPORTS_MAX: usize = 16;
 
 /// How long a report is good, in nanoseconds: for clients that call so rarely, an old one is better than none.
 const LASTS: u64 = 4_000_000_000;
@@ -18,13 +18,13 @@ const LASTS: u64 = 4_000_000_000;
 pub(super) struct Reports {
     /// When the last one came; 0 is never.
     last: AtomicU64,
-    kept: Mutex<Vec<Kept>>,
+    entries: Mutex<Vec<LoadReport>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
-    /// The place of the server.
-    place: u32,
+struct LoadReport {
+    /// The rank of the server.
+    rank: u32,
     at: u64,
 }
 
@@ -36,35 +36,35 @@ impl Reports {
     }
 
     /// Notes a report, in place of an earlier one of this server, or of the oldest.
-    pub(super) fn record(&self, place: u32, now: u64) {
-        let mut kept = self.kept.lock();
-        if let Some(at) = kept.iter().position(|kept| kept.place == place) {
-            kept.remove(at);
-        } else if kept.len() >= KEPT {
-            kept.remove(0);
+    pub(super) fn record(&self, rank: u32, now: u64) {
+        let mut entries = self.entries.lock();
+        if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
+            entries.remove(at);
+        } else if entries.len() >= REPORTS_MAX {
+            entries.remove(0);
         }
-        kept.push(Kept { place, at: now });
+        entries.push(LoadReport { rank, at: now });
         self.last.store(now.max(1), Ordering::Relaxed);
     }
 
     /// The server at which a call is expected to end first, by the cost of each, with its cost.
     pub(super) fn best(&self, now: u64, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
-        let kept = self.kept.lock();
-        let good = kept.iter().filter(|kept| now.saturating_sub(kept.at) <= LASTS);
-        good.map(|kept| (kept.place, cost(kept.place))).min_by_key(|(_, cost)| *cost)
+        let entries = self.entries.lock();
+        let good = entries.iter().filter(|entries| now.saturating_sub(entries.at) <= LASTS);
+        good.map(|entries| (entries.rank, cost(entries.rank))).min_by_key(|(_, cost)| *cost)
     }
 
     /// Uses the report of a server up, if there is one.
-    pub(super) fn spend(&self, place: u32) {
-        let mut kept = self.kept.lock();
-        if let Some(at) = kept.iter().position(|kept| kept.place == place) {
-            kept.remove(at);
+    pub(super) fn spend(&self, rank: u32) {
+        let mut entries = self.entries.lock();
+        if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
+            entries.remove(at);
         }
     }
 
     /// Forgets all.
     pub(super) fn clear(&self) {
-        self.kept.lock().clear();
+        self.entries.lock().clear();
     }
 }
 
@@ -76,13 +76,13 @@ mod tests {
     fn cheapest_server_report_is_used_for_one_call() {
         let reports = Reports::default();
         assert!(!reports.are_fresh(1) && reports.best(1, |_| 0).is_none());
-        (0..4).for_each(|place| reports.record(place, 1));
-        let cost = |place: u32| 100 - u64::from(place);
+        (0..4).for_each(|rank| reports.record(rank, 1));
+        let cost = |rank: u32| 100 - u64::from(rank);
         assert_eq!(reports.best(2, cost), Some((3, 97)));
         reports.spend(3);
         reports.spend(77);
         assert_eq!(reports.best(2, cost), Some((2, 98)));
-        (0..3).for_each(|place| reports.spend(place));
+        (0..3).for_each(|rank| reports.spend(rank));
         assert_eq!(reports.best(2, cost), None);
         assert!(reports.are_fresh(2), "there will be others");
     }
@@ -91,15 +91,15 @@ mod tests {
     fn latest_report_per_server_is_kept_briefly() {
         let reports = Reports::default();
         (0..100).for_each(|at| reports.record(at as u32 % 50, at));
-        assert_eq!(reports.kept.lock().len(), KEPT);
-        assert!(reports.kept.lock().iter().all(|kept| kept.at >= 84), "the oldest leave first");
+        assert_eq!(reports.entries.lock().len(), REPORTS_MAX);
+        assert!(reports.entries.lock().iter().all(|entry| entry.at >= 84), "the oldest leave first");
         reports.record(40, 100);
-        assert_eq!(reports.kept.lock().len(), KEPT, "in place of its last one");
+        assert_eq!(reports.entries.lock().len(), REPORTS_MAX, "in place of its last one");
         assert_eq!(reports.best(100, u64::from), Some((34, 34)));
         assert_eq!(reports.best(101 + LASTS, u64::from), None, "they are too old");
         assert!(reports.are_fresh(100 + LASTS) && !reports.are_fresh(101 + LASTS));
         reports.record(0, 200 + LASTS);
         reports.clear();
-        assert!(reports.kept.lock().is_empty());
+        assert!(reports.entries.lock().is_empty());
     }
 }

@@ -432,11 +432,11 @@ mod tests {
         let one = || [slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))])];
         assert_eq!(addresses(&slices("metrics", one())), ["10.0.0.1:9090"]);
         assert_eq!(addresses(&slices(8080, one())), ["10.0.0.1:8080"]);
-        let known = r#""metrics" (9090), "grpc" (8080), "quic" (8443)"#;
+        let ports = r#""metrics" (9090), "grpc" (8080), "quic" (8443)"#;
         let quic = slices("quic", one()).endpoints().expect_err("it is no port of TCP");
-        assert_eq!(quic, format!(r#"no TCP port "quic", available: {known}"#));
+        assert_eq!(quic, format!(r#"no TCP port "quic", available: {ports}"#));
         let other = slices(80, one()).endpoints().expect_err("that is the port of the Service");
-        assert_eq!(other, format!("no TCP port 80, available: {known}"));
+        assert_eq!(other, format!("no TCP port 80, available: {ports}"));
         let without = || {
             let mut slice = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
             slice.ports = None;
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_hosts_are_left_out_beside_addresses() {
+    fn host_names_are_omitted_when_addresses_exist() {
         let names = || slice("names", "FQDN", vec![conditions("shop.example", json!({}))]);
         let why = slices("grpc", [names()]).endpoints().expect_err("none has an address");
         assert_eq!(why, r#"unsupported address type "FQDN", must be IPv4 or IPv6"#);

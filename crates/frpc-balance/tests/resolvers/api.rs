@@ -88,7 +88,7 @@ impl Api {
     }
 
     /// The number of requested lists and watches.
-    pub(crate) fn asked(&self) -> (usize, usize) {
+    pub(crate) fn request_counts(&self) -> (usize, usize) {
         let state = self.state();
         (state.lists.len(), state.watches.len())
     }

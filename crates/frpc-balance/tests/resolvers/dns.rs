@@ -71,7 +71,7 @@ impl Dns {
         }
         let kind = u16::from_be_bytes([*question.get(at + 1)?, *question.get(at + 2)?]);
         let zone = self.zone.lock().expect("no panic");
-        let exists = zone.iter().any(|((known, _), data)| *known == name && !data.is_empty());
+        let exists = zone.iter().any(|((recorded, _), data)| *recorded == name && !data.is_empty());
         let mut failure = *self.failure.lock().expect("no panic");
         if let Some((broken, code)) = *self.broken.lock().expect("no panic")
             && broken == kind
@@ -79,8 +79,8 @@ impl Dns {
             failure = Some(code?);
         }
         let none = Vec::new();
-        let known = zone.iter().find(|((known, of), _)| (*known, *of) == (&*name, kind));
-        let data = known.map(|(_, data)| data).filter(|_| failure.is_none()).unwrap_or(&none);
+        let recorded = zone.iter().find(|((recorded, of), _)| (*recorded, *of) == (&*name, kind));
+        let data = recorded.map(|(_, data)| data).filter(|_| failure.is_none()).unwrap_or(&none);
         let code = failure.unwrap_or(if exists { 0 } else { 3 });
         let mut answer = question[..2].to_vec();
         answer.extend([0x81, 0x80 | code, 0, 1]);

@@ -35,12 +35,12 @@ impl Followed {
         Self { resolver: Some(resolver), asking: None }
     }
 
-    fn ask(&mut self) -> &mut JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)> {
+    fn resolve(&mut self) -> &mut JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)> {
         self.asking.get_or_insert_with(|| {
             let mut resolver = self.resolver.take().expect("it is here or with the question");
             tokio::spawn(async move {
-                let said = resolver.next().await;
-                (resolver, said)
+                let endpoints = resolver.next().await;
+                (resolver, endpoints)
             })
         })
     }
@@ -59,11 +59,11 @@ fn followed(api: &Api) -> Followed {
 }
 
 async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
-    let said = timeout(PATIENCE, followed.ask()).await.expect("it answers");
+    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("it answers");
     followed.asking = None;
-    let (resolver, said) = said.expect("it does not panic");
+    let (resolver, endpoints) = endpoints.expect("it does not panic");
     followed.resolver = Some(resolver);
-    said
+    endpoints
 }
 
 /// The hosts of the next set.
@@ -81,8 +81,8 @@ async fn trouble(followed: &mut Followed) -> String {
 /// Waits until it watches for this time, and has nothing to say before.
 async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
     let watching = async {
-        while api.asked().1 < times {
-            assert!(!followed.ask().is_finished(), "it says something before it watches");
+        while api.request_counts().1 < times {
+            assert!(!followed.resolve().is_finished(), "it says something before it watches");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -97,7 +97,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     api.put("two", &["10.0.0.2", "10.0.0.3"]);
     let mut followed = followed(&api);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
-    assert_eq!(api.asked().0, 2, "each page has one slice");
+    assert_eq!(api.request_counts().0, 2, "each page has one slice");
     until_watched(&mut followed, &api, 1).await;
     api.put("three", &["10.0.0.4"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
@@ -111,7 +111,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
     api.put("four", &["10.0.0.5"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.5"]);
-    assert_eq!(api.asked(), (2, 1), "all came by one watch");
+    assert_eq!(api.request_counts(), (2, 1), "all came by one watch");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn expired_version_is_listed_again() {
     api.state().instead_of_list = Some((410, String::new()));
     api.put("two", &["10.0.0.4"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.4"]);
-    assert_eq!(api.asked().0, 5);
+    assert_eq!(api.request_counts().0, 5);
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn restarted_server_is_watched_from_the_last_version() {
     api.again().await;
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2"]);
-    assert_eq!(api.asked(), (1, 2));
+    assert_eq!(api.request_counts(), (1, 2));
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn malformed_lists_and_events_are_errors() {
         api.say(event);
         trouble(&mut followed).await;
         assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-        assert_eq!(api.asked().0, 5, "no other list");
+        assert_eq!(api.request_counts().0, 5, "no other list");
     }
 }
 
@@ -233,7 +233,7 @@ async fn overloaded_server_is_watched_again_without_a_list() {
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     until_watched(&mut followed, &api, 1).await;
     for status in [429, 503] {
-        let watches = api.asked().1;
+        let watches = api.request_counts().1;
         api.state().instead_of_watch = vec![Refusal { status, retry_after: Some("1"), body: "too many requests" }];
         let ended = Instant::now();
         api.end_watches();
@@ -242,7 +242,7 @@ async fn overloaded_server_is_watched_again_without_a_list() {
     }
     api.put("one", &["10.0.0.2"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
-    assert_eq!(api.asked().0, 1, "one list");
+    assert_eq!(api.request_counts().0, 1, "one list");
 }
 
 #[tokio::test]
@@ -279,12 +279,12 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
     let channel = Channel::builder().balance().connect_resolved(resolver(&api)).await.expect("a server accepts");
     let fleet = || FleetView::of(&channel).expect("it follows a resolver");
     let until = async |what: &str, happened: &dyn Fn() -> bool| {
-        let waiting = async {
+        let reached = async {
             while !happened() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("not so: {what}"));
+        timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not so: {what}"));
     };
     assert_eq!(fleet().servers.len(), 2);
     api.kill().await;

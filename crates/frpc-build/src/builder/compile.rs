@@ -163,11 +163,11 @@ impl Builder {
             print_rerun_if_changed(schema);
         }
         self.locks.is_cargo = true;
-        self.locks.asks_cargo = self.emit_rerun_if_changed;
+        self.locks.rerun_if_changed = self.emit_rerun_if_changed;
         let folder = Folder::new(self.out_dir.take())?;
         let file_descriptor_set_path = self.file_descriptor_set_path.take();
         let mut warn = |text: String| print_warning(&text);
-        remarks(&self.given, schema).into_iter().for_each(&mut warn);
+        remarks(&self.option_paths, schema).into_iter().for_each(&mut warn);
         self.prepare(schema)?;
         let checked = self.checked(schema, &mut warn)?;
         let files = self.emit(&checked, folder.is_cargos(), &mut warn)?;

@@ -46,8 +46,8 @@ fn add_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut V
 }
 
 /// The list of these messages.
-pub(super) fn list(paths: &[Path], taken: &mut ReservedNames, warn: &mut dyn FnMut(String)) -> ItemStatic {
-    let name = free_name("ANY_TYPES", &mut taken.values, "the list of types that an Any may hold", warn);
+pub(super) fn list(paths: &[Path], reserved: &mut ReservedNames, warn: &mut dyn FnMut(String)) -> ItemStatic {
+    let name = free_name("ANY_TYPES", &mut reserved.values, "the list of types that an Any may hold", warn);
     syn::parse_quote! {
         static #name: &[::frpc::json::AnyType] = &[#(::frpc::codegen::any_type::<#paths>()),*];
     }

@@ -26,9 +26,14 @@ impl ReservedNames {
 }
 
 /// Returns `wanted`, with as many trailing `_` as make it unique.
-pub(crate) fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
+pub(crate) fn free_name(
+    wanted: &str,
+    reserved: &mut HashSet<String>,
+    what: &str,
+    warn: &mut dyn FnMut(String),
+) -> Ident {
     let mut name = wanted.to_owned();
-    while !taken.insert(name.clone()) {
+    while !reserved.insert(name.clone()) {
         name.push('_');
     }
     if name != wanted {
@@ -44,12 +49,12 @@ mod tests {
 
     #[test]
     fn a_name_that_is_taken_is_changed_with_a_warning() {
-        let mut taken = HashSet::from(["Echo".to_owned(), "Echo_".to_owned()]);
+        let mut reserved = HashSet::from(["Echo".to_owned(), "Echo_".to_owned()]);
         let mut warnings = Vec::new();
-        let name = free_name("Echo", &mut taken, "the trait of `a.Echo`", &mut |text| warnings.push(text));
+        let name = free_name("Echo", &mut reserved, "the trait of `a.Echo`", &mut |text| warnings.push(text));
         assert_eq!(name, "Echo__");
         assert_eq!(warnings, ["the name `Echo` is taken, so the trait of `a.Echo` is called `Echo__`"]);
-        assert_eq!(free_name("Other", &mut taken, "it", &mut |text| warnings.push(text)), "Other");
+        assert_eq!(free_name("Other", &mut reserved, "it", &mut |text| warnings.push(text)), "Other");
         assert_eq!(warnings.len(), 1);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
         let (index, read) = (Literal::usize_unsuffixed(index), decode_field(message, field)?);
         decode.push(quote! { #index => #read, });
     }
-    let (to, encode) = match encode.split_last() {
+    let (writer, encode) = match encode.split_last() {
         Some((last, before)) => (quote! { to }, quote! { #(#before?;)* #last }),
         None => (quote! { _ }, quote! { Ok(()) }),
     };
@@ -51,7 +51,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     } else {
         quote! { match field { #(#decode)* _ => from.skip() } }
     };
-    let (name, places) = places(message, &names);
+    let (argument, lookup) = field_lookup(message, &names);
     let escaped = names.iter().map(|name| escaped(name));
     let wire_name = full_name.trim_start_matches('.');
     let is_deprecated = fields.deprecated || message.members().any(|member| member.deprecated);
@@ -61,10 +61,10 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
         impl ::frpc::json::Fields for #ident {
             const NAME: &'static str = #wire_name;
             const FIELDS: &'static [&'static str] = &[#(#escaped),*];
-            fn field(#name: &str) -> ::core::option::Option<usize> {
-                #places
+            fn field(#argument: &str) -> ::core::option::Option<usize> {
+                #lookup
             }
-            fn encode_fields(&self, #to: &mut ::frpc::json::Writer<'_>) -> ::core::result::Result<(), ::frpc::json::EncodeError> {
+            fn encode_fields(&self, #writer: &mut ::frpc::json::Writer<'_>) -> ::core::result::Result<(), ::frpc::json::EncodeError> {
                 #encode
             }
             fn decode_field(&mut self, field: usize, from: &mut ::frpc::json::Reader<'_>) -> ::core::result::Result<(), ::frpc::json::DecodeError> {
@@ -104,31 +104,31 @@ pub(crate) fn json_enumeration_impl(full_name: &str, proto: &EnumDescriptorProto
 fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, .. } = message;
     let name = format_ident!("{name}");
-    let lost = || message.lost(full_name);
-    let more = match proto.name() {
+    let missing_field = || message.missing_field(full_name);
+    let argument = match proto.name() {
         "Value" => {
-            let path = &fields.oneofs.values().next().ok_or_else(lost)?.path;
+            let path = &fields.oneofs.values().next().ok_or_else(missing_field)?.path;
             quote! { , #path }
         }
         "ListValue" => {
-            let list = &message.field(proto.field.first().ok_or_else(lost)?)?.ty;
+            let list = &message.field(proto.field.first().ok_or_else(missing_field)?)?.ty;
             let element = innermost(list);
             quote! { , #element }
         }
         _ => TokenStream::new(),
     };
-    Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #more } })
+    Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
 }
 
 /// The names of the fields in JSON, in the order of declaration.
 fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
-    let mut taken: HashMap<String, &str> = HashMap::new();
+    let mut used: HashMap<String, &str> = HashMap::new();
     let mut names = Vec::new();
     for field in &message.proto.field {
         let name = json_name(field);
-        if let Some(other) = taken.insert(name.clone(), field.name()) {
-            let (of, field) = (message.full_name.trim_start_matches('.'), field.name());
-            let text = format!("the fields `{other}` and `{field}` of `{of}` have the same name in JSON, {name:?}");
+        if let Some(other) = used.insert(name.clone(), field.name()) {
+            let (owner, field) = (message.full_name.trim_start_matches('.'), field.name());
+            let text = format!("the fields `{other}` and `{field}` of `{owner}` have the same name in JSON, {name:?}");
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
         names.push(name);
@@ -138,33 +138,33 @@ fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
 
 /// The name of a field in JSON.
 pub(super) fn json_name(field: &FieldDescriptorProto) -> String {
-    field.json_name.clone().unwrap_or_else(|| camel(field.name()))
+    field.json_name.clone().unwrap_or_else(|| lower_camel_case(field.name()))
 }
 
 /// The name that protoc gives a field in JSON if the schema does not.
-fn camel(name: &str) -> String {
-    let mut camel = String::with_capacity(name.len());
-    let mut is_behind_underscore = false;
+fn lower_camel_case(name: &str) -> String {
+    let mut lower_camel_case = String::with_capacity(name.len());
+    let mut is_after_underscore = false;
     for letter in name.chars() {
         match letter {
-            '_' => is_behind_underscore = true,
-            letter if is_behind_underscore => {
-                camel.push(letter.to_ascii_uppercase());
-                is_behind_underscore = false;
+            '_' => is_after_underscore = true,
+            letter if is_after_underscore => {
+                lower_camel_case.push(letter.to_ascii_uppercase());
+                is_after_underscore = false;
             }
-            letter => camel.push(letter),
+            letter => lower_camel_case.push(letter),
         }
     }
-    camel
+    lower_camel_case
 }
 
 /// The argument and body of the function that finds a field by its name in JSON or its original one.
-fn places(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream) {
-    let in_json: HashSet<&str> = names.iter().map(String::as_str).collect();
+fn field_lookup(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream) {
+    let json_names: HashSet<&str> = names.iter().map(String::as_str).collect();
     let arms = message.proto.field.iter().zip(names).zip(0_usize..).map(|((field, name), index)| {
         let index = Literal::usize_unsuffixed(index);
         // The name that another field has in JSON is that field's.
-        let original = Some(field.name()).filter(|original| !in_json.contains(original)).into_iter();
+        let original = Some(field.name()).filter(|original| !json_names.contains(original)).into_iter();
         quote! { #name #(| #original)* => #index, }
     });
     let arms: Vec<_> = arms.collect();
@@ -193,19 +193,19 @@ fn shape(message: &Message<'_>, field: &FieldDescriptorProto) -> FieldShape {
 
 /// Writes a field that is not a member of a oneof.
 fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str) -> Result<TokenStream, Error> {
-    let found = message.field(field)?;
-    let (rust, key) = (&found.ident, key(name));
-    let of = map_value(field, message.index).unwrap_or(field);
-    let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
+    let member = message.field(field)?;
+    let (field_ident, key) = (&member.ident, key(name));
+    let value_field = map_value(field, message.index).unwrap_or(field);
+    let codec = codec(value_field, member.enumeration.as_ref(), member.boxed, || innermost_tokens(&member.ty));
     Ok(match (shape(message, field), codec) {
-        (FieldShape::Single, None) => quote! { to.field(#key, &self.#rust) },
-        (FieldShape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#rust) },
-        (FieldShape::Optional, None) => quote! { to.optional(#key, &self.#rust) },
-        (FieldShape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#rust) },
-        (FieldShape::List, None) => quote! { to.list(#key, &self.#rust) },
-        (FieldShape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#rust) },
-        (FieldShape::Map, None) => quote! { to.map(#key, &self.#rust) },
-        (FieldShape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#rust) },
+        (FieldShape::Single, None) => quote! { to.field(#key, &self.#field_ident) },
+        (FieldShape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#field_ident) },
+        (FieldShape::Optional, None) => quote! { to.optional(#key, &self.#field_ident) },
+        (FieldShape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#field_ident) },
+        (FieldShape::List, None) => quote! { to.list(#key, &self.#field_ident) },
+        (FieldShape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#field_ident) },
+        (FieldShape::Map, None) => quote! { to.map(#key, &self.#field_ident) },
+        (FieldShape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#field_ident) },
     })
 }
 
@@ -218,14 +218,14 @@ fn encode_members(
     let mut arms = Vec::new();
     let mut oneof = None;
     for (field, name) in fields.iter().zip(names) {
-        let Member { field: found, variant, .. } = message.member(field)?;
-        let (path, ident, key) = (&found.path, &variant.ident, key(name));
+        let Member { field: member, variant, .. } = message.member(field)?;
+        let (path, ident, key) = (&member.path, &variant.ident, key(name));
         let write = match member_codec(message, field)? {
             None => quote! { to.member(#key, value) },
             Some(codec) => quote! { to.member_as::<#codec>(#key, value) },
         };
         arms.push(quote! { Some(#path::#ident(value)) => #write, });
-        oneof = Some(&found.ident);
+        oneof = Some(&member.ident);
     }
     Ok(quote! { match &self.#oneof { #(#arms)* _ => Ok(()), } })
 }
@@ -233,38 +233,38 @@ fn encode_members(
 /// Reads the value of a field.
 fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     if oneof_of(field).is_some() {
-        let Member { field: found, variant, .. } = message.member(field)?;
-        let (rust, path, ident) = (&found.ident, &found.path, &variant.ident);
+        let Member { field: member, variant, .. } = message.member(field)?;
+        let (field_ident, path, ident) = (&member.ident, &member.path, &variant.ident);
         return Ok(match member_codec(message, field)? {
-            None => quote! { from.member(&mut self.#rust, #path::#ident) },
-            Some(codec) => quote! { from.member_as::<#codec, _>(&mut self.#rust, #path::#ident) },
+            None => quote! { from.member(&mut self.#field_ident, #path::#ident) },
+            Some(codec) => quote! { from.member_as::<#codec, _>(&mut self.#field_ident, #path::#ident) },
         });
     }
-    let found = message.field(field)?;
-    let rust = &found.ident;
-    let of = map_value(field, message.index).unwrap_or(field);
-    let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
+    let member = message.field(field)?;
+    let field_ident = &member.ident;
+    let value_field = map_value(field, message.index).unwrap_or(field);
+    let codec = codec(value_field, member.enumeration.as_ref(), member.boxed, || innermost_tokens(&member.ty));
     Ok(match (shape(message, field), codec) {
-        (FieldShape::Single, None) => quote! { from.field(&mut self.#rust) },
-        (FieldShape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#rust) },
-        (FieldShape::Optional, None) => quote! { from.optional(&mut self.#rust) },
-        (FieldShape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#rust) },
-        (FieldShape::List, None) => quote! { from.list(&mut self.#rust) },
-        (FieldShape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#rust) },
-        (FieldShape::Map, None) => quote! { from.map(&mut self.#rust) },
-        (FieldShape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#rust) },
+        (FieldShape::Single, None) => quote! { from.field(&mut self.#field_ident) },
+        (FieldShape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#field_ident) },
+        (FieldShape::Optional, None) => quote! { from.optional(&mut self.#field_ident) },
+        (FieldShape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#field_ident) },
+        (FieldShape::List, None) => quote! { from.list(&mut self.#field_ident) },
+        (FieldShape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#field_ident) },
+        (FieldShape::Map, None) => quote! { from.map(&mut self.#field_ident) },
+        (FieldShape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#field_ident) },
     })
 }
 
 /// The codec of a member of a oneof, in the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
-    let Member { field: found, variant, .. } = message.member(field)?;
-    let enumeration = variant.enumeration.as_ref().map(|path| sibling(&found.path, path));
+    let Member { field: member, variant, .. } = message.member(field)?;
+    let enumeration = variant.enumeration.as_ref().map(|path| sibling(&member.path, path));
     let is_wrapper = message.externs.field_codec(field.type_name(), false).is_some();
     Ok(codec(field, enumeration.as_ref(), variant.boxed, || match innermost(&variant.ty) {
         // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
         Type::Path(ty) if !is_wrapper => {
-            let path = sibling(&found.path, &ty.path);
+            let path = sibling(&member.path, &ty.path);
             quote! { #path }
         }
         ty => quote! { #ty },
@@ -289,7 +289,7 @@ fn codec(
     }
 }
 
-fn type_within(ty: &Type) -> TokenStream {
+fn innermost_tokens(ty: &Type) -> TokenStream {
     let ty = innermost(ty);
     quote! { #ty }
 }
@@ -322,7 +322,7 @@ pub(super) fn escaped(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{camel, key};
+    use super::{key, lower_camel_case};
 
     #[test]
     fn a_name_becomes_camel_case_as_protoc_has_it() {
@@ -334,7 +334,7 @@ mod tests {
             ("foo_3", "foo3"),
             ("FOO_bar", "FOOBar"),
         ] {
-            assert_eq!(camel(name), expected);
+            assert_eq!(lower_camel_case(name), expected);
         }
     }
 

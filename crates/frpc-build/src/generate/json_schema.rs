@@ -1,7 +1,7 @@
 //! JSON Schemas (draft 7) of messages in the JSON mapping, for documents about services such as OpenRPC.
 //!
 //! A schema describes the written form. Readers accept more, such as original names of fields, and `null` for a field
-//! that is absent. Schemas refer to each other by the places that messages have in such a document.
+//! that is absent. Schemas refer to each other by the paths that messages have in such a document.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,8 +15,8 @@ use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Index, tag, within};
 
-/// The place of messages and enums in a document.
-const PLACE: &str = "#/components/schemas/";
+/// The path of messages and enums in a document.
+const DEFINITIONS: &str = "#/components/schemas/";
 
 /// The members of the schema of an integer of 64 bits.
 const INTEGER_TEXT: &str = r#""type":"string","pattern":"^-?[0-9]+$""#;
@@ -78,7 +78,7 @@ impl<'a> JsonSchemas<'a> {
         schemas
     }
 
-    /// The comment of an item, with a place in its file; empty if there is none.
+    /// The comment of an item, with a path in its file; empty if there is none.
     pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
@@ -151,7 +151,7 @@ impl<'a> JsonSchemas<'a> {
             ProtoType::Enum | ProtoType::Message | ProtoType::Group => {
                 let name = field.type_name();
                 open.push(name.to_owned());
-                return format!(r#""$ref":"{PLACE}{}""#, name.trim_start_matches('.'));
+                return format!(r#""$ref":"{DEFINITIONS}{}""#, name.trim_start_matches('.'));
             }
         };
         schema.to_owned()

@@ -81,25 +81,25 @@ pub(crate) fn without_allows(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> 
 }
 
 fn filtered(tokens: TokenStream) -> TokenStream {
-    let mut kept = Vec::new();
+    let mut remaining = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Punct(hash) if hash.as_char() == '#' => match tokens.next() {
                 Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
                     if let Some(attribute) = filtered_attribute(group) {
-                        kept.extend([TokenTree::Punct(hash), TokenTree::Group(attribute)]);
+                        remaining.extend([TokenTree::Punct(hash), TokenTree::Group(attribute)]);
                     }
                 }
-                next => kept.extend([TokenTree::Punct(hash)].into_iter().chain(next)),
+                next => remaining.extend([TokenTree::Punct(hash)].into_iter().chain(next)),
             },
             TokenTree::Group(group) => {
-                kept.push(TokenTree::Group(Group::new(group.delimiter(), filtered(group.stream()))));
+                remaining.push(TokenTree::Group(Group::new(group.delimiter(), filtered(group.stream()))));
             }
-            token => kept.push(token),
+            token => remaining.push(token),
         }
     }
-    kept.into_iter().collect()
+    remaining.into_iter().collect()
 }
 
 /// The content of an attribute, if it is kept.

@@ -49,8 +49,8 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
         let ty = match innermost(&variant.ty) {
             // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
             Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {
-                let beside = sibling(&oneof.path, &ty.path);
-                quote! { #beside }
+                let sibling_path = sibling(&oneof.path, &ty.path);
+                quote! { #sibling_path }
             }
             ty => quote! { #ty },
         };
@@ -83,7 +83,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
             }
             _ => quote! { #path::varints::<#element>() },
         },
-        _ => return Err(message.lost(field.name())),
+        _ => return Err(message.missing_field(field.name())),
     };
     Ok(Some(memory))
 }

@@ -202,7 +202,7 @@ impl Message<'_> {
 
     /// prost's field for a field that is not a member of a oneof.
     pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&StructField, Error> {
-        self.fields.fields.get(&field.number()).ok_or_else(|| self.lost(field.name()))
+        self.fields.fields.get(&field.number()).ok_or_else(|| self.missing_field(field.name()))
     }
 
     /// prost's variant for a member of a oneof.
@@ -213,7 +213,7 @@ impl Message<'_> {
             let (number, variants) = (field.number(), &written.variants);
             Some(Member { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
         };
-        find().ok_or_else(|| self.lost(field.name()))
+        find().ok_or_else(|| self.missing_field(field.name()))
     }
 
     /// The name of a local variable for a field. It must not be `from`, the name of the decoder.
@@ -231,7 +231,7 @@ impl Message<'_> {
         names.filter_map(|name| self.oneofs.get(&name)).flat_map(|oneof| oneof.variants.values())
     }
 
-    pub(crate) fn lost(&self, field: &str) -> Error {
+    pub(crate) fn missing_field(&self, field: &str) -> Error {
         let text =
             format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
         Error::new(ErrorKind::Unsupported, text)

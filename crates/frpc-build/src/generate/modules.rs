@@ -49,14 +49,14 @@ pub(crate) fn check_modules(checked: &Checked<'_>, modules: &[Generated]) -> Res
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
             let Checked { schema, index, .. } = checked;
-            let place = index.messages.get(message).map(|found| schema.position(found.file, &found.path));
+            let position = index.messages.get(message).map(|found| schema.position(found.file, &found.path));
             let message = message.trim_start_matches('.');
             let package = &other.package;
             let text = format!(
                 "the types in the message `{message}` and the package `{package}` would have the same module `{ident}` in Rust; rename one of them"
             );
-            return Err(match place {
-                Some(place) => Error::unsupported(place, text),
+            return Err(match position {
+                Some(position) => Error::unsupported(position, text),
                 None => Error::new(ErrorKind::Unsupported, text),
             });
         }

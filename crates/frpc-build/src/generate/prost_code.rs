@@ -125,10 +125,10 @@ pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> R
 }
 
 fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>, warn: &mut dyn FnMut(String)) {
-    let mut taken = HashSet::new();
+    let mut used = HashSet::new();
     for ident in idents {
         let before = ident.to_string();
-        while !taken.insert(ident.to_string()) {
+        while !used.insert(ident.to_string()) {
             *ident = Ident::new(&format!("{}_", ident.unraw()), Span::call_site());
         }
         if *ident != before {

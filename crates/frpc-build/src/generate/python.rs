@@ -341,7 +341,7 @@ impl Generator<'_> {
         let (sends, receives) = (method.client_streaming(), method.server_streaming());
         let request = self.used(module, method.input_type(), is_method);
         let reply = self.used(module, method.output_type(), is_method);
-        let (argument, given) = match (sends, is_async) {
+        let (argument, passed) = match (sends, is_async) {
             (false, _) => ("request", request),
             (true, false) => ("requests", format!("_typing.Iterable[{request}]")),
             (true, true) => ("requests", format!("_frpc.Source[{request}]")),
@@ -355,7 +355,7 @@ impl Generator<'_> {
         let (define, wait) = if is_async && !receives { ("async def", "await ") } else { ("def", "") };
         let _ = writeln!(
             module.text,
-            "\n    {define} {own}(\n        self, {argument}: {given}, *, timeout: _frpc.Timeout = None, \
+            "\n    {define} {own}(\n        self, {argument}: {passed}, *, timeout: _frpc.Timeout = None, \
              metadata: _frpc.Metadata | None = None\n    ) -> {result}:"
         );
         self.docs(&mut module.text, file, path, "        ", "");

@@ -24,13 +24,13 @@ pub(super) fn schema_item(
     schema: &Schema,
     files: &[&FileDescriptorProto],
     codec: Codec,
-    taken: &mut ReservedNames,
+    reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Option<ItemStatic>, Error> {
     let Some(set) = service_files(schema, files)? else { return Ok(None) };
     let set = Literal::byte_string(&set);
     let protobuf = (codec == Codec::Protobuf).then(|| quote::quote! { .protobuf() });
-    let name = free_name("SCHEMA", &mut taken.values, "the schema of the package", warn);
+    let name = free_name("SCHEMA", &mut reserved.values, "the schema of the package", warn);
     Ok(Some(syn::parse_quote! {
         #[doc = " The schema of the services of this package, for reflection."]
         #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]

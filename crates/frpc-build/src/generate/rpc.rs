@@ -119,7 +119,7 @@ pub(crate) fn rpcs(
     operations: &[u16],
     layout: &Layout,
     options: &ServiceOptions,
-    taken: &mut ReservedNames,
+    reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
     // The other methods of a client, including that of `Clone`.
@@ -156,7 +156,7 @@ pub(crate) fn rpcs(
         };
         Ok(Rpc {
             name,
-            constant: free_name(&constant, &mut taken.values, &what, &mut silent),
+            constant: free_name(&constant, &mut reserved.values, &what, &mut silent),
             proto_name: method.proto_name.clone(),
             operation: *operation,
             added: (added(&method.input_proto_type), added(&method.output_proto_type)),

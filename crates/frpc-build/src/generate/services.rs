@@ -36,18 +36,20 @@ pub(crate) fn service_items(
     operations: &[u16],
     stated: &ServiceConstants<'_>,
     options: &ServiceOptions,
-    taken: &mut ReservedNames,
+    reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Item>, Error> {
     let ServiceConstants { layout, schema, any_types, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
-    let trait_name = free_name(&service.name, &mut taken.types, &format!("the trait of `{full_name}`"), warn);
-    let server = free_name(&format!("{base}Server"), &mut taken.types, &format!("the server of `{full_name}`"), warn);
-    let client = free_name(&format!("{base}Client"), &mut taken.types, &format!("the client of `{full_name}`"), warn);
-    let rpcs = rpcs(service, &full_name, operations, layout, options, taken, warn)?;
+    let trait_name = free_name(&service.name, &mut reserved.types, &format!("the trait of `{full_name}`"), warn);
+    let server =
+        free_name(&format!("{base}Server"), &mut reserved.types, &format!("the server of `{full_name}`"), warn);
+    let client =
+        free_name(&format!("{base}Client"), &mut reserved.types, &format!("the client of `{full_name}`"), warn);
+    let rpcs = rpcs(service, &full_name, operations, layout, options, reserved, warn)?;
     let wanted = format!("{}_LAYOUT", service.proto_name.to_shouty_snake_case());
-    let layout_name = free_name(&wanted, &mut taken.values, "its layout", &mut |_| {});
+    let layout_name = free_name(&wanted, &mut reserved.values, "its layout", &mut |_| {});
     if !options.client && !options.server {
         return Ok(Vec::new());
     }
@@ -61,7 +63,7 @@ pub(crate) fn service_items(
         tokens.extend(trait_tokens(&trait_name, &docs, &attributes, &rpcs));
         if options.dyn_traits {
             let what = format!("the trait for trait objects of `{full_name}`");
-            let name = free_name(&format!("Dyn{base}"), &mut taken.types, &what, warn);
+            let name = free_name(&format!("Dyn{base}"), &mut reserved.types, &what, warn);
             tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
         }
         let attributes = matching(&options.server_attributes, &full_name)?;

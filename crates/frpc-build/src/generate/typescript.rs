@@ -132,7 +132,7 @@ impl Generator<'_> {
         let deprecated = proto.options.as_ref().is_some_and(prost_types::MessageOptions::deprecated);
         self.docs(module, found.file, &found.path, "", deprecated);
         let _ = writeln!(module.text, "export interface {ident} {{");
-        let mut told = BTreeSet::new();
+        let mut emitted = BTreeSet::new();
         for (at, field) in proto.field.iter().enumerate() {
             let path = within(&found.path, tag::MESSAGE_FIELD, at);
             let Some(oneof) = oneof_of(field) else {
@@ -141,7 +141,7 @@ impl Generator<'_> {
                 let _ = writeln!(module.text, "  {}{optional}: {declared};", fields.of(field));
                 continue;
             };
-            if !told.insert(oneof) {
+            if !emitted.insert(oneof) {
                 continue;
             }
             let path = within(&found.path, tag::MESSAGE_ONEOF, oneof);

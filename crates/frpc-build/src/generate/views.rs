@@ -24,25 +24,25 @@ pub(crate) type ViewNames = HashMap<String, Ident>;
 
 /// Names the views of the types in `items`: `FooView`, if that is free.
 pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn FnMut(String)) {
-    let (mut taken, mut unnamed) = (HashSet::new(), Vec::new());
+    let (mut reserved, mut unnamed) = (HashSet::new(), Vec::new());
     for item in items {
         let (ident, attributes) = match item {
             Item::Struct(item) => (&item.ident, &item.attrs),
             Item::Enum(item) => (&item.ident, &item.attrs),
             Item::Mod(item) => {
-                taken.insert(item.ident.to_string());
+                reserved.insert(item.ident.to_string());
                 name_views(item.content.as_ref().map_or(&[], |(_, items)| items), names, warn);
                 continue;
             }
             _ => continue,
         };
-        taken.insert(ident.to_string());
+        reserved.insert(ident.to_string());
         unnamed.extend(prost_code::marker(attributes).map(|name| (name, ident)));
     }
     for (name, ident) in unnamed {
         let what = format!("the view of `{}`", name.trim_start_matches('.'));
         let wanted = format!("{}View", ident.to_string().trim_end_matches('_'));
-        names.insert(name, free_name(&wanted, &mut taken, &what, warn));
+        names.insert(name, free_name(&wanted, &mut reserved, &what, warn));
     }
 }
 
@@ -79,7 +79,7 @@ impl Views<'_> {
     /// The view of a message, with its decoder.
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
-        let view = self.names.get(*full_name).ok_or_else(|| lost(full_name))?;
+        let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
         let order = in_wire_order(proto, |field| map_value(field, index).is_some());
         let by_statement = order.iter().any(|field| oneof_of(field).is_some());
         let mut lines = Lines::default();
@@ -99,8 +99,8 @@ impl Views<'_> {
         let declared = fields.order.iter().filter_map(|rust| declared.get(rust).map(|ty| quote! { pub #rust: #ty }));
         let mut declared: Vec<TokenStream> = declared.collect();
         if !declared.iter().any(|field| field.to_string().contains("'a")) {
-            let mut taken = proto.field.iter().map(|field| field.name().to_owned()).collect();
-            let unused = free_name("_input", &mut taken, "", &mut |_| {});
+            let mut reserved = proto.field.iter().map(|field| field.name().to_owned()).collect();
+            let unused = free_name("_input", &mut reserved, "", &mut |_| {});
             declared.push(quote! { #[doc(hidden)] pub #unused: ::core::marker::PhantomData<&'a ()> });
             result.push(quote! { #unused: ::core::marker::PhantomData });
         }
@@ -142,19 +142,19 @@ impl Views<'_> {
         lines: &mut Lines,
     ) -> Result<(), Error> {
         let name = field.name();
-        let found = message.fields.oneofs.get(&field.number()).ok_or_else(|| lost(name))?;
+        let found = message.fields.oneofs.get(&field.number()).ok_or_else(|| missing_field(name))?;
         let (rust, variable) = (&found.ident, message.local(&found.ident));
-        let oneof = message.proto.oneof_decl.get(at).ok_or_else(|| lost(name))?.name();
+        let oneof = message.proto.oneof_decl.get(at).ok_or_else(|| missing_field(name))?.name();
         let full_name = format!("{}.{oneof}", message.full_name);
-        let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| lost(&full_name))?);
-        let written = message.oneofs.get(&full_name).ok_or_else(|| lost(&full_name))?;
+        let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| missing_field(&full_name))?);
+        let written = message.oneofs.get(&full_name).ok_or_else(|| missing_field(&full_name))?;
         if lines.oneofs.insert(at) {
             let lifetime = self.borrows(message.proto, at).then(|| quote! { <'a> });
             lines.declared.insert(rust.clone(), quote! { ::core::option::Option<#path #lifetime> });
             lines.decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
             lines.result.push(quote! { #rust: #variable.into_option() });
         }
-        let variant = written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
+        let variant = written.variants.get(&field.number()).ok_or_else(|| missing_field(name))?;
         lines.decode.push(self.member(field, variant, &found.path, &path, &variable));
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Views<'_> {
         lines: &mut Lines,
     ) -> Result<(), Error> {
         let name = field.name();
-        let found = message.fields.fields.get(&field.number()).ok_or_else(|| lost(name))?;
+        let found = message.fields.fields.get(&field.number()).ok_or_else(|| missing_field(name))?;
         let rust = &found.ident;
         let variable = message.local(rust);
         let value = map_value(field, message.index);
@@ -218,14 +218,14 @@ impl Views<'_> {
         oneof: usize,
         written: &OneofEnum,
     ) -> Result<Vec<Item>, Error> {
-        let view = self.names.get(full_name).ok_or_else(|| lost(full_name))?;
+        let view = self.names.get(full_name).ok_or_else(|| missing_field(full_name))?;
         let lifetime = self.borrows(proto, oneof).then(|| quote! { <'a> });
         let (mut variants, mut decode) = (Vec::new(), Vec::new());
         let mut ordered = BTreeMap::new();
         for (field, number) in proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).zip(1_u32..) {
             let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
             let Variant { ident, enumeration, boxed, ty, .. } =
-                written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
+                written.variants.get(&field.number()).ok_or_else(|| missing_field(name))?;
             let Borrowed { single, is_wrapper, .. } = self.borrowed(field, ty, enumeration.as_ref(), *boxed);
             ordered.insert(field.number(), quote! { #ident(#single) });
             decode.push(match enumeration {
@@ -360,7 +360,7 @@ fn key_type(ty: &Type) -> TokenStream {
     }
 }
 
-fn lost(name: &str) -> Error {
+fn missing_field(name: &str) -> Error {
     let text = format!("prost-build generated nothing for `{}`", name.trim_start_matches('.'));
     Error::new(ErrorKind::Unsupported, text)
 }

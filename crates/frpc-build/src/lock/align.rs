@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// It is in order with its neighbours, though its position may differ because of insertions and removals.
-    Kept { old: usize, new: usize },
+    Matched { old: usize, new: usize },
     /// It was reordered.
     Moved { old: usize, new: usize },
     /// It is new, at the position of an item that was removed.
@@ -20,13 +20,13 @@ pub(crate) enum Step {
 /// Compares a list of `old_len` items with a new list; `matches` has the old position of each item of the new list, or
 /// none.
 pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
-    let kept = longest_ascending(matches);
+    let matched = longest_ascending(matches);
     let is_gone = |old: usize| !matches.contains(&Some(old));
     let mut steps = Vec::new();
     for (new, old) in matches.iter().copied().enumerate() {
         let next_old = (new + 1..matches.len()).find(|next| matches[*next].is_some());
         steps.push(match old {
-            Some(old) if kept.contains(&new) => Step::Kept { old, new },
+            Some(old) if matched.contains(&new) => Step::Matched { old, new },
             Some(old) => Step::Moved { old, new },
             None if new < old_len && is_gone(new) => Step::Replaced { old: new, new },
             None => next_old.map_or(Step::Appended { new }, |before| Step::Inserted { new, before }),
@@ -70,15 +70,18 @@ mod tests {
     #[test]
     fn appending_leaves_all_others() {
         let steps = align(2, &[Some(0), Some(1), None]);
-        assert_eq!(steps, [Step::Kept { old: 0, new: 0 }, Step::Kept { old: 1, new: 1 }, Step::Appended { new: 2 }]);
+        assert_eq!(
+            steps,
+            [Step::Matched { old: 0, new: 0 }, Step::Matched { old: 1, new: 1 }, Step::Appended { new: 2 }]
+        );
     }
 
     #[test]
-    fn an_insertion_names_the_fields_behind_it() {
+    fn insertion_lists_following_fields() {
         let steps = align(2, &[Some(0), None, None, Some(1)]);
         assert!(steps.contains(&Step::Inserted { new: 1, before: 3 }));
         assert!(steps.contains(&Step::Inserted { new: 2, before: 3 }));
-        assert!(steps.contains(&Step::Kept { old: 1, new: 3 }));
+        assert!(steps.contains(&Step::Matched { old: 1, new: 3 }));
     }
 
     #[test]
@@ -91,7 +94,7 @@ mod tests {
     #[test]
     fn a_missing_entry_was_replaced_or_removed() {
         assert_eq!(align(1, &[None]), [Step::Replaced { old: 0, new: 0 }]);
-        assert_eq!(align(2, &[Some(1)]), [Step::Kept { old: 1, new: 0 }, Step::Removed { old: 0 }]);
+        assert_eq!(align(2, &[Some(1)]), [Step::Matched { old: 1, new: 0 }, Step::Removed { old: 0 }]);
         assert_eq!(align(1, &[]), [Step::Removed { old: 0 }]);
     }
 }

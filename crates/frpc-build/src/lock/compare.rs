@@ -157,8 +157,8 @@ impl<'a> LockComparer<'a> {
                 if before.fields.len() != now.fields.len() {
                     return false;
                 }
-                let places: Vec<_> = (0..now.fields.len()).map(Some).collect();
-                let oneofs = same_oneofs(before, now, &places);
+                let positions: Vec<_> = (0..now.fields.len()).map(Some).collect();
+                let oneofs = same_oneofs(before, now, &positions);
                 before.fields.iter().zip(&now.fields).all(|(before, now)| {
                     before.name == now.name
                         && self.same_shape(&before.shape, &now.shape, open)

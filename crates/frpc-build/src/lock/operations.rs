@@ -43,7 +43,7 @@ pub(crate) fn number(
         numbering,
         bases,
         homes: &homes,
-        taken: records.flat_map(recorded_operations).chain(OPERATIONS_KEPT).collect(),
+        used: records.flat_map(recorded_operations).chain(OPERATIONS_KEPT).collect(),
     };
     let mut operations = Operations::new();
     // Files that already have a first operation come before those that take a free one.
@@ -67,7 +67,7 @@ struct OperationAllocator<'a> {
     /// The file that declares each service of the build.
     homes: &'a HashMap<String, &'a str>,
     /// All operations that a method has, or had.
-    taken: BTreeSet<u16>,
+    used: BTreeSet<u16>,
 }
 
 impl OperationAllocator<'_> {
@@ -112,12 +112,13 @@ impl OperationAllocator<'_> {
             let recorded = record.and_then(|record| record.service(&service_name));
             let mut numbers = Vec::new();
             for method in &service.method {
-                let known = recorded.and_then(|it| it.methods.iter().find(|known| known.name == method.name()));
-                if let Some(known) = known {
-                    numbers.push(known.operation);
+                let method_before =
+                    recorded.and_then(|it| it.methods.iter().find(|method_before| method_before.name == method.name()));
+                if let Some(method_before) = method_before {
+                    numbers.push(method_before.operation);
                     continue;
                 }
-                while record.is_some() && u16::try_from(next).is_ok_and(|next| self.taken.contains(&next)) {
+                while record.is_some() && u16::try_from(next).is_ok_and(|next| self.used.contains(&next)) {
                     next += 1;
                 }
                 let Ok(operation) = u16::try_from(next) else {
@@ -130,14 +131,14 @@ impl OperationAllocator<'_> {
             }
             operations.push(numbers);
         }
-        self.taken.extend(operations.iter().flatten());
+        self.used.extend(operations.iter().flatten());
         Ok(operations)
     }
 
     /// The first operation for a file that has none.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
-        first_free(&self.taken, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
+        first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
             let text = format!(
                 "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` \
                  of some files, or `numbering(Numbering::Go)` if they are for different servers",
@@ -149,12 +150,12 @@ impl OperationAllocator<'_> {
 }
 
 /// Where a file with so many methods can begin.
-fn first_free(taken: &BTreeSet<u16>, methods: u32) -> Option<u32> {
+fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {
         let last = u16::try_from(first.saturating_add(room).min(END).saturating_sub(1)).unwrap_or(u16::MAX);
         let fits = first.saturating_add(methods) <= END;
-        fits && (room == 0 || u16::try_from(first).is_ok_and(|first| taken.range(first..=last).next().is_none()))
+        fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
     // The first file needs no room to grow: an `operation_base` may have put another one right after it.
@@ -229,8 +230,8 @@ fn check_overlaps(
                         name(other, *at),
                         name(file, service)
                     );
-                    let place = schema.position(file, &within(&[], tag::FILE_SERVICE, service));
-                    return Err(Error::at(ErrorKind::Option, place, text));
+                    let position = schema.position(file, &within(&[], tag::FILE_SERVICE, service));
+                    return Err(Error::at(ErrorKind::Option, position, text));
                 }
                 others.push((file, service));
             }
@@ -247,28 +248,28 @@ mod tests {
 
     #[test]
     fn files_begin_at_multiples_of_100_as_long_as_there_are_any() {
-        let mut taken = BTreeSet::new();
-        assert_eq!(first_free(&taken, 65_526), Some(10));
-        assert_eq!(first_free(&taken, 65_527), None);
-        taken.extend([10, 199]);
-        assert_eq!(first_free(&taken, 1), Some(200));
-        assert_eq!(first_free(&taken, 101), Some(200));
-        taken.insert(300);
-        assert_eq!(first_free(&taken, 100), Some(200));
-        assert_eq!(first_free(&taken, 101), Some(400));
-        assert_eq!(first_free(&taken, 65_135), Some(400));
+        let mut used = BTreeSet::new();
+        assert_eq!(first_free(&used, 65_526), Some(10));
+        assert_eq!(first_free(&used, 65_527), None);
+        used.extend([10, 199]);
+        assert_eq!(first_free(&used, 1), Some(200));
+        assert_eq!(first_free(&used, 101), Some(200));
+        used.insert(300);
+        assert_eq!(first_free(&used, 100), Some(200));
+        assert_eq!(first_free(&used, 101), Some(400));
+        assert_eq!(first_free(&used, 65_135), Some(400));
     }
 
     #[test]
     fn where_there_are_no_hundreds_left_files_begin_closer_together() {
-        let mut taken: BTreeSet<u16> = (10..=65_500).step_by(100).chain((50..=65_500).step_by(100)).collect();
-        taken.insert(65_500);
-        assert_eq!(first_free(&taken, 2), Some(20));
-        assert_eq!(first_free(&taken, 30), Some(20));
-        assert_eq!(first_free(&taken, 50), Some(60));
-        assert_eq!(first_free(&taken, 51), Some(51));
-        assert_eq!(first_free(&taken, 59), Some(51));
-        assert_eq!(first_free(&taken, 60), None);
+        let mut used: BTreeSet<u16> = (10..=65_500).step_by(100).chain((50..=65_500).step_by(100)).collect();
+        used.insert(65_500);
+        assert_eq!(first_free(&used, 2), Some(20));
+        assert_eq!(first_free(&used, 30), Some(20));
+        assert_eq!(first_free(&used, 50), Some(60));
+        assert_eq!(first_free(&used, 51), Some(51));
+        assert_eq!(first_free(&used, 59), Some(51));
+        assert_eq!(first_free(&used, 60), None);
         assert_eq!(first_free(&(10..=u16::MAX).collect(), 1), None);
         assert_eq!(first_free(&(10..=u16::MAX).collect(), 0), Some(10));
     }

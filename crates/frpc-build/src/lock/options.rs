@@ -51,7 +51,7 @@ pub(crate) struct LockOptions {
     /// Whether cargo runs the build, as a build script.
     pub(crate) is_cargo: bool,
     /// Whether to report the files of the build to cargo.
-    pub(crate) asks_cargo: bool,
+    pub(crate) rerun_if_changed: bool,
     pub(crate) codec: Codec,
 }
 
@@ -64,7 +64,7 @@ impl Default for LockOptions {
             numbering: Numbering::default(),
             bases: OperationBases::default(),
             is_cargo: false,
-            asks_cargo: false,
+            rerun_if_changed: false,
             codec: Codec::default(),
         }
     }

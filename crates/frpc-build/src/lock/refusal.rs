@@ -43,9 +43,9 @@ pub(crate) fn refuse(
     if may {
         return Ok(());
     }
-    let place = |origin: &Origin| match origin {
+    let location = |origin: &Origin| match origin {
         Origin::Lock(line) => SourcePosition { file: path.display().to_string(), line: *line, column: 1 },
-        Origin::Schema(file, at) => match schema.files.iter().find(|known| known.name() == file) {
+        Origin::Schema(file, at) => match schema.files.iter().find(|candidate| candidate.name() == file) {
             Some(file) => schema.position(file, at),
             None => SourcePosition { file: file.clone(), line: 0, column: 0 },
         },
@@ -70,7 +70,7 @@ pub(crate) fn refuse(
             Verdict::SafeAmongOurs => "safe between frpc peers",
             Verdict::Breaking => "breaks older peers",
         };
-        let _ = write!(text, "\n  {}: {verdict}: {what}", place(origin));
+        let _ = write!(text, "\n  {}: {verdict}: {what}", location(origin));
         if let Some(advice) = advice {
             let _ = write!(text, "\n    instead: {advice}");
         }
@@ -92,5 +92,5 @@ pub(crate) fn refuse(
         let build = options.recording_build(LockUpdate::Breaking);
         let _ = write!(text, "{build} records all of it, after which peers that are not rebuilt are refused");
     }
-    Err(Error::at(ErrorKind::Lock, place(&first.origin), text))
+    Err(Error::at(ErrorKind::Lock, location(&first.origin), text))
 }

@@ -27,8 +27,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<Lock>, Error> {
     match text::read(&text) {
         Ok(record) => Ok(Some(Lock { record, text })),
         Err(text::LockTextError { line, text }) => {
-            let place = SourcePosition { file: path.display().to_string(), line, column: 1 };
-            Err(Error::at(ErrorKind::Lock, place, text))
+            let position = SourcePosition { file: path.display().to_string(), line, column: 1 };
+            Err(Error::at(ErrorKind::Lock, position, text))
         }
     }
 }

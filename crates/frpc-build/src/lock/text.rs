@@ -131,7 +131,7 @@ pub(crate) fn read(text: &str) -> Result<Record, LockTextError> {
         let read = if content.starts_with(' ') {
             entry(&words, line, &mut record, &block)
         } else {
-            begin(&words, line, &mut record).map(|begun| block = begun.unwrap_or(IndentedBlock::File))
+            begin(&words, line, &mut record).map(|started| block = started.unwrap_or(IndentedBlock::File))
         };
         read.map_err(|text| refuse(text.unwrap_or_else(|| format!("unexpected `{}`", content.trim()))))?;
     }

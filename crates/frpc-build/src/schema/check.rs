@@ -37,9 +37,9 @@ impl Checker<'_> {
         }
         for (at, import) in self.file.dependency.iter().enumerate() {
             if !is_inside(import) {
-                let place = self.position(&within(&[], tag::FILE_DEPENDENCY, at));
+                let position = self.position(&within(&[], tag::FILE_DEPENDENCY, at));
                 let text = format!("import {import:?} leads out of the include folders");
-                return Err(Error::at(ErrorKind::Schema, place, text));
+                return Err(Error::at(ErrorKind::Schema, position, text));
             }
         }
         let scope = if self.file.package().is_empty() { String::new() } else { format!(".{}", self.file.package()) };
@@ -137,7 +137,7 @@ impl Checker<'_> {
         match field.r#type() {
             Type::Message => self.message_field(owner, field, &what, path),
             Type::Enum if self.index.enums.contains_key(field.type_name()) => {
-                self.externs.check_field(field.type_name(), &what, || self.type_place(path))
+                self.externs.check_field(field.type_name(), &what, || self.type_position(path))
             }
             Type::Enum => Err(self.no_such_type(field, &what, path)),
             _ => Ok(()),
@@ -149,7 +149,7 @@ impl Checker<'_> {
             return Err(self.no_such_type(field, what, path));
         };
         if !is_map_entry(found.proto) {
-            return self.externs.check_field(field.type_name(), what, || self.type_place(path));
+            return self.externs.check_field(field.type_name(), what, || self.type_position(path));
         }
         let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
         let [key, value] = &found.proto.field[..] else {
@@ -160,7 +160,9 @@ impl Checker<'_> {
         }
         match value.r#type() {
             Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
-            Type::Message | Type::Enum => self.externs.check_field(value.type_name(), what, || self.type_place(path)),
+            Type::Message | Type::Enum => {
+                self.externs.check_field(value.type_name(), what, || self.type_position(path))
+            }
             _ => Ok(()),
         }
     }
@@ -169,8 +171,8 @@ impl Checker<'_> {
         self.identifier("enum", proto.name(), path)?;
         let mut variants: HashMap<String, (&str, i32)> = HashMap::new();
         for (at, value) in proto.value.iter().enumerate() {
-            let place = within(path, tag::ENUM_VALUE, at);
-            self.identifier("enum value", value.name(), &place)?;
+            let position = within(path, tag::ENUM_VALUE, at);
+            self.identifier("enum value", value.name(), &position)?;
             let variant = variant_name(proto.name(), value.name());
             match variants.get(&variant) {
                 // An alias has no variant of its own.
@@ -182,7 +184,7 @@ impl Checker<'_> {
                         proto.name(),
                         value.name()
                     );
-                    return Err(self.unsupported(&place, text));
+                    return Err(self.unsupported(&position, text));
                 }
                 None => {
                     variants.insert(variant, (value.name(), value.number()));
@@ -288,7 +290,7 @@ impl Checker<'_> {
     }
 
     /// The position of the type of the field at `path`.
-    fn type_place(&self, path: &[i32]) -> SourcePosition {
+    fn type_position(&self, path: &[i32]) -> SourcePosition {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
         path.push(TYPE_NAME);

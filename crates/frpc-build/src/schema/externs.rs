@@ -129,9 +129,9 @@ impl Externs {
         &self,
         full_name: &str,
         what: &str,
-        place: impl FnOnce() -> SourcePosition,
+        position: impl FnOnce() -> SourcePosition,
     ) -> Result<(), Error> {
-        if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, place) }
+        if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, position) }
     }
 
     /// Refuses a type without a codec.
@@ -139,7 +139,7 @@ impl Externs {
         &self,
         full_name: &str,
         what: &str,
-        place: impl FnOnce() -> SourcePosition,
+        position: impl FnOnce() -> SourcePosition,
     ) -> Result<(), Error> {
         let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
         if self.owner(full_name) != Some(Owner::ProstTypes) || well_known(full_name).is_some_and(has_codec) {
@@ -150,7 +150,7 @@ impl Externs {
             "{what} has the type `{name}`: the types of api.proto and type.proto are supported only with \
              `compile_well_known_types(true)`, and those of descriptor.proto not at all"
         );
-        Err(Error::unsupported(place(), text))
+        Err(Error::unsupported(position(), text))
     }
 
     /// The codec of a field with a wrapper. Prost uses the type of its value.

@@ -92,12 +92,12 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     // prost-reflect panics if it does not know a syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
     {
-        let place = SourcePosition { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
+        let position = SourcePosition { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
         let text = match file.syntax() {
             "editions" => NO_EDITIONS.to_owned(),
             syntax => format!("syntax {syntax:?} is not supported; the schema must be proto3"),
         };
-        return Err(Error::unsupported(place, text));
+        return Err(Error::unsupported(position, text));
     }
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;

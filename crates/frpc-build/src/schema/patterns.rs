@@ -66,10 +66,14 @@ pub(crate) struct OptionPath {
 }
 
 /// Returns a warning for each path that matches no generated item.
-pub(crate) fn remarks(given: &[OptionPath], schema: &Schema) -> Vec<String> {
+pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
     schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
-    given.iter().filter(|given| given.path != ".").filter_map(|given| named.remark(given)).collect()
+    option_path
+        .iter()
+        .filter(|option_path| option_path.path != ".")
+        .filter_map(|option_path| named.remark(option_path))
+        .collect()
 }
 
 /// All items of the schema with options: their kinds, and their paths without the leading dot.
@@ -77,17 +81,17 @@ pub(crate) fn remarks(given: &[OptionPath], schema: &Schema) -> Vec<String> {
 struct Named(Vec<(Target, String)>);
 
 impl Named {
-    fn remark(&self, given: &OptionPath) -> Option<String> {
-        let OptionPath { option, path, target } = given;
+    fn remark(&self, option_path: &OptionPath) -> Option<String> {
+        let OptionPath { option, path, target } = option_path;
         let mut matching = self.0.iter().filter(|(_, name)| path_matches(path, name)).peekable();
         let exists = matching.peek().is_some();
         if exists && (*target == Target::Any || matching.any(|(of, _)| of == target)) {
             return None;
         }
         let missing = target.name();
-        let place = if path.starts_with('.') { "at or below this path" } else { "whose path ends in this" };
+        let position = if path.starts_with('.') { "at or below this path" } else { "whose path ends in this" };
         let other = if exists { ", only items of another kind" } else { "" };
-        Some(format!("`{option}` has no effect for {path:?}: the schema has no {missing} {place}{other}"))
+        Some(format!("`{option}` has no effect for {path:?}: the schema has no {missing} {position}{other}"))
     }
 
     fn add<const N: usize>(&mut self, targets: [Target; N], name: &str) {
@@ -244,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_names_the_kind_and_the_place_that_were_searched() {
+    fn remark_names_searched_kind_and_path() {
         assert_eq!(
             remark(Target::BytesField, ".a.b.Chunk.data").unwrap(),
             r#"`option` has no effect for ".a.b.Chunk.data": the schema has no bytes field at or below this path"#

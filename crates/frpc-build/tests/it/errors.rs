@@ -68,7 +68,7 @@ fn proto2_without_any_of_them_is_refused_at_its_syntax() {
 }
 
 #[test]
-fn a_file_without_a_syntax_line_is_told_to_begin_with_one() {
+fn file_without_syntax_line_is_rejected_with_remedy() {
     let text = "the file has no `syntax` line, which makes it proto2; it has to begin with `syntax = \"proto3\";`";
     let error = Build::of("package test;\nmessage A { optional int32 id = 1; }").error();
     assert_eq!(error, format!("test.proto:1:1: {text}"));
@@ -247,7 +247,7 @@ fn fields_with_the_same_name_in_json_are_refused() {
 }
 
 #[test]
-fn errors_of_the_parser_keep_their_place() {
+fn parser_errors_keep_their_position() {
     let error = error_of("message A {\n  int32 id = ;\n}");
     assert!(error.starts_with("test.proto:4:14: "), "{error}");
     let error = error_of("message A {\n  Missing it = 1;\n}");
@@ -266,7 +266,7 @@ fn errors_of_the_parser_that_leave_the_cause_open_are_explained() {
 }
 
 #[test]
-fn errors_have_their_place_as_numbers_too() {
+fn errors_expose_line_and_column() {
     let build = Build::of("syntax = \"proto3\";\nmessage __ {}");
     let error = build.run(|builder| builder, &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);

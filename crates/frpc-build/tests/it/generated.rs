@@ -93,7 +93,7 @@ fn fields_are_written_in_three_groups_each_in_declaration_order() {
 }
 
 #[test]
-fn a_oneof_stands_where_its_first_member_stands_on_the_wire() {
+fn oneof_is_encoded_at_its_first_member() {
     let text = generated(
         "message A {
            bool before = 1;
@@ -118,7 +118,7 @@ fn field_called_from_collides_with_no_decoder_or_field() {
 }
 
 #[test]
-fn enums_go_by_their_place_and_aliases_by_the_first() {
+fn enums_encode_declaration_index_and_first_alias() {
     let text =
         generated("enum E { option allow_alias = true; ZERO = 0; FAR = 1000; AWAY = 1000; BELOW = -2147483648; }");
     assert!(has(&text, "match number { 0 => Some(0), 1000 => Some(1), -2147483648 => Some(3), _ => None, }"), "{text}");

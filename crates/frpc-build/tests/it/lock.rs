@@ -93,7 +93,7 @@ fn is_understood(before: &Layout, now: &[Layout]) -> bool {
 }
 
 #[test]
-fn a_method_behind_the_last_of_the_last_service_is_safe() {
+fn appended_method_of_last_service_is_compatible() {
     safe(
         &[("(stream Item);\n", "(stream Item);\n  rpc Stop(Filter) returns (Item);\n")],
         &["shop.proto:11:3: method `shop.Stock.Stop` is new, with operation 13"],
@@ -101,7 +101,7 @@ fn a_method_behind_the_last_of_the_last_service_is_safe() {
 }
 
 #[test]
-fn an_inserted_method_moves_all_behind_it() {
+fn inserted_method_shifts_following_methods() {
     breaking(
         &[("  rpc Put", "  rpc List(Filter) returns (Item);\n  rpc Put")],
         &[
@@ -126,7 +126,7 @@ fn method_appended_to_service_moves_next_service() {
 }
 
 #[test]
-fn a_removed_method_is_missed_and_moves_all_behind_it() {
+fn removed_method_is_reported_and_shifts_following() {
     breaking(
         &[("  rpc Get(GetRequest) returns (Item);\n", "")],
         &[
@@ -242,7 +242,7 @@ fn a_service_with_another_name_is_another_service() {
 }
 
 #[test]
-fn a_field_behind_all_others_of_a_root_is_safe() {
+fn appended_field_of_root_message_is_compatible() {
     safe_among_ours(
         &[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")],
         &["shop.proto:16:3: message `shop.GetRequest`: field `more` was appended"],
@@ -284,7 +284,7 @@ fn an_inserted_field_breaks() {
 }
 
 #[test]
-fn a_field_behind_all_others_of_a_nested_message_breaks() {
+fn appended_field_of_nested_message_breaks() {
     breaking(
         &[("double size = 2;", "double size = 2;\n  double depth = 3;")],
         &["shop.proto:28:3: message `shop.Part`: field `depth` was appended, but another message contains this one \
@@ -293,7 +293,7 @@ fn a_field_behind_all_others_of_a_nested_message_breaks() {
 }
 
 #[test]
-fn a_removed_field_breaks_wherever_it_stood() {
+fn removed_field_breaks_at_any_position() {
     breaking(
         &[("  int32 limit = 2;\n", "")],
         &["shop.proto:13:1: message `shop.GetRequest`: field `i32 limit = 2` at position 2 was removed"],
@@ -305,7 +305,7 @@ fn a_removed_field_breaks_wherever_it_stood() {
 }
 
 #[test]
-fn fields_that_change_places_break_also_within_one_kind() {
+fn reordered_fields_of_one_type_break() {
     breaking(
         &[("string id = 1;\n  int32 limit = 2;", "int32 limit = 2;\n  string id = 1;")],
         &["shop.proto:14:3: message `shop.GetRequest`: field `limit` moved from position 2 to 1"],

@@ -450,7 +450,7 @@ fn back_from_protobuf_all_files_of_a_package_are_built_together() {
 }
 
 #[test]
-fn a_service_that_moves_to_another_file_is_recorded_anew() {
+fn service_moved_to_another_file_is_recorded_again() {
     let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);
     build.run(|builder| builder.lock_update(LockUpdate::Safe), &["a.proto", "b.proto"]).unwrap();
     let path = build.protos.path();
@@ -482,7 +482,7 @@ fn imported_messages_are_recorded_as_far_as_they_are_used() {
 }
 
 #[test]
-fn a_file_without_services_has_a_lock_if_it_is_named() {
+fn named_file_without_services_gets_a_lock() {
     let build = Build::of("syntax = \"proto3\";\nmessage Event { int32 at = 1; }\n");
     build.run(|builder| builder.lock_update(LockUpdate::Safe), &["test.proto"]).unwrap();
     assert!(
@@ -512,7 +512,7 @@ fn locks_can_be_kept_elsewhere() {
 }
 
 #[test]
-fn a_descriptor_set_has_a_lock_only_where_it_is_told() {
+fn descriptor_set_is_locked_only_at_given_path() {
     let shop = Shop::unlocked();
     let set = shop.0.around.path().join("set.bin");
     shop.build(|builder| builder.file_descriptor_set_path(&set)).unwrap();

@@ -151,7 +151,7 @@ fn locked_operation_is_not_given_to_another_method() {
 }
 
 #[test]
-fn no_operation_is_left_behind_the_last() {
+fn exhausted_operations_are_reported() {
     let shop = Shop::locked();
     fs::write(shop.path(), shop.lock().replace("12 Watch", "65535 Watch")).unwrap();
     shop.edit(&[("  rpc Get", "  rpc List(Filter) returns (Item);\n  rpc Get")]);

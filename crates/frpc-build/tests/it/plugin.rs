@@ -364,7 +364,7 @@ fn help_and_the_version_are_there_for_the_asking() {
 }
 
 #[test]
-fn a_build_without_a_lock_dir_is_told_that_nothing_is_recorded() {
+fn build_without_lock_dir_warns_of_missing_record() {
     let schema = schema();
     let request = request(schema.path(), &["money/money.proto"], "");
     let output = start(&request.encode_to_vec(), &[("FRPC_UPDATE_LOCK", "1")]);
@@ -377,29 +377,29 @@ fn a_build_without_a_lock_dir_is_told_that_nothing_is_recorded() {
 fn a_lock_is_read_from_its_folder_and_written_there() {
     let (schema, locks) = (schema(), tempfile::tempdir().unwrap());
     let lock_dir = format!("lock_dir={},numbering=lock", locks.path().display());
-    let ask = |variables: &[(&str, &str)]| {
+    let run = |variables: &[(&str, &str)]| {
         let request = request(schema.path(), &["money/money.proto"], &lock_dir);
         let output = start(&request.encode_to_vec(), variables);
         (CodeGeneratorResponse::decode(&output.stdout[..]).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let path = locks.path().join("money.frpc.lock");
-    let (_, warning) = ask(&[]);
+    let (_, warning) = run(&[]);
     let expected =
         "; another run with `FRPC_UPDATE_LOCK=1` in its environment creates it, to be committed with the schema\n";
     assert!(warning.starts_with("warning: there is no ") && warning.ends_with(expected), "{warning}");
     assert!(!path.exists());
-    let (response, warning) = ask(&[("FRPC_UPDATE_LOCK", "1")]);
+    let (response, warning) = run(&[("FRPC_UPDATE_LOCK", "1")]);
     assert_eq!(files(response).keys().collect::<Vec<_>>(), ["money.rs"], "it is no file of the output");
     assert_eq!(warning, format!("warning: wrote {}, to be committed with the schema\n", path.display()));
     let lock = fs::read_to_string(&path).unwrap();
     assert!(lock.contains("  10 Pay money.Sum -> money.Sum\n"), "{lock}");
-    let (response, warning) = ask(&[]);
+    let (response, warning) = run(&[]);
     assert_eq!((files(response).len(), warning.as_str()), (1, ""));
 
     let path = schema.path().join("money/money.proto");
     fs::write(path, MONEY.replace("  rpc Pay", "  rpc Get(Sum) returns (Sum);\n  rpc Pay").replace("int64", "int32"))
         .unwrap();
-    let text = ask(&[]).0.error.expect("a field has changed");
+    let text = run(&[]).0.error.expect("a field has changed");
     assert!(
         text.contains("another run with `FRPC_UPDATE_LOCK=breaking` in its environment records all of it"),
         "{text}"

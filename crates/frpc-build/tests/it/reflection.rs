@@ -97,7 +97,7 @@ fn files_equal_compiler_output_with_comments_and_options() {
 }
 
 #[test]
-fn the_schema_says_which_codec_native_bodies_have() {
+fn schema_records_codec_of_native_bodies() {
     let build = Build::of_files(&FILES);
     build.run(|builder| builder.reflection(true).codec(Codec::Protobuf), &["test.proto"]).unwrap();
     assert!(has(&build.read("test.rs"), ").protobuf();"));

@@ -152,9 +152,9 @@ impl Order {
         let fresh = || Direction { next: segment.sequence, early: BTreeMap::new(), early_bytes: 0 };
         let direction = self.directions.entry(key.clone()).or_insert_with(fresh);
         direction.early_bytes += segment.bytes.len();
-        let kept = direction.early.entry(segment.sequence).or_default();
-        if kept.len() < segment.bytes.len() {
-            *kept = segment.bytes.to_vec();
+        let buffered = direction.early.entry(segment.sequence).or_default();
+        if buffered.len() < segment.bytes.len() {
+            *buffered = segment.bytes.to_vec();
         }
         let is_full = direction.early_bytes > EARLY_MAX;
         direction.drain(&key, is_full, &mut self.pieces);
@@ -179,8 +179,8 @@ impl Direction {
                 break;
             }
             let bytes = self.early.remove(&at).unwrap_or_default();
-            let known = usize::try_from(-i64::from(distance.min(0))).unwrap_or(0);
-            let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) else { continue };
+            let overlap = usize::try_from(-i64::from(distance.min(0))).unwrap_or(0);
+            let Some(new) = bytes.get(overlap..).filter(|new| !new.is_empty()) else { continue };
             self.next = at.wrapping_add(u32::try_from(bytes.len()).unwrap_or(0));
             let (from, to) = key.clone();
             pieces.push(CapturedBytes { from, to, bytes: new.to_vec(), is_behind_gap: distance > 0 });
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_behind_a_gap_are_marked() {
+    fn bytes_after_a_gap_are_marked() {
         let packets = [tcp(9, 2, b""), tcp(10, 16, b"ab"), tcp(20, 16, b"xy")];
         assert_eq!(text(&capture(&packets)), "ab…xy");
     }

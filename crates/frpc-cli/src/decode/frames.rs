@@ -52,8 +52,8 @@ pub(crate) struct WatchedConnection {
     client: Vec<u8>,
     server: Vec<u8>,
     /// Whether the bytes of a direction are no frames any more.
-    client_lost: bool,
-    server_lost: bool,
+    client_desynced: bool,
+    server_desynced: bool,
     /// The method of each open stream, and the end that opened it.
     streams: HashMap<u16, (FrameSender, u16)>,
 }
@@ -69,8 +69,8 @@ impl WatchedConnection {
             form,
             client: Vec::new(),
             server: Vec::new(),
-            client_lost: false,
-            server_lost: false,
+            client_desynced: false,
+            server_desynced: false,
             streams: HashMap::new(),
         }
     }
@@ -82,11 +82,11 @@ impl WatchedConnection {
 
     /// As [`feed`](Self::feed), also with the meaning of each frame for a call.
     pub(crate) fn feed_steps(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
-        let (buffer, lost) = match side {
-            FrameSender::Client => (&mut self.client, &mut self.client_lost),
-            FrameSender::Server => (&mut self.server, &mut self.server_lost),
+        let (buffer, desynced) = match side {
+            FrameSender::Client => (&mut self.client, &mut self.client_desynced),
+            FrameSender::Server => (&mut self.server, &mut self.server_desynced),
         };
-        if *lost {
+        if *desynced {
             return;
         }
         buffer.extend_from_slice(bytes);
@@ -106,8 +106,8 @@ impl WatchedConnection {
                 Err(reason) => {
                     show(&format!("{} no frame: {reason}", side.mark()), None);
                     match side {
-                        FrameSender::Client => self.client_lost = true,
-                        FrameSender::Server => self.server_lost = true,
+                        FrameSender::Client => self.client_desynced = true,
+                        FrameSender::Server => self.server_desynced = true,
                     }
                     return;
                 }

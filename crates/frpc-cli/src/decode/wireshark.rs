@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_ends_the_string_that_it_stands_in() {
+    fn names_cannot_end_their_lua_string() {
         assert_eq!(quoted("greet.Greeter/Greet"), "greet.Greeter/Greet");
         assert_eq!(quoted("a\"] = os.execute\n\\ß"), "a\\034\\093\\032\\061\\032os.execute\\010\\092\\195\\159");
         assert!(DISSECTOR.contains(MARK) && !dissector(None).contains(MARK));

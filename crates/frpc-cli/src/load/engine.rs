@@ -44,7 +44,7 @@ pub(crate) enum Clock {
 
 /// Makes calls with so many callers until the time is over and the last call has ended. The outcomes go to `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
-    let begun = Instant::now();
+    let began_at = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
     let mut tasks = JoinSet::new();
     match how {
@@ -54,11 +54,11 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
                 tasks.spawn(async move {
                     loop {
                         let start = Instant::now();
-                        if start.duration_since(begun) >= duration {
+                        if start.duration_since(began_at) >= duration {
                             return;
                         }
                         let outcome = caller.call(next.fetch_add(1, Ordering::Relaxed)).await;
-                        record(&stats, begun, start, start, outcome);
+                        record(&stats, began_at, start, start, outcome);
                     }
                 });
             }
@@ -78,10 +78,10 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
                         if number >= schedule.count() {
                             return;
                         }
-                        let intended = begun + schedule.start(number);
+                        let intended = began_at + schedule.start(number);
                         let started = Instant::now();
                         let outcome = caller.call(number).await;
-                        record(&stats, begun, intended, started, outcome);
+                        record(&stats, began_at, intended, started, outcome);
                     }
                 });
             }
@@ -89,11 +89,11 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
             match clock {
                 Clock::Thread => {
                     let (due, stopped) = (due.clone(), stop.0.clone());
-                    let begun = begun.into_std();
+                    let began_at = began_at.into_std();
                     thread::spawn(move || {
                         let mut released = 0;
                         while !stopped.load(Ordering::Relaxed) {
-                            match release(&schedule, begun.elapsed(), &mut released, callers, &due) {
+                            match release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
                                 Some(pause) => thread::sleep(pause),
                                 None => return,
                             }
@@ -103,7 +103,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
                 #[cfg(test)]
                 Clock::Runtime => {
                     let mut released = 0;
-                    while let Some(pause) = release(&schedule, begun.elapsed(), &mut released, callers, &due) {
+                    while let Some(pause) = release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
                         tokio::time::sleep(pause).await;
                     }
                 }
@@ -142,12 +142,12 @@ fn release(
     Some(schedule.start(now_due).saturating_sub(elapsed).max(TICK_MIN))
 }
 
-fn record(stats: &Mutex<Stats>, begun: Instant, intended: Instant, started: Instant, outcome: Outcome) {
+fn record(stats: &Mutex<Stats>, began_at: Instant, intended: Instant, started: Instant, outcome: Outcome) {
     let ended = Instant::now();
     let late = started.saturating_duration_since(intended);
     let took = ended.saturating_duration_since(intended);
     let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
-    stats.record(ended.saturating_duration_since(begun), took, late, outcome);
+    stats.record(ended.saturating_duration_since(began_at), took, late, outcome);
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
 
     /// A server that answers after 1 ms, except during its stalls.
     struct StallingServer {
-        begun: Instant,
+        began_at: Instant,
         from: Duration,
         until: Duration,
     }
@@ -164,9 +164,9 @@ mod tests {
     impl Caller for StallingServer {
         async fn call(&self, _number: u64) -> Outcome {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            let at = self.begun.elapsed();
+            let at = self.began_at.elapsed();
             if at >= self.from && at < self.until {
-                tokio::time::sleep_until(self.begun + self.until).await;
+                tokio::time::sleep_until(self.began_at + self.until).await;
             }
             Outcome { method: 0, code: frpc::Code::Ok }
         }
@@ -174,7 +174,7 @@ mod tests {
 
     async fn against_a_server_that_stops(how: Loop, callers: usize) -> Stats {
         let (from, until) = (Duration::from_secs(4), Duration::from_secs(5));
-        let caller = Arc::new(StallingServer { begun: Instant::now(), from, until });
+        let caller = Arc::new(StallingServer { began_at: Instant::now(), from, until });
         let stats = Arc::new(Mutex::new(Stats::new(vec!["a.B/C".to_owned()], Duration::from_secs(10))));
         run(caller, callers, how, Clock::Runtime, stats.clone()).await;
         Arc::into_inner(stats).unwrap().into_inner().unwrap()
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_of_an_open_loop_start_when_the_schedule_says_so() {
+    async fn open_loop_calls_start_on_schedule() {
         let (ramp, duration) = (Duration::from_secs(5), Duration::from_secs(10));
         let schedule = Schedule { from: 10.0, to: 100.0, ramp, duration };
         let stats = against_a_server_that_stops(Loop::Open(schedule), 1000).await;

@@ -84,7 +84,7 @@ fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl
     let points = || lines.iter().flat_map(|line| &line.points);
     let x_max = points().map(|(x, _)| *x).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     let y_max = step_above(points().map(|(_, y)| *y).fold(0.0, f64::max));
-    let place = |x: f64, y: f64| {
+    let to_pixels = |x: f64, y: f64| {
         (LEFT + x / x_max * (WIDTH - LEFT - 12.0), HEIGHT - BOTTOM - y / y_max * (HEIGHT - BOTTOM - TOP))
     };
     let _ = write!(out, "<h2>{}</h2><div>", text(title));
@@ -94,18 +94,18 @@ fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl
     let _ = write!(out, "</div><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{}\">", text(title));
     for step in 0..=4 {
         let share = f64::from(step) / 4.0;
-        let (left, y) = place(0.0, share * y_max);
+        let (left, y) = to_pixels(0.0, share * y_max);
         let _ = write!(out, "<path class=grid d=\"M{left:.1} {y:.1}H{:.1}\"/>", WIDTH - 12.0);
         let _ =
             write!(out, "<text x={:.1} y={:.1} text-anchor=end>{}</text>", LEFT - 6.0, y + 4.0, shown(share * y_max));
-        let (x, bottom) = place(share * x_max, 0.0);
+        let (x, bottom) = to_pixels(share * x_max, 0.0);
         let label = x_label(share * x_max);
         let _ = write!(out, "<text x={x:.1} y={:.1} text-anchor=middle>{label} {unit}</text>", bottom + 18.0);
     }
     for line in lines {
         let mut path = String::new();
         for (at, (x, y)) in line.points.iter().enumerate() {
-            let (x, y) = place(*x, *y);
+            let (x, y) = to_pixels(*x, *y);
             let _ = write!(path, "{}{x:.1} {y:.1}", if at == 0 { 'M' } else { 'L' });
         }
         let _ = write!(out, "<path fill=none stroke=\"{}\" stroke-width=1.6 d=\"{path}\"/>", line.color);

@@ -19,7 +19,7 @@ const CODES: usize = 17;
 /// The end of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// The place of the method in the list of methods.
+    /// The index of the method in the list of methods.
     pub(crate) method: usize,
     pub(crate) code: Code,
 }

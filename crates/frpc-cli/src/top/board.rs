@@ -131,7 +131,7 @@ impl TopView {
         }
     }
 
-    /// The server that is shown, its place among all, and how many there are.
+    /// The server that is shown, its index among all, and how many there are.
     pub(super) fn shown(&self) -> (Server, usize, usize) {
         let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
         (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
@@ -193,12 +193,12 @@ impl TopView {
         rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }
 
-    /// The place of the mark among the methods.
+    /// The index of the mark among the methods.
     pub(super) fn method_mark(&self, rows: &[MethodRow<'_>]) -> usize {
         rows.iter().position(|row| Some(row.name) == self.marked_method.as_deref()).unwrap_or(0)
     }
 
-    /// The place of the mark among the rows: it stays with its connection as long as that is there.
+    /// The index of the mark among the rows: it stays with its connection as long as that is there.
     pub(super) fn mark(&self, rows: &[&Connection]) -> usize {
         rows.iter().position(|row| Some(row.number) == self.marked).unwrap_or(0)
     }

@@ -120,21 +120,21 @@ fn head_lines(board: &TopView) -> [String; HEAD as usize] {
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
     let opened = rate(board.rate(|server| server.opened));
     let shed = rate(board.rate(|server| server.shed));
-    let held = format!("{} of {}", bytes(server.memory_held), bytes(server.memory_max));
+    let memory = format!("{} of {}", bytes(server.memory_held), bytes(server.memory_max));
     let tasks: u64 = server.workers.iter().map(|worker| worker.tasks).sum();
     let ready: u64 = server.workers.iter().map(|worker| worker.ready).sum();
-    let turns = rate(board.rate(|server| server.workers.iter().map(|worker| worker.polls).sum()));
+    let polls = rate(board.rate(|server| server.workers.iter().map(|worker| worker.polls).sum()));
     let closes = server.closes.iter().map(|close| format!("{} {}", cell(&close.kind), close.count));
     let closes = closes.collect::<Vec<_>>().join(", ");
     let calls: u64 = board.rows().iter().map(|row| row.calls).sum();
     [
         format!(
-            "{}{of_several}: {} open, {opened} opened/s, memory {held}, {} refused ({shed}/s)",
+            "{}{of_several}: {} open, {opened} opened/s, memory {memory}, {} refused ({shed}/s)",
             cell(&server.name),
             server.open,
             server.shed
         ),
-        format!("{} workers, {tasks} tasks, {ready} ready, {turns} turns/s, {calls} calls wait", server.workers.len()),
+        format!("{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} calls wait", server.workers.len()),
         methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),

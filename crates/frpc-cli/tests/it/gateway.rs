@@ -211,14 +211,14 @@ fn server_in_go_is_called_in_every_protocol() {
 
 /// Greets when there is a permit.
 struct Gated {
-    begun: mpsc::UnboundedSender<()>,
+    starts: mpsc::UnboundedSender<()>,
     gate: Arc<Semaphore>,
 }
 
 impl Greeter for Gated {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         // The test counts them.
-        let _ = self.begun.send(());
+        let _ = self.starts.send(());
         self.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
         Ok(Response::new(Greeting { text: request.into_inner().name }))
     }
@@ -232,9 +232,9 @@ impl Greeter for Gated {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_in_flight_is_lost_when_gateway_drains() {
     const CALLS: usize = 1000;
-    let (begun, mut begins) = mpsc::unbounded_channel();
+    let (starts, mut begins) = mpsc::unbounded_channel();
     let gate = Arc::new(Semaphore::new(0));
-    let address = plain(Gated { begun, gate: gate.clone() }, None).await;
+    let address = plain(Gated { starts, gate: gate.clone() }, None).await;
     let mut gateway = Gateway::new(&address, &GREET);
     // Native calls, and as many in another protocol.
     let client = GreeterClient::new(Channel::connect(gateway.address.clone()).await.expect("it listens"));
@@ -266,7 +266,7 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
 }
 
 #[test]
-fn gateway_that_cannot_start_says_why() {
+fn gateway_reports_start_failure() {
     let failure = |options: &[&str]| -> (Option<i32>, String) {
         let Output { status, stderr, .. } = run("127.0.0.1:1", &[&["gateway"], options].concat());
         (status.code(), String::from_utf8_lossy(&stderr).into_owned())
@@ -279,8 +279,8 @@ fn gateway_that_cannot_start_says_why() {
     assert!(code == Some(1) && text.contains("no.proto"), "{text}");
     let (code, text) = failure(&[&GREET[..], &["--allow", "greet.Greeter/Sing"]].concat());
     assert!(code == Some(1) && text.contains("greet.Greeter/Greet"), "{text}");
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = taken.local_addr().expect("it is bound").to_string();
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let address = occupied.local_addr().expect("it is bound").to_string();
     let (code, text) = failure(&[&GREET[..], &["--listen", &address]].concat());
     assert!(code == Some(64 + 14) && text.contains(&address), "{text}");
 }

@@ -80,16 +80,16 @@ where
     F: Future<Output = Result<(String, S), frpc::Error>>,
     S: Future<Output = Result<(), frpc::Error>>,
 {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
         runtime.block_on(async {
             let (address, serving) = make().await.expect("there is a free port");
-            tell.send(address).expect("the test waits for it");
+            sender.send(address).expect("the test waits for it");
             serving.await
         })
     });
-    told.recv().expect("the server starts")
+    receiver.recv().expect("the server starts")
 }
 
 /// The greeter, and its introspection on another port.
@@ -332,7 +332,7 @@ fn load_of_two_methods_is_reported_in_all_formats() {
 }
 
 #[test]
-fn a_load_whose_calls_fail_says_why_and_with_which_codes() {
+fn failed_load_reports_causes_and_codes() {
     let address = greeter();
     let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "--duration", "50ms"]);
     assert_eq!(output.status.code(), Some(64 + 3), "{output:?}");

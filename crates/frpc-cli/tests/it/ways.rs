@@ -59,7 +59,7 @@ impl Certified {
 
 /// Serves on an address until the process ends. Returns the address.
 fn serve(address: String, tls: Option<ServerTls>) -> String {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
         runtime.block_on(async {
@@ -70,23 +70,23 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
             #[cfg(target_os = "linux")]
             if let Some(path) = address.strip_prefix("unix+shm:") {
                 let server = builder.shared_memory(frpc::shm::Listener::builder()).bind_unix(path).await;
-                tell.send(address.clone()).expect("the test waits for it");
+                sender.send(address.clone()).expect("the test waits for it");
                 return server.expect("the path is free").serve().await;
             }
             #[cfg(unix)]
             if let Some(path) = address.strip_prefix("unix:") {
                 let server = builder.bind_unix(path).await.expect("the path is free");
-                tell.send(address.clone()).expect("the test waits for it");
+                sender.send(address.clone()).expect("the test waits for it");
                 return server.serve().await;
             }
             let tools = Mcp::new().method_as("greet.Greeter/Greet", "greet");
             let server = builder.gateway(Gateway::new().web_socket().mcp(tools)).bind(address.as_str()).await;
             let server = server.expect("there is a free port");
-            tell.send(server.local_addr().to_string()).expect("the test waits for it");
+            sender.send(server.local_addr().to_string()).expect("the test waits for it");
             server.serve().await
         })
     });
-    told.recv().expect("the server starts")
+    receiver.recv().expect("the server starts")
 }
 
 pub(crate) fn root() -> PathBuf {

@@ -104,10 +104,10 @@ impl Capture {
     /// Adds a connection whose two directions are cut at these places.
     fn connection(&mut self, client: u16, sent: &[Vec<u8>; 2], cuts: [&[usize]; 2]) {
         for ((bytes, cuts), from_client) in sent.iter().zip(cuts).zip([true, false]) {
-            let mut places = vec![0];
-            places.extend(cuts);
-            places.push(bytes.len());
-            for pair in places.windows(2) {
+            let mut offsets = vec![0];
+            offsets.extend(cuts);
+            offsets.push(bytes.len());
+            for pair in offsets.windows(2) {
                 let data = &bytes[pair[0]..pair[1]];
                 if !data.is_empty() {
                     self.segment(client, from_client, 1 + u32::try_from(pair[0]).expect("it is short"), data);
@@ -219,9 +219,9 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
     for length in 1..sent[0].len() {
         let at = capture.bytes.len();
         capture.segment(40_000 + u16::try_from(length).expect("it is short"), true, 1, &sent[0]);
-        let kept = 40 + length;
-        capture.bytes[at + 8..at + 12].copy_from_slice(&u32::try_from(kept).expect("it is short").to_le_bytes());
-        capture.bytes.truncate(at + 16 + kept);
+        let captured = 40 + length;
+        capture.bytes[at + 8..at + 12].copy_from_slice(&u32::try_from(captured).expect("it is short").to_le_bytes());
+        capture.bytes.truncate(at + 16 + captured);
     }
     let found = shown(folder.path(), &lua, &capture.bytes, true);
     assert!(found.len() > 300, "{}", found.len());
@@ -245,7 +245,7 @@ fn the_length_of_a_packed_message_is_shown() {
 }
 
 #[test]
-fn the_place_of_a_call_in_a_trace_is_shown() {
+fn trace_context_of_call_is_shown() {
     if !has_tshark() {
         return;
     }

@@ -7,24 +7,24 @@ pub(super) fn indented(json: &str) -> String {
     let mut depth = 0_usize;
     let mut rest = json;
     while let Some(letter) = rest.chars().next() {
-        let (token, behind) = rest.split_at(length(rest, letter));
-        rest = behind;
+        let (token, remaining) = rest.split_at(token_len(rest, letter));
+        rest = remaining;
         match letter {
             '{' | '[' if rest.starts_with(['}', ']']) => out.push(letter),
             '{' | '[' => {
                 depth = depth.saturating_add(1);
                 out.push(letter);
-                line(&mut out, depth);
+                break_line(&mut out, depth);
             }
             '}' | ']' if out.ends_with(['{', '[']) => out.push(letter),
             '}' | ']' => {
                 depth = depth.saturating_sub(1);
-                line(&mut out, depth);
+                break_line(&mut out, depth);
                 out.push(letter);
             }
             ',' => {
                 out.push(letter);
-                line(&mut out, depth);
+                break_line(&mut out, depth);
             }
             ':' => out.push_str(": "),
             _ => out.push_str(token),
@@ -33,8 +33,8 @@ pub(super) fn indented(json: &str) -> String {
     out
 }
 
-/// The length of the token that begins with `letter`: a whole string, or one character.
-fn length(json: &str, letter: char) -> usize {
+/// The length in bytes of the token that begins with `letter`: a whole string, or one character.
+fn token_len(json: &str, letter: char) -> usize {
     if letter != '"' {
         return letter.len_utf8();
     }
@@ -49,7 +49,8 @@ fn length(json: &str, letter: char) -> usize {
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 
-fn line(out: &mut String, depth: usize) {
+/// Begins a line at the given depth of nesting.
+fn break_line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));
 }

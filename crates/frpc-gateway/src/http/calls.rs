@@ -47,7 +47,7 @@ pub(crate) struct Calls<'a> {
 struct ResolvedMethod {
     path: Box<str>,
     format: Format,
-    place: AdapterSlot,
+    slot: AdapterSlot,
     /// The digits of the length of the last response.
     digits: usize,
 }
@@ -90,13 +90,13 @@ impl<'a> Calls<'a> {
     /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
     /// called.
     pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
-        let known = self.called.iter().position(|called| called.format == format && *called.path == *path);
-        if known.is_none() && self.called.len() < METHODS_MAX {
-            let place = method.slot(format.name())?;
-            self.called.push(ResolvedMethod { path: path.into(), format, place, digits: 2 });
+        let position = self.called.iter().position(|called| called.format == format && *called.path == *path);
+        if position.is_none() && self.called.len() < METHODS_MAX {
+            let slot = method.slot(format.name())?;
+            self.called.push(ResolvedMethod { path: path.into(), format, slot, digits: 2 });
             return Some(CallTarget::Method(self.called.len() - 1));
         }
-        known.map(CallTarget::Method)
+        position.map(CallTarget::Method)
     }
 
     /// Makes a call, and appends the response if it is ready at once.
@@ -116,8 +116,8 @@ impl<'a> Calls<'a> {
                 if !terms.metadata.is_empty() {
                     *request.metadata_mut() = terms.metadata;
                 }
-                let mut turn = self.context.methods().batch(options.now);
-                self.called.get_mut(number)?.begin(&mut turn, self.context, request, options, out)
+                let mut batch = self.context.methods().batch(options.now);
+                self.called.get_mut(number)?.begin(&mut batch, self.context, request, options, out)
             }
             CallTarget::JsonRpc => {
                 let mut session = self.session.take().unwrap_or_else(|| {
@@ -173,17 +173,17 @@ impl ResolvedMethod {
     #[inline]
     fn begin(
         &mut self,
-        turn: &mut AdapterBatch<'_>,
+        batch: &mut AdapterBatch<'_>,
         context: &AdapterContext,
         request: Request<Bytes>,
         options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
-        let Self { format, place, digits, .. } = self;
+        let Self { format, slot, digits, .. } = self;
         let open = OpenResponse::begin(out, format.content_type(), *digits, options.now);
         let content = out.len();
         let mut result = None;
-        let called = place.call(turn, request, out, || {
+        let called = slot.call(batch, request, out, || {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
             // The result is unused when the client has gone.
@@ -193,7 +193,7 @@ impl ResolvedMethod {
             AdapterCall::Ready(result) => AdapterCall::Ready(
                 result.and_then(|response| check_room(context, out.len() - content).map(|()| response)),
             ),
-            waiting => waiting,
+            pending => pending,
         };
         match called {
             AdapterCall::Ready(Ok(response)) => {

@@ -18,7 +18,7 @@ struct State {
     /// Requests whose responses hyper has not taken whole.
     in_progress: usize,
     /// Requests whose responses have not begun.
-    waiting: usize,
+    requests_in_progress: usize,
     /// Nothing has been flushed since the last response was taken.
     is_unwritten: bool,
     /// When the last request began or ended.
@@ -47,7 +47,7 @@ impl Exchange {
         let now = now();
         let state = State {
             in_progress: 0,
-            waiting: 0,
+            requests_in_progress: 0,
             is_unwritten: false,
             active: now,
             head_since: Some(now),
@@ -62,7 +62,7 @@ impl Exchange {
     pub(crate) fn begin(&self) -> InProgress {
         let mut state = self.0.lock();
         state.in_progress += 1;
-        state.waiting += 1;
+        state.requests_in_progress += 1;
         state.is_unwritten = true;
         InProgress { exchange: self.clone(), is_waiting: true }
     }
@@ -98,7 +98,7 @@ impl Exchange {
 
     /// Whether a response is due and has not begun.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.0.lock().waiting > 0
+        self.0.lock().requests_in_progress > 0
     }
 
     /// Why the connection ends, once the responses to all requests before have been written.
@@ -161,7 +161,7 @@ impl InProgress {
     /// Notes that the response begins.
     pub(crate) fn answer(&mut self) {
         if std::mem::take(&mut self.is_waiting) {
-            self.exchange.0.lock().waiting -= 1;
+            self.exchange.0.lock().requests_in_progress -= 1;
         }
     }
 }
@@ -170,7 +170,7 @@ impl Drop for InProgress {
     fn drop(&mut self) {
         let mut state = self.exchange.0.lock();
         state.in_progress -= 1;
-        state.waiting -= usize::from(self.is_waiting);
+        state.requests_in_progress -= usize::from(self.is_waiting);
         state.active = now();
     }
 }

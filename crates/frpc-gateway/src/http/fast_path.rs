@@ -87,9 +87,9 @@ pub(crate) struct FastPath<'a> {
     /// Responses that have not been written.
     output: Vec<u8>,
     /// The time since which a request is due. The first head is due even if its first byte was late.
-    begun: Option<Instant>,
+    started: Option<Instant>,
     /// The task is woken when the server stops.
-    is_told: bool,
+    is_stop_polled: bool,
     calls: Calls<'a>,
     /// When the client closed its direction while a call was waited for.
     half_closed: Option<Instant>,
@@ -111,8 +111,8 @@ impl<'a> FastPath<'a> {
             is_borrowed: false,
             scanned: 0,
             output: Vec::new(),
-            begun: Some(now()),
-            is_told: false,
+            started: Some(now()),
+            is_stop_polled: false,
             calls: Calls::new(gateway, context),
             half_closed: None,
         }
@@ -134,7 +134,7 @@ impl<'a> FastPath<'a> {
             match head::end(&self.input, self.scanned) {
                 Ok(Some(end)) => {
                     self.scanned = 0;
-                    self.begun = None;
+                    self.started = None;
                     match self.request(end).await? {
                         NextAction::Next => continue,
                         NextAction::Close => return self.close().await.map(|()| Handover::Nothing),
@@ -148,19 +148,19 @@ impl<'a> FastPath<'a> {
                 Err(malformed) => return self.refuse(malformed.status(), malformed.text()).await,
             }
             self.flush(&[]).await?;
-            let wait = if self.input.is_empty() && self.begun.is_none() {
+            let wait = if self.input.is_empty() && self.started.is_none() {
                 // An idle connection holds no read buffer.
                 (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
                 ReadDeadline::Request(after(now(), self.gateway.idle_timeout))
             } else {
                 self.own_input();
-                ReadDeadline::Head(after(*self.begun.get_or_insert_with(now), context.first_header_timeout()))
+                ReadDeadline::Head(after(*self.started.get_or_insert_with(now), context.first_header_timeout()))
             };
-            let mut came = self.read(wait, stopping.as_mut()).await?;
-            if matches!(came, ReadOutcome::Late) && self.input.is_empty() {
-                came = ReadOutcome::End;
+            let mut outcome = self.read(wait, stopping.as_mut()).await?;
+            if matches!(outcome, ReadOutcome::Late) && self.input.is_empty() {
+                outcome = ReadOutcome::End;
             }
-            match came {
+            match outcome {
                 ReadOutcome::Bytes => {}
                 ReadOutcome::End | ReadOutcome::Stopping => return self.close().await.map(|()| Handover::Nothing),
                 ReadOutcome::Late => {
@@ -171,8 +171,8 @@ impl<'a> FastPath<'a> {
     }
 
     /// Answers a call whose handler waits when it is ready.
-    async fn wait(&mut self, waiting: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
-        let Some(ended) = self.attend(pin!(waiting.end())).await? else {
+    async fn wait(&mut self, pending: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
+        let Some(ended) = self.attend(pin!(pending.end())).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
         };
         if let FinishedCall::Method(answer, hold) = ended {
@@ -213,8 +213,8 @@ impl<'a> FastPath<'a> {
             match &wait {
                 ReadDeadline::Request(due) => {
                     // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
-                    let told = std::mem::replace(&mut self.is_told, true);
-                    if if told { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
+                    let was_polled = std::mem::replace(&mut self.is_stop_polled, true);
+                    if if was_polled { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
                         return Poll::Ready(Ok(ReadOutcome::Stopping));
                     }
                     self.transport.poll_deadline(task, *due).map(|()| Ok(ReadOutcome::Late))
@@ -256,8 +256,8 @@ impl<'a> FastPath<'a> {
         if &bytes[..] == HTTP2 {
             return Ok(NextAction::HandOver(Handover::Http2(self.unread(bytes))));
         }
-        let mut places = [const { MaybeUninit::uninit() }; FIELDS_MAX];
-        let head = match Head::parse(&bytes, &mut places) {
+        let mut headers = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+        let head = match Head::parse(&bytes, &mut headers) {
             Ok(head) => head,
             Err(malformed) => return self.malformed(malformed),
         };
@@ -273,8 +273,8 @@ impl<'a> FastPath<'a> {
             Some(answer) => (Pass::default(), Route::Answer(answer)),
             None => match self.http.locks.admit(&known, self.context.local_addr()) {
                 Ok(pass) => {
-                    let asked = RequestHead { method: head.method, path, known: &known, is_http2: false };
-                    (pass, route(self.gateway, self.http, self.context, asked))
+                    let request_head = RequestHead { method: head.method, path, known: &known, is_http2: false };
+                    (pass, route(self.gateway, self.http, self.context, request_head))
                 }
                 Err(answer) => (Pass::default(), Route::Answer(answer)),
             },
@@ -337,9 +337,9 @@ impl<'a> FastPath<'a> {
         let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
         let terms = CallHead { callee, metadata, timeout };
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
-        let waiting = self.calls.begin(terms, body, options, &mut self.output);
-        match waiting {
-            Some(waiting) => self.wait(waiting, pass, is_last).await,
+        let pending = self.calls.begin(terms, body, options, &mut self.output);
+        match pending {
+            Some(pending) => self.wait(pending, pass, is_last).await,
             None if options.is_last => Ok(NextAction::Close),
             None => Ok(NextAction::Next),
         }

@@ -102,18 +102,19 @@ pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &
 }
 
 /// Where a request goes that was let in.
-pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, asked: RequestHead<'_>) -> Route {
-    let RequestHead { method, path, known, is_http2 } = asked;
+pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, request: RequestHead<'_>) -> Route {
+    let RequestHead { method, path, known, is_http2 } = request;
     let protocol = known.content_type.and_then(Protocol::of);
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
         return Route::Answer(http.locks.preflight(known));
     }
     #[cfg(feature = "console")]
-    if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&asked, context.peer_addr())) {
+    if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&request, context.peer_addr()))
+    {
         return Route::Answer(answer);
     }
     #[cfg(feature = "mcp")]
-    if let Some(route) = gateway.mcp.as_ref().and_then(|mcp| crate::mcp::http::route(mcp, &asked, protocol)) {
+    if let Some(route) = gateway.mcp.as_ref().and_then(|mcp| crate::mcp::http::route(mcp, &request, protocol)) {
         return route;
     }
     #[cfg(feature = "metrics")]

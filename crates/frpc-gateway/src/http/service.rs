@@ -65,10 +65,10 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// The bytes of a response that has been made as a whole.
-    fn waiting(&self) -> usize {
+    fn buffered(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
-            Self::Stream(replies) => replies.waiting(),
+            Self::Stream(replies) => replies.buffered(),
             #[cfg(feature = "mcp")]
             Self::Events(_) => 0,
         }
@@ -160,8 +160,8 @@ impl Service {
         in_progress.answer();
         response.map(|reply| {
             let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
-            let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
-            let hold = waiting.map(|waiting| self.context.charge(waiting));
+            let buffered = Some(reply.buffered()).filter(|buffered| *buffered >= CHARGED_MIN);
+            let hold = buffered.map(|buffered| self.context.charge(buffered));
             Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
         })
     }
@@ -247,8 +247,8 @@ impl Service {
     ) -> Response<Reply> {
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let is_http2 = parts.version == Version::HTTP_2;
-        let asked = RequestHead { method, path, known, is_http2 };
-        let route = match route(&self.gateway, http, &self.context, asked) {
+        let request_head = RequestHead { method, path, known, is_http2 };
+        let route = match route(&self.gateway, http, &self.context, request_head) {
             Route::Answer(answer) => {
                 if answer.status >= 400 {
                     self.context.waste(0);
@@ -362,7 +362,7 @@ impl Service {
         let mut pace = MessagePace::new(config);
         // Memory follows the bytes that come, and not those that are promised.
         let mut whole = BytesMut::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(BODY_BEGINS));
-        let mut held = None;
+        let mut charge = None;
         loop {
             let frame = poll_fn(|task| match Pin::new(&mut body).poll_frame(task) {
                 Poll::Ready(frame) => Poll::Ready(Some(frame)),
@@ -387,8 +387,8 @@ impl Service {
                     whole.extend_from_slice(&part);
                     pace.handle_read(part.len());
                     let capacity = whole.capacity();
-                    if capacity >= CHARGED_MIN && held.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
-                        held = Some((self.context.charge(capacity), capacity));
+                    if capacity >= CHARGED_MIN && charge.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
+                        charge = Some((self.context.charge(capacity), capacity));
                     }
                 }
             }

@@ -30,12 +30,12 @@ pub(crate) fn parse(
     if !is_upgrade || parts.version != Version::HTTP_11 || has_body {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
-    let asked = UpgradeRequest {
+    let upgrade_request = UpgradeRequest {
         key: known.socket_key,
         version: known.socket_version,
         protocols: known.socket_protocol.as_deref(),
     };
-    let upgrade = Upgrade::new(gateway, &asked).map_err(|refusal| match refusal {
+    let upgrade = Upgrade::new(gateway, &upgrade_request).map_err(|refusal| match refusal {
         Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
         _ => Answer::refusal(400, refusal.text()),
     })?;

@@ -62,7 +62,7 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
-    /// The place of the digits.
+    /// The position of the digits.
     length: Range<usize>,
     content: usize,
 }
@@ -95,7 +95,7 @@ impl OpenResponse {
         let digits = decimal(out.len() - content, &mut digits);
         let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last;
         match out.get_mut(length.clone()) {
-            Some(place) if is_usual && place.len() == digits.len() => place.copy_from_slice(digits),
+            Some(slot) if is_usual && slot.len() == digits.len() => slot.copy_from_slice(digits),
             _ => {
                 let mut rest = digits.to_vec();
                 rest.extend_from_slice(b"\r\n");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_known_behind_the_body_stand_in_its_head() {
+    fn late_fields_are_written_into_the_head() {
         let fields = [(Cow::Borrowed("a"), "b".to_owned())];
         let expected =
             "HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: 2\r\nconnection: close\r\na: b\r\n\r\nhi";
@@ -172,9 +172,9 @@ mod tests {
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
         let options = ResponseOptions { pass: Pass::default(), is_last: true, now };
         put(&mut whole, &answer, options, true);
-        let begun = OpenResponse::begin(&mut open, "a/b", 1, now);
+        let open_response = OpenResponse::begin(&mut open, "a/b", 1, now);
         open.extend_from_slice(b"body");
-        begun.end(&mut open, &answer.fields, options);
+        open_response.end(&mut open, &answer.fields, options);
         assert_eq!(String::from_utf8(open), String::from_utf8(whole));
     }
 

@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWrite};
 const READ_LEAST: usize = 4 * 1024;
 
 /// Turns in a row, before other connections have theirs.
-const TURNS: usize = 4;
+const BATCHES_MAX: usize = 4;
 
 /// How much of an output buffer an idle connection keeps, in bytes: some replies.
 const KEPT: usize = 4 * 1024;
@@ -48,14 +48,14 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
     };
     let mut stopping = pin!(context.stopping());
     // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
-    let mut is_told = false;
+    let mut is_stop_polled = false;
     poll_fn(|task| {
         let polled = connection.poll(task);
         if polled.is_ready() || connection.reading != ReadState::Open {
             return polled;
         }
-        let is_stopping = if is_told { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
-        is_told = true;
+        let is_stopping = if is_stop_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
+        is_stop_polled = true;
         if is_stopping {
             // Calls that have come are answered, and no others.
             connection.reading = ReadState::Last;
@@ -115,7 +115,7 @@ impl Connection<'_> {
     /// Reads, calls and writes until there is nothing to do. Ready when the connection is over.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
-        for _ in 0..TURNS {
+        for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
             // A pass for the calls that have ended, and another one if there was more than fits.
             let _ = self.session.poll(task);
@@ -209,7 +209,7 @@ impl Connection<'_> {
     fn handle(&mut self, mut bytes: Bytes, now: Instant) {
         let Self { session, framing, input, pending, message_max, .. } = self;
         let bounds = session.bounds();
-        let refused = session.turn(now, |turn| {
+        let refused = session.run_batch(now, |batch| {
             loop {
                 if bytes.starts_with(BYTE_ORDER_MARK) {
                     bytes.advance(BYTE_ORDER_MARK.len());
@@ -219,12 +219,12 @@ impl Connection<'_> {
                 if bytes.is_empty() {
                     return None;
                 }
-                if turn.is_full() {
+                if batch.is_full() {
                     *pending = bytes;
                     return None;
                 }
-                let is_short = bytes.len() <= *message_max && turn.takes_methods();
-                if let Some(length) = is_short.then(|| turn.take_plain(&bytes, |_| true)).flatten() {
+                let is_short = bytes.len() <= *message_max && batch.takes_methods();
+                if let Some(length) = is_short.then(|| batch.take_plain(&bytes, |_| true)).flatten() {
                     bytes.advance(length);
                     continue;
                 }
@@ -234,7 +234,7 @@ impl Connection<'_> {
                         if length > *message_max {
                             return Some(Err(too_long(*message_max)));
                         }
-                        turn.handle_framed(&bytes.split_to(length));
+                        batch.handle_unusual(&bytes.split_to(length));
                     }
                     Framed::Incomplete if bytes.len() > *message_max => return Some(Err(too_long(*message_max))),
                     Framed::Incomplete => {
@@ -265,8 +265,8 @@ impl Connection<'_> {
 
     /// Charges the queued bytes to the server's memory.
     fn charge(&mut self) {
-        let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
-        let has_grown = self.charge.set(self.context, waiting);
+        let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
+        let has_grown = self.charge.set(self.context, buffered);
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();
             self.session.fail(&overloaded());

@@ -14,7 +14,7 @@ const OPENRPC: &str = "1.3.2";
 /// The format that the document describes.
 const FORMAT: &str = "json";
 
-/// The place of schemas in the document.
+/// The path of schemas in the document.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// The schemas of messages by name.

@@ -185,10 +185,10 @@ pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
 /// Its params are not known to be JSON, but for their brackets and strings.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plain<'a> {
-    /// Its place in the input.
+    /// Its range in the input.
     pub(super) id: Option<Range<usize>>,
     pub(super) method: &'a [u8],
-    /// Their place in the input.
+    /// Their range in the input.
     pub(super) params: Option<Range<usize>>,
     /// The end of the request.
     pub(super) end: usize,
@@ -286,7 +286,7 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// The place of an id.
+    /// The range of an id.
     #[inline(always)]
     fn id(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
@@ -303,7 +303,7 @@ impl<'a> Cursor<'a> {
         (is_canonical && ends).then_some(begin..self.at)
     }
 
-    /// The place of params, which nest to this depth.
+    /// The range of params, which nest to this depth.
     #[inline(always)]
     fn params(&mut self, depth_max: u32) -> Option<Range<usize>> {
         let begin = self.at;
@@ -371,15 +371,18 @@ mod tests {
     }
 
     #[test]
-    fn json_that_is_no_request_keeps_its_id_if_it_can_be_told() {
-        let said = |message| invalid(message).1;
+    fn invalid_request_keeps_its_id_if_readable() {
+        let message_of = |message| invalid(message).1;
         assert_eq!(invalid(r#"{"id":7,"method":"m"}"#), (Some("7"), "jsonrpc has to be \"2.0\""));
         assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":"a","method":1}"#), (Some("\"a\""), "method has to be a string"));
         assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#).0, None);
-        assert_eq!(said(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#), "params are an object or an array");
+        assert_eq!(
+            message_of(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#),
+            "params are an object or an array"
+        );
         let twice = r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"m"}"#;
         assert_eq!(invalid(twice), (None, "a member of the request occurs twice"));
-        assert_eq!(said("7"), "a request is an object");
+        assert_eq!(message_of("7"), "a request is an object");
     }
 
     #[test]

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_ends_with_its_outermost_bracket_wherever_it_is_cut() {
+    fn message_ends_at_outermost_bracket_across_reads() {
         for message in [r#"{}"#, r#"{"a":"}"}"#, r#"{"a\\":"\"}"}"#, r#"[{"a":[1,2,3,4,5]}]"#, r#"["é","\\"]"#] {
             let behind = [message, "{}"].concat();
             assert_eq!(Framing::default().scan(behind.as_bytes(), BOUNDS), Framed::End(message.len()), "{message}");

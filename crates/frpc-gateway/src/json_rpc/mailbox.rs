@@ -18,7 +18,7 @@ pub(super) enum SessionMessage {
     /// An item of its responses, and how many permits of its window it takes.
     Item(CallNumber, Bytes, usize, MemoryCharge),
     /// Its handler has taken so many items.
-    Taken(CallNumber, u32),
+    Consumed(CallNumber, u32),
     /// The client has cancelled it by another connection, and expects no reply.
     #[cfg(feature = "mcp")]
     Cancelled(CallNumber),

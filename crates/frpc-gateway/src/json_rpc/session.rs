@@ -65,7 +65,7 @@ struct Inner {
     /// The methods that have been called, by the names that they were called by.
     called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
-    /// The place of the last one.
+    /// The index of the last one.
     last: usize,
     calls: HashMap<CallNumber, Call>,
     /// The calls in progress that have an id, of several with the same id the first.
@@ -90,7 +90,7 @@ struct ResolvedMethod {
     name: Box<[u8]>,
     method: AdapterMethod,
     /// For params by name, and by position.
-    places: [Option<AdapterSlot>; 2],
+    slots: [Option<AdapterSlot>; 2],
 }
 
 /// A call in progress.
@@ -98,7 +98,7 @@ struct Call {
     /// `None` for notifications.
     id: Option<Arc<[u8]>>,
     /// The charge for a long id.
-    _held: Option<MemoryCharge>,
+    _charge: Option<MemoryCharge>,
     batch: Option<usize>,
     /// Whether the reply shows its metadata.
     shows_metadata: bool,
@@ -194,7 +194,7 @@ impl Session {
         let message = message.slice(spaces..);
         let message =
             if message.starts_with(BYTE_ORDER_MARK) { message.slice(BYTE_ORDER_MARK.len()..) } else { message };
-        self.turn(now(), |session| {
+        self.run_batch(now(), |session| {
             if session.take_plain(&message, |behind| behind.iter().all(u8::is_ascii_whitespace)).is_none() {
                 session.handle_unusual(&message);
             }
@@ -202,10 +202,10 @@ impl Session {
     }
 
     /// Handles several messages within one turn, which began at `now`.
-    pub(super) fn turn<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
+    pub(super) fn run_batch<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
         let Self { context, inner } = self;
-        let turn = context.methods().batch(now);
-        handle(&mut MessageBatch { context, inner, turn })
+        let methods = context.methods().batch(now);
+        handle(&mut MessageBatch { context, inner, methods })
     }
 
     /// Waits until calls have ended, and appends their replies to the output. Ready, with `true`, if it has grown, and
@@ -271,7 +271,7 @@ impl Session {
 pub(super) struct MessageBatch<'a> {
     context: &'a AdapterContext,
     inner: &'a mut Inner,
-    turn: AdapterBatch<'a>,
+    methods: AdapterBatch<'a>,
 }
 
 impl MessageBatch<'_> {
@@ -289,9 +289,9 @@ impl MessageBatch<'_> {
     /// acceptable. Returns its length.
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
-        let Self { context, inner, turn } = self;
+        let Self { context, inner, methods } = self;
         let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
-        let place = inner.unary(method, context)?;
+        let slot = inner.unary(method, context)?;
         if !accepts(input.get(end..)?) {
             return None;
         }
@@ -303,9 +303,9 @@ impl MessageBatch<'_> {
             *request.metadata_mut() = inner.metadata.clone();
         }
         let unread = input.get(..end);
-        let asked = ParsedCall { id, batch: None, shows_metadata: false, request, is_positional, unread };
+        let call = ParsedCall { id, batch: None, shows_metadata: false, request, is_positional, unread };
         let mut out = std::mem::take(&mut inner.output);
-        inner.call_unary(place, asked, turn, context, &mut out);
+        inner.call_unary(slot, call, methods, context, &mut out);
         inner.output = out;
         Some(end)
     }
@@ -361,7 +361,7 @@ impl MessageBatch<'_> {
         if self.take_mcp(&request, message, batch, out) {
             return;
         }
-        let Self { context, inner, turn } = self;
+        let Self { context, inner, methods } = self;
         let id = request.id.map(str::as_bytes);
         if request.method.starts_with(RESERVED) {
             return inner.handle_reserved(&request, message, context, out);
@@ -390,7 +390,7 @@ impl MessageBatch<'_> {
             None => Bytes::from_static(b"{}"),
         };
         let is_positional = params.first() == Some(&b'[');
-        let asked = ParsedCall {
+        let call = ParsedCall {
             id,
             batch,
             shows_metadata: request.metadata.is_some(),
@@ -400,11 +400,11 @@ impl MessageBatch<'_> {
         };
         let start = out.len();
         if inner.called.get(at).is_some_and(|called| called.method.kind() == CallKind::Unary) {
-            inner.call_unary(at, asked, turn, context, out);
+            inner.call_unary(at, call, methods, context, out);
             if out.len() > start {
                 out.pop();
             }
-        } else if let Err(status) = inner.open(at, asked, &request, context) {
+        } else if let Err(status) = inner.open(at, call, &request, context) {
             context.waste(request.params.map_or(0, str::len));
             if let Some(id) = id {
                 reply::failure(out, id, &status);
@@ -414,7 +414,7 @@ impl MessageBatch<'_> {
 }
 
 impl Inner {
-    /// The place of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
+    /// The index of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
     #[inline]
     fn find(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         if self.called.get(self.last).is_some_and(|called| *called.name == *name) {
@@ -433,9 +433,9 @@ impl Inner {
         let text = std::str::from_utf8(name).ok()?;
         let (service, method) = text.rsplit_once('/').or_else(|| text.rsplit_once('.'))?;
         let method = context.methods().get(service, method)?;
-        let places = [NAMED, POSITIONAL].map(|format| method.slot(format));
+        let slots = [NAMED, POSITIONAL].map(|format| method.slot(format));
         let at = self.called.len();
-        self.called.push(ResolvedMethod { name: name.into(), method, places });
+        self.called.push(ResolvedMethod { name: name.into(), method, slots });
         self.by_name.insert(name.into(), at);
         Some(at)
     }
@@ -444,7 +444,7 @@ impl Inner {
     #[inline]
     fn unary(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let at = self.find(name, context)?;
-        self.called.get(at).is_some_and(|called| called.places[0].is_some()).then_some(at)
+        self.called.get(at).is_some_and(|called| called.slots[0].is_some()).then_some(at)
     }
 
     /// Calls a unary method, and appends the reply and a line feed if there is one already.
@@ -452,15 +452,15 @@ impl Inner {
     fn call_unary(
         &mut self,
         at: usize,
-        asked: ParsedCall<'_>,
-        turn: &mut AdapterBatch<'_>,
+        call: ParsedCall<'_>,
+        methods: &mut AdapterBatch<'_>,
         context: &AdapterContext,
         out: &mut Vec<u8>,
     ) {
-        let ParsedCall { id, batch, shows_metadata, request, is_positional, unread } = asked;
+        let ParsedCall { id, batch, shows_metadata, request, is_positional, unread } = call;
         let start = out.len();
-        let Some(ResolvedMethod { places: [named, positional], method, .. }) = self.called.get_mut(at) else { return };
-        let Some(place) = (if is_positional { positional } else { named }) else {
+        let Some(ResolvedMethod { slots: [named, positional], method, .. }) = self.called.get_mut(at) else { return };
+        let Some(slot) = (if is_positional { positional } else { named }) else {
             if let Some(id) = id {
                 let text = format!("{}/{} has no messages in JSON", method.service(), method.name());
                 reply::failure(out, id, &Status::unimplemented(text));
@@ -477,7 +477,7 @@ impl Inner {
         reply::begin_result(out, id.unwrap_or_default());
         let content = out.len();
         let (next, mail) = (&mut self.next, &self.mail);
-        let called = place.call(turn, request, out, || {
+        let called = slot.call(methods, request, out, || {
             let (number, mail) = (*next, mail.clone());
             *next += 1;
             move |result, hold| mail.send(SessionMessage::Done(number, result, hold))
@@ -530,8 +530,8 @@ impl Inner {
         context: &AdapterContext,
     ) {
         let number = self.next - 1;
-        let held = id.map_or(0, <[u8]>::len);
-        let held = (held >= ID_CHARGED).then(|| context.charge(held));
+        let charge = id.map_or(0, <[u8]>::len);
+        let charge = (charge >= ID_CHARGED).then(|| context.charge(charge));
         let id: Option<Arc<[u8]>> = id.map(Arc::from);
         if let Some(id) = &id {
             self.has_twins |= *self.by_id.entry(id.clone()).or_insert(number) != number;
@@ -541,7 +541,7 @@ impl Inner {
         }
         let call = Call {
             id,
-            _held: held,
+            _charge: charge,
             batch,
             shows_metadata,
             work,
@@ -587,7 +587,7 @@ impl Inner {
                 self.put_item(number, &item, permits);
                 drop(hold);
             }
-            SessionMessage::Taken(number, count) => self.grant(number, count),
+            SessionMessage::Consumed(number, count) => self.grant(number, count),
             #[cfg(feature = "mcp")]
             SessionMessage::Cancelled(number) => drop(self.end(number)),
         }

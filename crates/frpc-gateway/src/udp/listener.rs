@@ -24,7 +24,7 @@ use tokio::time::Sleep;
 const DATAGRAM_MAX: usize = 64 * 1024;
 
 /// Datagrams that are handled before other tasks of the thread have their turn.
-const TURN: usize = 64;
+const DATAGRAMS_PER_POLL: usize = 64;
 
 /// The pause after the system has failed to receive.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -76,7 +76,7 @@ struct Listener {
 impl Listener {
     /// Ready when the server stops and no call is in progress.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
-        for _ in 0..TURN {
+        for _ in 0..DATAGRAMS_PER_POLL {
             let received = !self.is_stopping && self.poll_receive(task).is_ready();
             let mut has_ended = false;
             while let Poll::Ready(Some(ended)) = self.pending.poll_next_unpin(task) {

@@ -1,4 +1,4 @@
-//! The rates of addresses, in a table of fixed size: addresses whose hashes collide share a place, and no flood of
+//! The rates of addresses, in a table of fixed size: addresses whose hashes collide share a slot, and no flood of
 //! forged addresses makes it grow or forget.
 
 use std::collections::hash_map::RandomState;
@@ -6,8 +6,8 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// The number of places, a power of two: 128 KiB.
-const PLACES: usize = 16 * 1024;
+/// The number of slots, a power of two: 128 KiB.
+const SLOTS: usize = 16 * 1024;
 
 /// A rate with a burst.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +30,12 @@ pub(super) struct Rates {
     rate: Rate,
     start: Instant,
     hash: RandomState,
-    places: Box<[u64]>,
+    slots: Box<[u64]>,
 }
 
 impl Rates {
     pub(super) fn new(rate: Rate, start: Instant) -> Self {
-        Self { rate, start, hash: RandomState::new(), places: vec![0; PLACES].into() }
+        Self { rate, start, hash: RandomState::new(), slots: vec![0; SLOTS].into() }
     }
 
     /// Whether a datagram of this address is within its rate.
@@ -49,13 +49,13 @@ impl Rates {
             },
         };
         let now = nanos(now.saturating_duration_since(self.start));
-        let at = self.hash.hash_one(key) as usize % PLACES;
-        let Some(place) = self.places.get_mut(at) else { return false };
-        let ahead = (*place).max(now) + nanos(self.rate.interval);
+        let at = self.hash.hash_one(key) as usize % SLOTS;
+        let Some(slot) = self.slots.get_mut(at) else { return false };
+        let ahead = (*slot).max(now) + nanos(self.rate.interval);
         if ahead - now > nanos(self.rate.tolerance) {
             return false;
         }
-        *place = ahead;
+        *slot = ahead;
         true
     }
 }
@@ -98,6 +98,6 @@ mod tests {
         }
         let others =
             (0..1000_u32).filter(|other| rates.admit(IpAddr::from((0xc000_0000 + other).to_be_bytes()), start));
-        assert_eq!((others.count(), rates.places.len()), (1000, PLACES));
+        assert_eq!((others.count(), rates.slots.len()), (1000, SLOTS));
     }
 }

@@ -378,7 +378,7 @@ fn head_len(head: &[u8]) -> usize {
     2 + length + if second & 0x80 != 0 { 4 } else { 0 }
 }
 
-/// Takes the mask off, or puts it on, for bytes at this place of a payload.
+/// Takes the mask off, or puts it on, for bytes at this offset of a payload.
 pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
     if mask == [0; 4] {
         return;

@@ -61,7 +61,7 @@ impl MessageHandler for Calls {
     }
 
     fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize) {
-        while sending.waiting() < backlog_max
+        while sending.unsent() < backlog_max
             && let Poll::Ready(true) = self.0.poll(task)
         {
             // An idle connection keeps no buffer.
@@ -161,11 +161,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
             self.talk.poll(task, &mut self.wire.sending, self.backlog_max);
             self.charge_output();
             // Answers to messages that arrived together are sent together.
-            if self.input.is_empty() || self.wire.sending.waiting() >= self.backlog_max {
+            if self.input.is_empty() || self.wire.sending.unsent() >= self.backlog_max {
                 self.write(task, now)?;
             }
             self.charge_output();
-            let takes_more = self.wire.sending.waiting() < self.backlog_max && !self.stops;
+            let takes_more = self.wire.sending.unsent() < self.backlog_max && !self.stops;
             let has_read = takes_more && self.read(task, now)?;
             if let Some(fault) = self.wire.fault {
                 return Poll::Ready(Ok((fault.code, fault.text.to_owned())));
@@ -177,7 +177,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 continue;
             }
             self.write(task, now)?;
-            if self.stops && !self.talk.is_busy() && self.wire.sending.waiting() == 0 {
+            if self.stops && !self.talk.is_busy() && self.wire.sending.unsent() == 0 {
                 return Poll::Ready(Ok((CloseCode::GOING_AWAY, "the server stops".to_owned())));
             }
             return self.poll_time(task, now);
@@ -188,12 +188,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
 
     /// Writes queued output, as far as the client reads it.
     fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<()> {
-        let before = self.wire.sending.waiting();
+        let before = self.wire.sending.unsent();
         if before == 0 {
             return Ok(());
         }
         let flushed = self.wire.poll_flush(task);
-        let left = self.wire.sending.waiting();
+        let left = self.wire.sending.unsent();
         if left < before {
             self.keepalive.sent(now);
         }
@@ -333,7 +333,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
     /// for the next look.
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
-        let waiting = self.wire.sending.waiting();
+        let unsent = self.wire.sending.unsent();
         if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
         }
@@ -346,7 +346,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 return Poll::Pending;
             }
             // A client that reads queued output is not silent.
-            Liveness::Dead if waiting > 0 => self.keepalive.received(now),
+            Liveness::Dead if unsent > 0 => self.keepalive.received(now),
             Liveness::Dead => return late("the client is silent"),
         }
         let Some(due) = self.keepalive.deadline() else { return Poll::Pending };
@@ -361,7 +361,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
 #[derive(Clone, Copy, Default, Debug)]
 struct Utf8 {
     /// The beginning of a character whose end has not come.
-    begun: [u8; 4],
+    partial: [u8; 4],
     length: usize,
 }
 
@@ -370,11 +370,11 @@ impl Utf8 {
     fn take(&mut self, mut part: &[u8], ends: bool) -> bool {
         while self.length > 0 {
             let Some((byte, rest)) = part.split_first() else { return !ends };
-            let Some(place) = self.begun.get_mut(self.length) else { return false };
-            *place = *byte;
+            let Some(slot) = self.partial.get_mut(self.length) else { return false };
+            *slot = *byte;
             self.length += 1;
             part = rest;
-            match std::str::from_utf8(&self.begun[..self.length]) {
+            match std::str::from_utf8(&self.partial[..self.length]) {
                 Ok(_) => self.length = 0,
                 Err(error) if error.error_len().is_some() => return false,
                 Err(_) => {}
@@ -384,9 +384,9 @@ impl Utf8 {
         if error.error_len().is_some() || ends {
             return false;
         }
-        let begun = part.get(error.valid_up_to()..).unwrap_or_default();
-        self.length = begun.len();
-        self.begun[..begun.len()].copy_from_slice(begun);
+        let partial = part.get(error.valid_up_to()..).unwrap_or_default();
+        self.length = partial.len();
+        self.partial[..partial.len()].copy_from_slice(partial);
         true
     }
 }

@@ -26,7 +26,7 @@ const SLICES_MAX: usize = 65;
 pub(crate) struct FrameSender {
     end: Role,
     /// Whole frames that were not written with the data of their caller, and how many of these bytes were written.
-    waiting: Vec<u8>,
+    unsent: Vec<u8>,
     written: usize,
     /// How many of them are frames of control.
     of_control: usize,
@@ -49,7 +49,7 @@ struct OpenFrame {
 
 impl FrameSender {
     pub(crate) fn new(end: Role) -> Self {
-        Self { end, waiting: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
+        Self { end, unsent: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
     /// Whether CLOSE is or was sent. It is the last frame.
@@ -58,13 +58,13 @@ impl FrameSender {
     }
 
     /// The number of bytes that wait to be written.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.len() - self.written
+    pub(crate) fn unsent(&self) -> usize {
+        self.unsent.len() - self.written
     }
 
     /// The memory of queued output, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.waiting.capacity()
+        self.unsent.capacity()
     }
 
     /// Answers a PING with this payload.
@@ -79,9 +79,9 @@ impl FrameSender {
 
     fn put_control(&mut self, opcode: Opcode, payload: &[u8]) {
         if self.of_control < CONTROL_WAITS_MAX {
-            let before = self.waiting.len();
+            let before = self.unsent.len();
             self.put(opcode, payload);
-            self.of_control += self.waiting.len() - before;
+            self.of_control += self.unsent.len() - before;
         }
     }
 
@@ -98,28 +98,28 @@ impl FrameSender {
     /// Lets the lines that `write` appends wait, each as a text without its line feed. A single line is written where it
     /// is sent from.
     pub(crate) fn lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.waiting.len();
+        let start = self.unsent.len();
         let begin = start + self.head_len;
-        self.waiting.resize(begin, 0);
-        write(&mut self.waiting);
-        let lines = self.waiting.get(begin..).unwrap_or_default();
+        self.unsent.resize(begin, 0);
+        write(&mut self.unsent);
+        let lines = self.unsent.get(begin..).unwrap_or_default();
         let first = memchr::memchr(b'\n', lines).filter(|_| !self.has_closed);
         let (length, further) = match first {
             Some(length) => (length, lines.get(length + 1..).unwrap_or_default().to_vec()),
             None => {
-                self.waiting.truncate(start);
+                self.unsent.truncate(start);
                 if start == 0 {
                     // An idle connection keeps no buffer.
-                    self.waiting = Vec::new();
+                    self.unsent = Vec::new();
                 }
                 return;
             }
         };
-        self.waiting.truncate(begin + length);
+        self.unsent.truncate(begin + length);
         let mask = self.mask();
-        unmask(&mut self.waiting[begin..], mask.unwrap_or_default(), 0);
+        unmask(&mut self.unsent[begin..], mask.unwrap_or_default(), 0);
         let (head, head_len) = head(Opcode::Text, length, mask);
-        self.waiting.splice(start..begin, head[..head_len].iter().copied());
+        self.unsent.splice(start..begin, head[..head_len].iter().copied());
         self.head_len = head_len;
         self.texts(&further);
     }
@@ -149,10 +149,10 @@ impl FrameSender {
         }
         let mask = self.mask();
         let (head, length) = head(opcode, payload.len(), mask);
-        self.waiting.extend_from_slice(&head[..length]);
-        let from = self.waiting.len();
-        self.waiting.extend_from_slice(payload);
-        unmask(&mut self.waiting[from..], mask.unwrap_or_default(), 0);
+        self.unsent.extend_from_slice(&head[..length]);
+        let from = self.unsent.len();
+        self.unsent.extend_from_slice(payload);
+        unmask(&mut self.unsent[from..], mask.unwrap_or_default(), 0);
     }
 
     /// A new mask, at a client.
@@ -162,7 +162,7 @@ impl FrameSender {
     }
 
     /// Writes the frames that wait, unless one of data has to be completed first.
-    pub(crate) fn poll_waiting(
+    pub(crate) fn poll_unsent(
         &mut self,
         context: &mut Context<'_>,
         mut io: Pin<&mut impl AsyncWrite>,
@@ -170,14 +170,14 @@ impl FrameSender {
         if self.open.is_some() {
             return Poll::Ready(Ok(()));
         }
-        while let Some(rest @ [_, ..]) = self.waiting.get(self.written..) {
+        while let Some(rest @ [_, ..]) = self.unsent.get(self.written..) {
             match ready!(io.as_mut().poll_write(context, rest))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => self.written += count,
             }
         }
         // An idle connection keeps no buffer.
-        (self.waiting, self.written, self.of_control) = (Vec::new(), 0, 0);
+        (self.unsent, self.written, self.of_control) = (Vec::new(), 0, 0);
         Poll::Ready(Ok(()))
     }
 
@@ -192,7 +192,7 @@ impl FrameSender {
         mut io: Pin<&mut impl AsyncWrite>,
         data: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_waiting(context, io.as_mut()))?;
+        ready!(self.poll_unsent(context, io.as_mut()))?;
         if self.has_closed {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
@@ -203,7 +203,7 @@ impl FrameSender {
         if self.end == Role::Client {
             let count = self.mask_data(data, length);
             // It is permanent; a flush waits for it.
-            let _ = self.poll_waiting(context, io)?;
+            let _ = self.poll_unsent(context, io)?;
             return Poll::Ready(Ok(count));
         }
         loop {
@@ -234,14 +234,14 @@ impl FrameSender {
     fn mask_data(&mut self, data: &[IoSlice<'_>], length: usize) -> usize {
         let mask = self.mask();
         let (head, head_len) = head(Opcode::Binary, length, mask);
-        self.waiting.reserve(head_len + length);
-        self.waiting.extend_from_slice(&head[..head_len]);
-        let from = self.waiting.len();
+        self.unsent.reserve(head_len + length);
+        self.unsent.extend_from_slice(&head[..head_len]);
+        let from = self.unsent.len();
         for slice in data {
-            let room = length - (self.waiting.len() - from);
-            self.waiting.extend_from_slice(slice.get(..room).unwrap_or(slice));
+            let room = length - (self.unsent.len() - from);
+            self.unsent.extend_from_slice(slice.get(..room).unwrap_or(slice));
         }
-        unmask(&mut self.waiting[from..], mask.unwrap_or_default(), 0);
+        unmask(&mut self.unsent[from..], mask.unwrap_or_default(), 0);
         length
     }
 }
@@ -357,8 +357,8 @@ mod tests {
                         Poll::Pending => {}
                     }
                 }
-                while sending.waiting() > 0 {
-                    let _ = sending.poll_waiting(&mut context, Pin::new(&mut io));
+                while sending.unsent() > 0 {
+                    let _ = sending.poll_unsent(&mut context, Pin::new(&mut io));
                 }
                 let (read, answers) = read(peer, io.written);
                 assert!(read == data, "{end:?} {width}");
@@ -375,7 +375,7 @@ mod tests {
             let mut sending = FrameSender::new(end);
             let mut context = Context::from_waker(Waker::noop());
             let mut sent = 0;
-            while sent < data.len() || sending.waiting() > 0 {
+            while sent < data.len() || sending.unsent() > 0 {
                 if let Poll::Ready(count) =
                     sending.poll_data(&mut context, Pin::new(&mut io), &[IoSlice::new(&data[sent..])])
                 {
@@ -408,7 +408,7 @@ mod tests {
                 texts.push(line(9));
             }
             let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
-            assert!(sending.poll_waiting(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io)).is_ready());
+            assert!(sending.poll_unsent(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io)).is_ready());
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut read) = (0, Vec::new());
             while let Some(event) =
@@ -424,14 +424,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_were_not_written_leave_no_buffer_behind() {
+    fn unwritten_lines_leave_no_buffer() {
         let mut sending = FrameSender::new(Role::Server);
         sending.lines(|_| {});
-        assert_eq!((sending.waiting(), sending.waiting.capacity()), (0, 0));
+        assert_eq!((sending.unsent(), sending.unsent.capacity()), (0, 0));
         sending.close(None, "");
-        let closed = sending.waiting();
+        let closed = sending.unsent();
         sending.lines(|out| out.extend_from_slice(b"late\n"));
-        assert_eq!(sending.waiting(), closed);
+        assert_eq!(sending.unsent(), closed);
     }
 
     #[test]
@@ -440,7 +440,7 @@ mod tests {
         sending.close(Some(CloseCode::NORMAL), &"ü".repeat(100));
         sending.close(Some(CloseCode::NORMAL), "again");
         sending.pong(b"");
-        assert_eq!((sending.waiting(), sending.waiting[1]), (2 + 2 + 122, 124));
+        assert_eq!((sending.unsent(), sending.unsent[1]), (2 + 2 + 122, 124));
         let mut io = Narrow { width: 1000, turn: 0, written: Vec::new() };
         let sent =
             sending.poll_data(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io), &[IoSlice::new(b"more")]);

@@ -86,7 +86,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             let count = self.take_data(input);
             buffer.set_filled(before + count);
             // Answers to PINGs, which otherwise wait for the next data.
-            let _ = self.sending.poll_waiting(context, Pin::new(&mut self.io))?;
+            let _ = self.sending.poll_unsent(context, Pin::new(&mut self.io))?;
             if count > 0 {
                 return Poll::Ready(Ok(()));
             }
@@ -120,7 +120,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
     }
 
     pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.sending.poll_waiting(context, Pin::new(&mut self.io)))?;
+        ready!(self.sending.poll_unsent(context, Pin::new(&mut self.io)))?;
         Pin::new(&mut self.io).poll_flush(context)
     }
 

@@ -85,15 +85,15 @@ impl Refusal {
 impl Upgrade {
     /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
     /// client that offers none, such as a console, gets JSON-RPC if that is enabled.
-    pub(crate) fn new(gateway: &Gateway, asked: &UpgradeRequest<'_>) -> Result<Self, Refusal> {
-        if asked.version != Some(VERSION.as_bytes()) {
+    pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, Refusal> {
+        if request.version != Some(VERSION.as_bytes()) {
             return Err(Refusal::Version);
         }
-        let key = asked.key.ok_or(Refusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
+        let key = request.key.ok_or(Refusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
         if !BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16) {
             return Err(Refusal::Malformed("the field \"sec-websocket-key\" is not 16 bytes in base64"));
         }
-        let chosen = match asked.protocols {
+        let chosen = match request.protocols {
             Some(offered) => {
                 let mut offered = offered.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
                 offered.find_map(|name| Subprotocol::of(name, gateway))
@@ -101,7 +101,7 @@ impl Upgrade {
             None => Some(Subprotocol::JsonRpc).filter(|subprotocol| subprotocol.is_open(gateway)),
         };
         let subprotocol = chosen.ok_or(Refusal::Subprotocol)?;
-        Ok(Self { subprotocol, accept: accept(key), is_chosen: asked.protocols.is_some() })
+        Ok(Self { subprotocol, accept: accept(key), is_chosen: request.protocols.is_some() })
     }
 
     /// The fields of the answer, which has status 101.
@@ -127,7 +127,7 @@ mod tests {
 
     /// The example of RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
-    const ASKED: UpgradeRequest<'static> =
+    const REQUEST: UpgradeRequest<'static> =
         UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
             (&both, Some("chat"), Err(Refusal::Subprotocol)),
             (&both, Some(""), Err(Refusal::Subprotocol)),
         ] {
-            let upgrade = Upgrade::new(gateway, &UpgradeRequest { protocols: offered.map(str::as_bytes), ..ASKED });
+            let upgrade = Upgrade::new(gateway, &UpgradeRequest { protocols: offered.map(str::as_bytes), ..REQUEST });
             let names = upgrade.as_ref().is_ok_and(|upgrade| {
                 upgrade
                     .fields()
@@ -165,12 +165,12 @@ mod tests {
     #[test]
     fn keys_and_versions_of_other_forms_are_refused() {
         let gateway = Gateway::new().web_socket().json_rpc();
-        let refused = |asked: UpgradeRequest<'_>| Upgrade::new(&gateway, &asked).expect_err("it is refused");
+        let refused = |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("it is refused");
         for version in [None, Some(&b"8"[..]), Some(b"013")] {
-            assert_eq!(refused(UpgradeRequest { version, ..ASKED }), Refusal::Version);
+            assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), Refusal::Version);
         }
         for key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
-            assert!(matches!(refused(UpgradeRequest { key, ..ASKED }), Refusal::Malformed(_)));
+            assert!(matches!(refused(UpgradeRequest { key, ..REQUEST }), Refusal::Malformed(_)));
         }
     }
 }

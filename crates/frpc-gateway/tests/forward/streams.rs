@@ -82,7 +82,7 @@ async fn failure_of_a_stream_follows_its_messages() {
 /// Counts without end, and takes one number of a stream.
 struct Endless {
     sent: Arc<AtomicU64>,
-    taken: mpsc::UnboundedSender<i64>,
+    consumed: mpsc::UnboundedSender<i64>,
 }
 
 impl Calculator for Endless {
@@ -102,7 +102,7 @@ impl Calculator for Endless {
     async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
         let mut numbers = request.into_inner();
         let first = numbers.message().await?.unwrap_or_default();
-        let _ = self.taken.send(first.value);
+        let _ = self.consumed.send(first.value);
         std::future::pending().await
     }
 
@@ -126,9 +126,9 @@ const IDLE: Duration = Duration::from_millis(1);
 async fn stream_waits_for_the_slower_side() {
     // Two windows and the transports. A number takes four bytes at least.
     const AHEAD_MAX: u64 = 500_000;
-    let (taken, mut takes) = mpsc::unbounded_channel();
+    let (consumed, mut takes) = mpsc::unbounded_channel();
     let sent = Arc::new(AtomicU64::new(0));
-    let service = CalculatorServer::new(Endless { sent: sent.clone(), taken });
+    let service = CalculatorServer::new(Endless { sent: sent.clone(), consumed });
     let forward = Forward::to([in_memory(Server::builder().add_service(service)).await]);
     let client = CalculatorClient::new(in_memory(Server::builder().add_service(calculator(&forward))).await);
     let mut numbers = client.count_up(Range::default()).await.expect("it begins").into_inner();

@@ -89,15 +89,15 @@ pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
 /// A greeter that does as the name says: `wait` waits for ever, `timeout` says whether there is one, `fail` fails in the
 /// middle, and an empty name fails.
 pub(crate) struct Host {
-    begun: mpsc::UnboundedSender<()>,
+    starts: mpsc::UnboundedSender<()>,
     dropped: mpsc::UnboundedSender<()>,
 }
 
 impl Host {
     /// The greeter, and its events: a handler has begun, and one was dropped.
     pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<()>, mpsc::UnboundedReceiver<()>) {
-        let ((begun, begins), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-        (Self { begun, dropped }, begins, drops)
+        let ((starts, begins), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        (Self { starts, dropped }, begins, drops)
     }
 }
 
@@ -113,7 +113,7 @@ impl Drop for Guard {
 impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         let _guard = Guard(self.dropped.clone());
-        let _ = self.begun.send(());
+        let _ = self.starts.send(());
         let (timeout, tenant) = (request.timeout(), request.metadata().get("tenant").map(str::to_owned));
         let text = match &*request.into_inner().name {
             "" => {

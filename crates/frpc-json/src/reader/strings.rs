@@ -218,30 +218,30 @@ mod tests {
     use super::{BLOCK, SHORT, is_plain, is_special, plain_length, special_in};
 
     #[test]
-    fn the_first_special_byte_of_a_text_is_found_wherever_it_stands() {
+    fn first_special_byte_of_text_is_found_at_any_offset() {
         for length in (0..40).chain([SHORT - 1, SHORT, SHORT + 1, SHORT + BLOCK, SHORT + 3 * BLOCK + 13]) {
             let text = vec![b'a'; length];
             assert_eq!((plain_length(&text), is_plain(&text)), (length, true), "{length}");
-            for place in 0..length {
+            for index in 0..length {
                 for special in [0, 0x1f, b'"', b'\\'] {
                     let mut text = text.clone();
-                    text[place] = special;
-                    text[place + 1..].fill(0xff);
-                    assert_eq!((plain_length(&text), is_plain(&text)), (place, false), "{place} of {length}");
+                    text[index] = special;
+                    text[index + 1..].fill(0xff);
+                    assert_eq!((plain_length(&text), is_plain(&text)), (index, false), "{index} of {length}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_first_special_byte_of_a_word_is_found_wherever_it_stands() {
+    fn first_special_byte_of_word_is_found_at_any_offset() {
         for byte in 0..=u8::MAX {
-            for place in 0..8 {
+            for index in 0..8 {
                 for before in [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
                     for behind in [b'a', 0, b'"', 0xff] {
                         let mut word = [before; 8];
-                        word[place + 1..].fill(behind);
-                        word[place] = byte;
+                        word[index + 1..].fill(behind);
+                        word[index] = byte;
                         let first = word.iter().position(|byte| is_special(*byte)).unwrap_or(8);
                         let found = special_in(u64::from_le_bytes(word)).trailing_zeros() / 8;
                         assert_eq!(found, u32::try_from(first).unwrap(), "{word:x?}");

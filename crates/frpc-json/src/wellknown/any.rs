@@ -87,7 +87,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     }
 }
 
-/// The `@type` of the object that is next, and its place. The object is not read.
+/// The `@type` of the object that is next, and its offset. The object is not read.
 ///
 /// # Errors
 ///

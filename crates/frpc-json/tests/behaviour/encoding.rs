@@ -62,9 +62,9 @@ fn control_characters_are_escaped_and_others_are_not() {
     assert_eq!(json(&"\u{8}\u{c}\n\r\t\u{0}\u{1f}".to_owned()), r#""\b\f\n\r\t\u0000\u001f""#);
     assert_eq!(json(&"</script>\u{7f}\u{2028}'/".to_owned()), "\"</script>\u{7f}\u{2028}'/\"");
     // Escapes at every place of a word.
-    for place in 0..20 {
-        let text = format!("{}\"{}", "a".repeat(place), "b".repeat(20 - place));
-        assert_eq!(json(&text), format!("\"{}\\\"{}\"", "a".repeat(place), "b".repeat(20 - place)));
+    for index in 0..20 {
+        let text = format!("{}\"{}", "a".repeat(index), "b".repeat(20 - index));
+        assert_eq!(json(&text), format!("\"{}\\\"{}\"", "a".repeat(index), "b".repeat(20 - index)));
     }
 }
 

@@ -103,7 +103,7 @@ fn any(text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn an_any_holds_its_content_wherever_its_type_stands() {
+fn any_is_read_with_type_at_any_position() {
     for (text, again) in [
         ("{}", "{}"),
         (r#"{"@type":"a/google.protobuf.Duration","value":"1s"}"#, ""),

@@ -112,8 +112,8 @@ fn peer(connection: &Connection) -> String {
 }
 
 /// One connection with its calls and streams, if it is open. Its number is as reported.
-pub(super) fn connection(inspector: &Inspector, told: u64) -> Option<v1::ConnectionReply> {
-    let listed = inspector.connection(told.checked_sub(1)?)?;
+pub(super) fn connection(inspector: &Inspector, listed_number: u64) -> Option<v1::ConnectionReply> {
+    let listed = inspector.connection(listed_number.checked_sub(1)?)?;
     let view = listed.connection.view();
     let hello = view.peer.hello().map(|hello| v1::Hello {
         version: hello.version.into(),

@@ -84,8 +84,8 @@ impl Lease {
         if self.series.len() <= index {
             self.series.resize_with(index + 1, || None);
         }
-        if let Some(place) = self.series.get_mut(index) {
-            *place = Some(series);
+        if let Some(entry) = self.series.get_mut(index) {
+            *entry = Some(series);
         }
     }
 }

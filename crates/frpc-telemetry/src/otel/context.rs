@@ -4,7 +4,7 @@ use frpc::observe::TraceContext;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 
-/// In a handler: the call as the parent of further spans. Empty if the call has no place in a trace.
+/// In a handler: the call as the parent of further spans. Empty if the call has no trace context.
 ///
 /// ```
 /// use opentelemetry::global;
@@ -29,14 +29,14 @@ pub fn context() -> Context {
     }
 }
 
-/// A place in a trace as that of a span.
+/// A trace context as that of a span.
 pub(crate) fn span_context(context: &TraceContext, is_sampled: bool) -> SpanContext {
     let flags = if is_sampled { TraceFlags::SAMPLED } else { TraceFlags::default() };
     let (trace, span) = (TraceId::from_bytes(context.trace_id()), SpanId::from_bytes(context.span_id()));
     SpanContext::new(trace, span, flags, context.is_remote(), TraceState::NONE)
 }
 
-/// The place in a trace that a span is. `None` if it is not recorded and has no ids.
+/// The trace context that a span is. `None` if it is not recorded and has no ids.
 pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
     TraceContext::new(span.trace_id().to_bytes(), span.span_id().to_bytes(), span.is_sampled())
 }

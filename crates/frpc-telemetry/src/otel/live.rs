@@ -15,7 +15,7 @@ pub(crate) struct LiveCall {
     /// The current attempt, if it is not the first, which is the call itself.
     pub(crate) attempt: Option<BoxedSpan>,
     pub(crate) attempts: u32,
-    pub(crate) begun: Instant,
+    pub(crate) started: Instant,
 }
 
 /// The calls that are being recorded: as many as are in progress.

@@ -8,7 +8,7 @@ use std::pin::pin;
 /// A middleware that runs handlers in a span of `tracing`, with the ids of their trace and span as fields: lines of a
 /// handler's log can then be found by the trace.
 ///
-/// The span is called `call`, and has the level INFO. Calls without a place in a trace have none.
+/// The span is called `call`, and has the level INFO. Calls without a trace context have none.
 ///
 /// ```
 /// let server = frpc::Server::builder().middleware(frpc_telemetry::otel::Logged);

@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_decides_only_if_it_is_trusted() {
-        let (asked, not_asked) = (remote("01"), remote("00"));
-        assert!(!sampling(0.0).is_chosen(Some(&asked)));
-        assert!(sampling(1.0).is_chosen(Some(&not_asked)));
+    fn untrusted_peer_does_not_decide_sampling() {
+        let (sampled, not_sampled) = (remote("01"), remote("00"));
+        assert!(!sampling(0.0).is_chosen(Some(&sampled)));
+        assert!(sampling(1.0).is_chosen(Some(&not_sampled)));
         for ratio in [0.0, 1.0] {
             let trusting = Sampling { trusts: true, ..sampling(ratio) };
-            assert!(trusting.is_chosen(Some(&asked)) && !trusting.is_chosen(Some(&not_asked)));
+            assert!(trusting.is_chosen(Some(&sampled)) && !trusting.is_chosen(Some(&not_sampled)));
         }
     }
 

@@ -49,10 +49,10 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
     let streams = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.streams").with_description("Streams that are open.");
     gauge.with_callback(move |observer| observer.observe(streams.streams(), &[])).build();
-    let held = stats.clone();
+    let gauge_stats = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.memory.held").with_unit("By");
     gauge
         .with_description("Bytes that are held for peers and charged to the memory limit.")
-        .with_callback(move |observer| observer.observe(held.memory_held() as u64, &[]))
+        .with_callback(move |observer| observer.observe(gauge_stats.memory_held() as u64, &[]))
         .build();
 }

@@ -139,7 +139,7 @@ impl Observer for Telemetry {
         if span.is_none() && self.durations.is_none() {
             return Token::NO_END;
         }
-        Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, begun: Instant::now() }))
+        Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, started: Instant::now() }))
     }
 
     #[inline]
@@ -173,21 +173,21 @@ impl Observer for Telemetry {
 impl Telemetry {
     #[cold]
     fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
-        let LiveCall { span, attempt, begun, .. } = live;
+        let LiveCall { span, attempt, started, .. } = live;
         if let Some(durations) = &self.durations {
             let (histogram, side) = match about.side() {
                 CallSide::Client => (&durations.client, CallSide::Client),
                 CallSide::Server => (&durations.server, CallSide::Server),
             };
             let code = names::code(ended.code);
-            let known =
+            let labels =
                 [KeyValue::new(names::SYSTEM, names::FRPC), method(about), KeyValue::new(names::STATUS_CODE, code)];
-            let took = begun.elapsed().as_secs_f64();
+            let took = started.elapsed().as_secs_f64();
             if is_failure(side, ended.code) {
-                let [system, method, status] = known;
+                let [system, method, status] = labels;
                 histogram.record(took, &[system, method, status, KeyValue::new(names::ERROR_TYPE, code)]);
             } else {
-                histogram.record(took, &known);
+                histogram.record(took, &labels);
             }
         }
         if let Some(attempt) = attempt {

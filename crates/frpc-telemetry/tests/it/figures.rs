@@ -14,23 +14,23 @@ use std::sync::{Arc, Mutex};
 
 /// Values by name and labels: the last of a counter or gauge, the number of those of a histogram.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<BTreeMap<String, f64>>>);
+struct RecordedFigures(Arc<Mutex<BTreeMap<String, f64>>>);
 
 /// One of them.
 struct Value {
     key: String,
-    told: Told,
+    recorded: RecordedFigures,
 }
 
 impl Value {
-    fn new(key: &Key, told: &Told) -> Arc<Self> {
+    fn new(key: &Key, recorded: &RecordedFigures) -> Arc<Self> {
         let labels: Vec<_> = key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
-        Arc::new(Self { key: format!("{}{{{}}}", key.name(), labels.join(",")), told: told.clone() })
+        Arc::new(Self { key: format!("{}{{{}}}", key.name(), labels.join(",")), recorded: recorded.clone() })
     }
 
     fn change(&self, change: impl FnOnce(f64) -> f64) {
-        let mut told = self.told.0.lock().unwrap();
-        let value = told.entry(self.key.clone()).or_default();
+        let mut recorded = self.recorded.0.lock().unwrap();
+        let value = recorded.entry(self.key.clone()).or_default();
         *value = change(*value);
     }
 }
@@ -66,7 +66,7 @@ impl HistogramFn for Value {
     }
 }
 
-impl Recorder for Told {
+impl Recorder for RecordedFigures {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
@@ -94,16 +94,16 @@ async fn recorder_receives_each_call_once() {
     tokio::spawn(server.serve());
     let builder = Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>();
     let client = GreeterClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
-    let told = Told::default();
+    let recorded = RecordedFigures::default();
     for round in 1..=2 {
         for name in ["Ada", "Eve", ""] {
             let _ = client.greet(Name { name: name.to_owned() }).await;
         }
-        with_local_recorder(&told, || {
+        with_local_recorder(&recorded, || {
             figures.record();
             figures.record();
         });
-        let values = told.0.lock().unwrap().clone();
+        let values = recorded.0.lock().unwrap().clone();
         for (code, calls) in [("ok", 2), ("invalid_argument", 1)] {
             let labels = format!("service=greet.Greeter,method=Greet,code={code}");
             let key = format!("frpc_client_call_duration_seconds{{{labels}}}");

@@ -123,10 +123,10 @@ async fn call_through_servers_and_broker_is_one_trace() {
     let message = subscription.recv().await.expect("it has been published");
     let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
     let tracer = provider.tracer("subscriber");
-    let taken = context.expect("it is a context").carry(async {
+    let carried = context.expect("it is a context").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
-    taken.await;
+    carried.await;
 
     let spans = spans(&exporter, 5).await;
     let mut span = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
@@ -276,7 +276,7 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
     }
     meters.force_flush().expect("it is in memory");
     let metrics = exporter.get_finished_metrics().expect("it is not shut down");
-    let mut seen = Vec::new();
+    let mut points = Vec::new();
     for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {
         let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("no histogram") };
         for point in histogram.data_points() {
@@ -286,12 +286,17 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
             let code =
                 attributes.iter().find(|(key, _)| *key == "rpc.response.status_code").map(|(_, code)| code.as_str());
             assert!(attributes.contains(&("rpc.method", &Value::from("greet.Greeter/Greet"))), "{attributes:?}");
-            seen.push((metric.name().to_owned(), metric.unit().to_owned(), code.unwrap().into_owned(), point.count()));
+            points.push((
+                metric.name().to_owned(),
+                metric.unit().to_owned(),
+                code.unwrap().into_owned(),
+                point.count(),
+            ));
         }
     }
-    seen.sort();
+    points.sort();
     let expected = ["rpc.client.call.duration", "rpc.server.call.duration"].map(|name| {
         [("INTERNAL", 1), ("OK", 2)].map(|(code, count)| (name.to_owned(), "s".to_owned(), code.to_owned(), count))
     });
-    assert_eq!(seen, expected.concat());
+    assert_eq!(points, expected.concat());
 }

@@ -28,15 +28,15 @@ impl Lists {
         // How many elements each list that is open has.
         let mut open: Vec<u32> = Vec::new();
         loop {
-            let place = from.value_offset();
+            let position = from.value_offset();
             let mut is_element = true;
             if from.peek() == Some(b'[') {
                 if open.len() == lengths.len() {
                     if numbers.kind != Kind::None || lengths.last().is_some_and(Option::is_some) {
-                        return Err(ragged(place));
+                        return Err(ragged(position));
                     }
                     if open.len() == DIMENSIONS_MAX {
-                        return Err(Reader::refuse(place, format!("lists nest deeper than {DIMENSIONS_MAX}")));
+                        return Err(Reader::refuse(position, format!("lists nest deeper than {DIMENSIONS_MAX}")));
                     }
                     lengths.push(None);
                 }
@@ -47,7 +47,7 @@ impl Lists {
                 is_element = false;
             } else {
                 if open.len() != lengths.len() {
-                    return Err(ragged(place));
+                    return Err(ragged(position));
                 }
                 numbers.read(from)?;
             }
@@ -59,7 +59,7 @@ impl Lists {
                     return Ok(Self { shape, numbers });
                 };
                 if is_element {
-                    *count = count.checked_add(1).ok_or_else(|| ragged(place))?;
+                    *count = count.checked_add(1).ok_or_else(|| ragged(position))?;
                     if from.next_element()? {
                         break;
                     }
@@ -70,7 +70,7 @@ impl Lists {
                 if let Some(length) = lengths.get_mut(depth.saturating_sub(1))
                     && *length.get_or_insert(count) != count
                 {
-                    return Err(ragged(place));
+                    return Err(ragged(position));
                 }
             }
         }
@@ -94,8 +94,8 @@ impl Lists {
 }
 
 #[cold]
-fn ragged(place: usize) -> DecodeError {
-    Reader::refuse(place, "lists beside each other have different shapes")
+fn ragged(position: usize) -> DecodeError {
+    Reader::refuse(position, "lists beside each other have different shapes")
 }
 
 /// Numbers, each in a word: an integer as its two's complement, a float as its bits, a bool as 0 or 1.
@@ -125,8 +125,8 @@ impl Numbers {
             from.charge_bytes(more.saturating_mul(size_of::<u64>()))?;
             self.words.reserve_exact(more);
         }
-        let place = from.value_offset();
-        let mixed = || Reader::refuse(place, "bools and numbers stand in one list");
+        let position = from.value_offset();
+        let mixed = || Reader::refuse(position, "bools and numbers stand in one list");
         let word = match from.peek() {
             Some(b't' | b'f') => {
                 let mut bool = false;
@@ -143,7 +143,7 @@ impl Numbers {
                 let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
                 match integer {
                     Some(word) => word,
-                    None => self.float(finite(text, place)?),
+                    None => self.float(finite(text, position)?),
                 }
             }
             // What integers of 64 bits and values without digits are in proto3's mapping.
@@ -156,11 +156,11 @@ impl Numbers {
                     _ => {
                         let digits = text.strip_prefix('-').unwrap_or(&text);
                         let integer = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| self.integer(&text));
-                        integer.flatten().ok_or_else(|| Reader::refuse(place, "a number or a list is expected"))?
+                        integer.flatten().ok_or_else(|| Reader::refuse(position, "a number or a list is expected"))?
                     }
                 }
             }
-            _ => return Err(Reader::refuse(place, "a number or a list is expected")),
+            _ => return Err(Reader::refuse(position, "a number or a list is expected")),
         };
         self.words.push(word);
         Ok(())
@@ -272,9 +272,11 @@ impl Numbers {
 }
 
 /// The value of a number of JSON, which is not so large that it is infinite.
-fn finite(text: &str, place: usize) -> Result<f64, DecodeError> {
+fn finite(text: &str, position: usize) -> Result<f64, DecodeError> {
     let float: Option<f64> = text.parse().ok();
-    float.filter(|float| float.is_finite()).ok_or_else(|| Reader::refuse(place, "a number of the lists is too large"))
+    float
+        .filter(|float| float.is_finite())
+        .ok_or_else(|| Reader::refuse(position, "a number of the lists is too large"))
 }
 
 fn as_float(word: u64, has_large: bool) -> f64 {

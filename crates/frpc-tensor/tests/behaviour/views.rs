@@ -71,7 +71,7 @@ fn elements_of_a_vec_are_not_copied() {
 }
 
 #[test]
-fn aligned_data_is_viewed_where_it_is_and_other_data_is_copied() {
+fn aligned_data_is_borrowed_and_other_data_copied() {
     let bytes: Vec<u8> = [1.5_f64, -2.0].iter().flat_map(|number| number.to_le_bytes()).collect();
     for offset in 0..16 {
         let tensor = tensor("float64", &[2], placed(&bytes, offset));

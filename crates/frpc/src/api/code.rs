@@ -23,7 +23,7 @@ pub enum Code {
     AlreadyExists = 6,
     /// The caller may not do this.
     PermissionDenied = 7,
-    /// A resource is used up: a quota, memory, or places for calls.
+    /// A resource is used up: a quota, memory, or slots for calls.
     ResourceExhausted = 8,
     /// The system is not in the state that the call needs.
     FailedPrecondition = 9,

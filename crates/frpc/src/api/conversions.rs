@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_comes_out_of_an_io_error_as_it_went_in() {
+    fn status_survives_conversion_to_io_error() {
         let status = Status::aborted("by hand").with_details(vec![1, 2]);
         assert_eq!(Status::from(io::Error::other(status.clone())), status);
     }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_or_silent_peer_is_told_from_one_that_is_gone() {
+    fn full_peer_differs_from_disconnected_peer() {
         assert_eq!(Status::from(TrySendError::Full).code(), Code::ResourceExhausted);
         let silent = RequestError::TimedOut(std::time::Duration::from_secs(1));
         assert_eq!(Status::from(silent).code(), Code::DeadlineExceeded);

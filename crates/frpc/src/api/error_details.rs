@@ -196,7 +196,7 @@ details! {
 
     /// Where help is found.
     Help {
-        /// The places.
+        /// The links.
         #[prost(message, repeated, tag = "1")]
         links: Vec<HelpLink>,
     }
@@ -248,7 +248,7 @@ pub struct FieldViolation {
     pub description: String,
 }
 
-/// One place of a [`Help`].
+/// One link of a [`Help`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct HelpLink {
     /// The contents of the link.

@@ -62,7 +62,7 @@ impl Extras {
 
     /// Whether nothing in it has memory of its own.
     fn is_light(&self) -> bool {
-        self.extensions.is_empty() && self.metadata.is_in_place()
+        self.extensions.is_empty() && self.metadata.is_inline()
     }
 
     /// Takes everything out.
@@ -88,7 +88,7 @@ impl OptionalExtras {
     fn present(&mut self) -> &mut Extras {
         match &mut self.0 {
             Some(extras) => extras,
-            place => place.insert(spare::take()),
+            slot => slot.insert(spare::take()),
         }
     }
 

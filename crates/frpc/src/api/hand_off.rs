@@ -61,7 +61,7 @@ impl fmt::Debug for HandOff {
     }
 }
 
-/// The place where a client finds the transport that it has requested; see
+/// The slot where a client finds the transport that it has requested; see
 /// [`Channel::handing_off`](crate::Channel::handing_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);

@@ -180,7 +180,7 @@ impl Metadata {
     }
 
     /// Whether the entries have no memory of their own.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub(crate) fn is_inline(&self) -> bool {
         self.0.memory() == 0
     }
 
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_entry_is_kept_as_it_was_set_short_or_long() {
+    fn first_entry_round_trips_short_or_long() {
         let letters: String = ('a'..='z').cycle().take(100).collect();
         for (key_len, value_len) in (1..40).flat_map(|key| (0..100).map(move |value| (key, value))) {
             let (key, value) = (&letters[..key_len], &letters[letters.len() - value_len..]);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_printable_ascii_wherever_a_byte_stands() {
+    fn texts_must_be_printable_ascii() {
         for length in 1..100 {
             for at in 0..length {
                 for byte in 0..=u8::MAX {

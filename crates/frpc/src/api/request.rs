@@ -47,7 +47,7 @@ pub(crate) enum Origin {
     Here,
     Connection(Connection),
     /// A connection whose peer requests a hand-off.
-    Asked(Box<(Connection, HandOff)>),
+    HandOff(Box<(Connection, HandOff)>),
     /// An adapter connection, which cannot send or call.
     Adapter(Connection),
 }
@@ -56,7 +56,7 @@ impl Origin {
     pub(crate) fn connection(&self) -> Option<&Connection> {
         match self {
             Self::Connection(connection) => Some(connection),
-            Self::Asked(asked) => Some(&asked.0),
+            Self::HandOff(handed) => Some(&handed.0),
             _ => None,
         }
     }
@@ -201,7 +201,7 @@ impl<T> Request<T> {
         match &self.origin {
             Origin::Here => None,
             Origin::Connection(connection) | Origin::Adapter(connection) => connection.peer_addr(),
-            Origin::Asked(asked) => asked.0.peer_addr(),
+            Origin::HandOff(handed) => handed.0.peer_addr(),
         }
     }
 
@@ -224,7 +224,7 @@ impl<T> Request<T> {
     /// ```
     pub fn hand_off(&self) -> Option<&HandOff> {
         match &self.origin {
-            Origin::Asked(asked) => Some(&asked.1),
+            Origin::HandOff(handed) => Some(&handed.1),
             _ => None,
         }
     }

@@ -84,12 +84,12 @@ impl SenderConnection {
     }
 
     /// Why the connection was lost, if it was.
-    fn lost(&self) -> Option<CloseReason> {
+    fn close_reason(&self) -> Option<CloseReason> {
         self.0.get().and_then(Connection::close_reason)
     }
 }
 
-fn lost(reason: &CloseReason) -> Status {
+fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost: {reason}"))
 }
 
@@ -175,9 +175,9 @@ impl<M> ResponseSender<M> {
     }
 
     fn over(&self) -> Status {
-        match self.1.lost() {
+        match self.1.close_reason() {
             None | Some(CloseReason::ClosedByPeer) => Status::cancelled("the caller is gone"),
-            Some(reason) => lost(&reason),
+            Some(reason) => closed_status(&reason),
         }
     }
 
@@ -264,7 +264,7 @@ impl<M> RequestSender<M> {
     }
 
     fn over(&self) -> Status {
-        self.1.lost().map_or_else(|| Status::cancelled("the call is over"), |reason| lost(&reason))
+        self.1.close_reason().map_or_else(|| Status::cancelled("the call is over"), |reason| closed_status(&reason))
     }
 
     /// Waits until the call has ended, or the server receives no more requests.

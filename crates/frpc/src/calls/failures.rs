@@ -5,15 +5,15 @@ use crate::schema::method::Method;
 use frisbee::{CloseKind, CloseReason, SendError};
 
 /// The status of a call whose connection has ended.
-pub(crate) fn lost(reason: &CloseReason) -> Status {
+pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
 /// The same, if the kind of the server was not known yet: a server of another protocol has run no call.
-pub(crate) fn lost_early(reason: &CloseReason) -> Status {
+pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
-        _ => lost(reason),
+        _ => closed_status(reason),
     }
 }
 

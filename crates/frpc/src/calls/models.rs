@@ -41,7 +41,7 @@ fn reply(table: &Table, ticket: CallTicket) {
 }
 
 fn is_empty(table: &Table) -> bool {
-    with(table, |calls| calls.free.len() == calls.slots.len() && calls.given_up == 0)
+    with(table, |calls| calls.free.len() == calls.slots.len() && calls.abandoned == 0)
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         match caller.join().expect("it does not panic") {
             CallOutcome::Reply(length) => assert_eq!(length, 5),
             CallOutcome::Expired => with(&table, |calls| calls.abandon(ticket, |_, _| panic!("the reply is there"))),
-            CallOutcome::Lost { status, .. } => panic!("{status}"),
+            CallOutcome::Disconnected { status, .. } => panic!("{status}"),
         }
         assert!(is_empty(&table), "the slot is free again");
     });
@@ -159,7 +159,7 @@ fn a_connection_that_ends_ends_every_call() {
         });
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
-        assert!(matches!(caller.join().expect("it does not panic"), CallOutcome::Lost { .. }));
+        assert!(matches!(caller.join().expect("it does not panic"), CallOutcome::Disconnected { .. }));
         assert!(is_empty(&table), "the slot is free again");
     });
 }

@@ -28,7 +28,7 @@ pub(crate) struct ObservedCalls {
     /// time.
     sent: (Instant, Option<&'static Method>, CallRecord),
     /// The call in each slot.
-    begun: Vec<CallRecord>,
+    records: Vec<CallRecord>,
     /// The calls that were answered in this turn, as far as they were sent at one time.
     answered: AnsweredBatch,
     /// The replies of this turn to calls that were no longer waited for.
@@ -37,7 +37,7 @@ pub(crate) struct ObservedCalls {
     tracked: Vec<TrackedCall>,
     /// The numbers of methods at the observer of batches.
     rows: Vec<(&'static Method, u32)>,
-    /// The place in `rows` of the method that was counted last.
+    /// The index in `rows` of the method that was counted last.
     last: usize,
 }
 
@@ -85,7 +85,7 @@ impl AnsweredBatch {
 /// A call that has ended for its caller.
 pub(crate) struct EndedCall {
     /// When it was sent.
-    pub(crate) begun: Instant,
+    pub(crate) started: Instant,
     /// How long it took, in nanoseconds.
     nanos: u64,
     /// It has been counted as answered.
@@ -110,7 +110,7 @@ impl LateReplies {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TrackedCall {
     pub(crate) token: Token,
-    /// The place in a trace that was sent.
+    /// The trace context that was sent.
     pub(crate) trace: Option<TraceContext>,
     pub(crate) sizes: CallSizes,
 }
@@ -124,7 +124,7 @@ impl ObservedCalls {
             made,
             turned: 0,
             sent: (made, None, CallRecord::NOTHING),
-            begun: Vec::new(),
+            records: Vec::new(),
             answered: AnsweredBatch::NONE,
             late: 0,
             tracked: Vec::new(),
@@ -145,8 +145,8 @@ impl ObservedCalls {
     }
 
     fn find_row(&mut self, method: &'static Method) -> u32 {
-        let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
-        self.last = known.unwrap_or_else(|| {
+        let position = self.rows.iter().position(|(position, _)| std::ptr::eq(*position, method));
+        self.last = position.unwrap_or_else(|| {
             self.rows.push((method, self.observers.register(&ObservedMethod::of_unary(method))));
             self.rows.len() - 1
         });
@@ -157,7 +157,7 @@ impl ObservedCalls {
     /// end.
     #[inline(always)]
     fn count_answered(&mut self, slot: usize) {
-        let Some(record) = self.begun.get_mut(slot) else { return };
+        let Some(record) = self.records.get_mut(slot) else { return };
         if !record.has_observer {
             self.count_ok(slot);
         }
@@ -166,7 +166,7 @@ impl ObservedCalls {
     /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
     #[inline(always)]
     fn count_ok(&mut self, slot: usize) {
-        let Some(record) = self.begun.get_mut(slot).filter(|record| !record.is_counted()) else { return };
+        let Some(record) = self.records.get_mut(slot).filter(|record| !record.is_counted()) else { return };
         let CallRecord { time, row, .. } = *record;
         record.count(self.turned.saturating_sub(time));
         if (self.answered.time, self.answered.row) != (time, row) {
@@ -206,8 +206,8 @@ impl ObservedCalls {
 
     /// Makes room for the call in a slot.
     fn grow(&mut self, slot: usize, record: CallRecord) {
-        self.begun.resize(slot, CallRecord::NOTHING);
-        self.begun.push(record);
+        self.records.resize(slot, CallRecord::NOTHING);
+        self.records.push(record);
     }
 }
 
@@ -247,8 +247,8 @@ impl Calls {
             observed.notify_observer(slot, token, trace);
             record.has_observer = token != Token::NO_END;
         }
-        match observed.begun.get_mut(slot) {
-            Some(place) => *place = record,
+        match observed.records.get_mut(slot) {
+            Some(entry) => *entry = record,
             None => observed.grow(slot, record),
         }
     }
@@ -305,16 +305,16 @@ impl Calls {
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
-        let record = observed.begun.get_mut(slot)?;
+        let record = observed.records.get_mut(slot)?;
         let tracked = observed.tracked.get_mut(slot).map(std::mem::take).unwrap_or_default();
         let is_counted = record.is_counted();
-        let (begun, nanos) = match is_counted {
+        let (started, nanos) = match is_counted {
             true => (0, record.time & !COUNTED),
             false => (record.time, observed.turned.saturating_sub(record.time)),
         };
         record.count(nanos);
-        let begun = observed.made.checked_add(Duration::from_nanos(begun))?;
-        Some(EndedCall { begun, nanos, is_counted, tracked })
+        let started = observed.made.checked_add(Duration::from_nanos(started))?;
+        Some(EndedCall { started, nanos, is_counted, tracked })
     }
 
     /// The call of a ticket, which has ended in this way.
@@ -341,7 +341,7 @@ impl Calls {
 
     /// Forgets a call whose request was not sent.
     pub(super) fn forget_observed(&mut self, slot: usize) {
-        if let Some(record) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
+        if let Some(record) = self.observed.as_mut().and_then(|observed| observed.records.get_mut(slot)) {
             *record = CallRecord::NOTHING;
         }
     }
@@ -356,8 +356,8 @@ impl Calls {
     /// Frees the memory for all slots from this one on.
     pub(super) fn release_observed(&mut self, slot: usize) {
         if let Some(observed) = &mut self.observed {
-            observed.begun.truncate(slot);
-            observed.begun.shrink_to_fit();
+            observed.records.truncate(slot);
+            observed.records.shrink_to_fit();
             observed.tracked.truncate(slot);
             observed.tracked.shrink_to_fit();
         }

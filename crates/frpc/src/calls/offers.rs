@@ -13,7 +13,7 @@ pub(crate) struct OfferedServices {
     /// The layout that was last found callable.
     last: Option<&'static Layout>,
     /// All layouts that were found callable.
-    known: Vec<(&'static Layout, Rules)>,
+    layouts: Vec<(&'static Layout, Rules)>,
     /// The kind of the server.
     peer: PeerKind,
     /// The services that this end's HELLO has named. The server refuses calls to those that do not fit.
@@ -48,14 +48,14 @@ pub(crate) enum Refusal {
 
 impl OfferedServices {
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
-        Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
+        Self { last: None, layouts: Vec::new(), peer: PeerKind::Unknown, named }
     }
 
     /// Notes the kind of the server.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
-        self.known.clear();
+        self.layouts.clear();
     }
 
     /// Whether the service is the one that was last found callable.
@@ -66,7 +66,7 @@ impl OfferedServices {
     /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known checks
     /// again when it is answered.
     pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
-        if let Some((_, rules)) = self.known.iter().find(|(known, _)| std::ptr::eq(*known, layout)) {
+        if let Some((_, rules)) = self.layouts.iter().find(|(layouts, _)| std::ptr::eq(*layouts, layout)) {
             self.last = Some(layout);
             return Ok(*rules);
         }
@@ -75,7 +75,7 @@ impl OfferedServices {
             PeerKind::Unknown => return Err(Refusal::Unclear),
             peer => rules(layout, peer).map_err(Refusal::Failed)?,
         };
-        self.known.push((layout, rules));
+        self.layouts.push((layout, rules));
         self.last = Some(layout);
         Ok(rules)
     }
@@ -139,9 +139,9 @@ mod tests {
     fn last_called_service_is_cached_until_change() {
         let mut offers = OfferedServices::new(Arc::new([&FIRST, &APART]));
         assert!(!offers.is_last(&FIRST), "it has not been called");
-        for (asked, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
-            offers.check(asked).unwrap();
-            assert!(offers.is_last(asked) && !offers.is_last(other));
+        for (called, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
+            offers.check(called).unwrap();
+            assert!(offers.is_last(called) && !offers.is_last(other));
         }
         offers.handle_peer_known(&PeerKind::Compat);
         assert!(!offers.is_last(&FIRST), "the rules may be others");

@@ -25,13 +25,13 @@ impl Calls {
         }
         self.ids.iter_mut().zip(&self.slots).for_each(|(id, slot)| *id = slot.id);
         let is_free = |slot: &Slot| matches!(slot.state, State::Free);
-        let kept = self.slots.iter().rposition(|slot| !is_free(slot)).map_or(0, |last| last + 1);
-        let slots = self.slots.split_off(kept);
+        let used = self.slots.iter().rposition(|slot| !is_free(slot)).map_or(0, |last| last + 1);
+        let slots = self.slots.split_off(used);
         self.slots.shrink_to_fit();
-        self.release_observed(kept);
-        self.deadlines.truncate(kept);
+        self.release_observed(used);
+        self.deadlines.truncate(used);
         self.deadlines.shrink_to_fit();
-        self.free.retain(|slot| usize::from(*slot) < kept);
+        self.free.retain(|slot| usize::from(*slot) < used);
         self.free.shrink_to_fit();
         let free = self.slots.iter_mut().filter(|slot| is_free(slot));
         let replies = free.map(|slot| std::mem::replace(&mut slot.reply, Reply::none())).collect();
@@ -50,7 +50,7 @@ mod tests {
     const ADD: Operation = Operation::FIRST_USER;
 
     /// The memory of the table, in bytes.
-    fn held(calls: &Calls) -> usize {
+    fn held_bytes(calls: &Calls) -> usize {
         let replies = calls.slots.iter().map(|slot| match &slot.reply {
             Reply::Copied(buffer) => buffer.capacity(),
             Reply::Shared(body) => body.len(),
@@ -92,9 +92,9 @@ mod tests {
                 answer(&mut calls, ticket, 3000);
                 assert_eq!(take(&mut calls, ticket), 3000);
             }
-            assert!(held(&calls) > burst * 3000);
+            assert!(held_bytes(&calls) > burst * 3000);
             drop(calls.release());
-            assert_eq!(held(&calls), CALLS_MAX * 2);
+            assert_eq!(held_bytes(&calls), CALLS_MAX * 2);
         }
     }
 
@@ -102,25 +102,25 @@ mod tests {
     fn calls_in_flight_keep_their_slots_and_nobody_elses_buffers() {
         let mut calls = Calls::default();
         let tickets: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
-        let (waits, replied, given_up) = (tickets[10], tickets[20], tickets[30]);
-        for ticket in tickets.iter().filter(|ticket| ![waits, given_up].contains(ticket)) {
+        let (waits, replied, abandoned) = (tickets[10], tickets[20], tickets[30]);
+        for ticket in tickets.iter().filter(|ticket| ![waits, abandoned].contains(ticket)) {
             answer(&mut calls, *ticket, 3000);
             if *ticket != replied {
                 take(&mut calls, *ticket);
             }
         }
-        calls.abandon(given_up, |_, _| {});
+        calls.abandon(abandoned, |_, _| {});
         drop(calls.release());
         assert_eq!((calls.slots.len(), calls.deadlines.len(), calls.free.len()), (31, 31, 28));
-        assert!(held(&calls) < 3000 + 31 * 80 + 300, "{} bytes", held(&calls));
+        assert!(held_bytes(&calls) < 3000 + 31 * 80 + 300, "{} bytes", held_bytes(&calls));
         assert_eq!(take(&mut calls, replied), 3000);
         answer(&mut calls, waits, 5);
         assert_eq!(take(&mut calls, waits), 5);
-        answer(&mut calls, given_up, 5);
+        answer(&mut calls, abandoned, 5);
         let again: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
-        let mut places: Vec<_> = again.iter().map(|ticket| ticket.slot).collect();
-        places.sort_unstable();
-        assert!(places.into_iter().eq(0..100), "each slot is given once");
+        let mut slots: Vec<_> = again.iter().map(|ticket| ticket.slot).collect();
+        slots.sort_unstable();
+        assert!(slots.into_iter().eq(0..100), "each slot is given once");
     }
 
     #[test]

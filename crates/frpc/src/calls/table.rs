@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use tokio::sync::Notify;
 
-/// The calls of a connection, and the callers that wait for a place.
+/// The calls of a connection, and the callers that wait for a slot.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
@@ -35,8 +35,8 @@ pub(crate) struct CallTable {
     answered: AtomicBool,
     /// Observes the server, if it is one of a fleet.
     server: Option<Arc<dyn ServerObserver>>,
-    /// A channel's place for the link.
-    place: OnceLock<Weak<dyn ReleaseLink>>,
+    /// The owner of the link in a channel.
+    owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
 /// The holder of a link, which releases a connection that takes no new calls.
@@ -66,7 +66,7 @@ impl CallTable {
         self.calls.lock().observe_by(observers);
     }
 
-    /// Changes the calls, and wakes the next waiting caller if a place is free. Stale wakers are dropped without the lock.
+    /// Changes the calls, and wakes the next waiting caller if a slot is free. Stale wakers are dropped without the lock.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
@@ -171,8 +171,8 @@ impl CallTable {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
         self.report(ServerEvent::Retired);
-        if let Some(place) = self.place.get().and_then(Weak::upgrade) {
-            place.release_link(self);
+        if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
+            owner.release_link(self);
         }
     }
 
@@ -181,9 +181,9 @@ impl CallTable {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Records a channel's place for the link.
-    pub(crate) fn set_owner(&self, place: Weak<dyn ReleaseLink>) {
-        let is_first = self.place.set(place).is_ok();
+    /// Records the owner of the link in a channel.
+    pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
+        let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
         if self.is_retired() {
             self.retire(); // It was before it had its place.
@@ -333,22 +333,22 @@ mod tests {
     fn calls_of_connection_without_channel_fail_at_once() {
         let table = CallTable::of_nobody();
         assert!(table.is_retired());
-        let begun = table.calls.lock().begin(Operation::FIRST_USER, None, None);
+        let result = table.calls.lock().begin(Operation::FIRST_USER, None, None);
         assert!(
-            matches!(begun, Err(crate::calls::BeginError::Ended(status)) if status.code() == Code::FailedPrecondition)
+            matches!(result, Err(crate::calls::BeginError::Ended(status)) if status.code() == Code::FailedPrecondition)
         );
     }
 
     #[test]
-    fn first_turn_of_fleet_connection_measures_first_call() {
+    fn first_batch_of_fleet_connection_measures_first_call() {
         let (events, table) = of_fleet();
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
         assert!(table.calls.lock().times_next, "from the beginning on");
-        table.calls.lock().time(ticket, Some(begun));
+        table.calls.lock().time(ticket, Some(started));
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
         table.with(|calls| calls.handle_reply(reply));
-        table.calls.lock().handle_time(begun + Duration::from_millis(20), &mut Vec::new());
+        table.calls.lock().handle_time(started + Duration::from_millis(20), &mut Vec::new());
         assert_eq!(events.measured(), Some((Duration::from_millis(20), MeasuredEnd::Answered)));
     }
 }

@@ -24,7 +24,7 @@ fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
     match take(calls, ticket) {
         Poll::Ready(CallOutcome::Reply(body)) => body,
         Poll::Ready(CallOutcome::Expired) => panic!("expired"),
-        Poll::Ready(CallOutcome::Lost { status, .. }) => panic!("{status}"),
+        Poll::Ready(CallOutcome::Disconnected { status, .. }) => panic!("{status}"),
         Poll::Pending => panic!("no reply"),
     }
 }
@@ -40,16 +40,16 @@ fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
 #[test]
 fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     let mut calls = Calls::default();
-    let (answered, given_up) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
+    let (answered, abandoned) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
     assert!(!calls.pause(), "two are in flight");
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
     reply(&mut calls, answered);
-    cancels(&mut calls, given_up);
+    cancels(&mut calls, abandoned);
     assert!(!calls.pause(), "one has not been answered");
-    calls.handle_reply(packet(given_up.id, ADD, b"late"));
+    calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert!(calls.pause());
     assert!(!calls.pause(), "once at a time");
-    calls.count_waiting(true);
+    calls.count_slot_waiter(true);
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
     assert!(!calls.has_vacancy());
     calls.resume();
@@ -109,17 +109,17 @@ fn a_reply_of_another_operation_is_a_stray() {
 #[test]
 fn id_of_cancelled_call_is_unused_until_answered() {
     let mut calls = Calls::default();
-    let given_up = calls.begin(ADD, None, None).unwrap();
+    let abandoned = calls.begin(ADD, None, None).unwrap();
     calls.handle_peer_known(Some(u32::MAX));
-    assert!(cancels(&mut calls, given_up));
+    assert!(cancels(&mut calls, abandoned));
     assert_eq!(calls.abandoned(), 1);
     let next = calls.begin(ADD, None, None).unwrap();
-    assert_ne!(next.slot, given_up.slot);
-    calls.handle_reply(packet(given_up.id, ADD, b"late"));
+    assert_ne!(next.slot, abandoned.slot);
+    calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert_eq!((calls.strays(), calls.abandoned()), (0, 0));
     let reused = calls.begin(ADD, None, None).unwrap();
-    assert_eq!(reused.slot, given_up.slot);
-    assert_ne!(reused.id, given_up.id);
+    assert_eq!(reused.slot, abandoned.slot);
+    assert_ne!(reused.id, abandoned.id);
 }
 
 #[test]
@@ -158,12 +158,12 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
 #[test]
 fn calls_fail_with_connection_and_none_begins_afterwards() {
     let mut calls = Calls::default();
-    let waiting = calls.begin(ADD, None, None).unwrap();
+    let pending = calls.begin(ADD, None, None).unwrap();
     let answered = calls.begin(ADD, None, None).unwrap();
-    assert!(take(&mut calls, waiting).is_pending());
+    assert!(take(&mut calls, pending).is_pending());
     calls.handle_reply(packet(answered.id, ADD, b"before"));
     assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
-    assert!(matches!(take(&mut calls, waiting), Poll::Ready(CallOutcome::Lost { .. })));
+    assert!(matches!(take(&mut calls, pending), Poll::Ready(CallOutcome::Disconnected { .. })));
     assert_eq!(reply(&mut calls, answered), b"before");
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
 }
@@ -173,7 +173,7 @@ fn call_table_fills_at_limit_and_frees_on_call_end() {
     let mut calls = Calls::default();
     let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
-    calls.count_waiting(true);
+    calls.count_slot_waiter(true);
     assert!(!calls.has_vacancy());
     calls.handle_reply(packet(tickets[3].id, ADD, b""));
     reply(&mut calls, tickets[3]);
@@ -207,14 +207,14 @@ fn a_long_reply_is_shared_and_not_copied() {
 }
 
 #[test]
-fn a_place_is_announced_only_while_a_caller_waits_for_one() {
+fn free_slot_is_announced_only_to_waiting_callers() {
     let mut calls = Calls::default();
     assert!(!calls.has_vacancy(), "no caller waits");
-    calls.count_waiting(true);
-    calls.count_waiting(true);
-    calls.count_waiting(false);
+    calls.count_slot_waiter(true);
+    calls.count_slot_waiter(true);
+    calls.count_slot_waiter(false);
     assert!(calls.has_vacancy(), "one waits");
-    calls.count_waiting(false);
+    calls.count_slot_waiter(false);
     assert!(!calls.has_vacancy(), "no caller waits any more");
 }
 
@@ -227,7 +227,9 @@ fn call_of_lost_connection_returns_deadline_for_retry() {
     assert_eq!((calls.deadline(timed), calls.deadline(endless)), (Some(until), None));
     calls.end(Status::unavailable("gone"));
     for (ticket, deadline) in [(timed, Some(until)), (endless, None)] {
-        assert!(matches!(take(&mut calls, ticket), Poll::Ready(CallOutcome::Lost { until, .. }) if until == deadline));
+        assert!(
+            matches!(take(&mut calls, ticket), Poll::Ready(CallOutcome::Disconnected { until, .. }) if until == deadline)
+        );
     }
 }
 
@@ -252,15 +254,15 @@ fn packet_matches_only_call_with_its_id_and_operation() {
     let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, None).unwrap());
     calls.abandon(third, |_, _| {});
     for ticket in [first, second, third] {
-        assert!(calls.is_waiting(ticket.id, ADD));
-        assert!(!calls.is_waiting(ticket.id, other), "it is another operation");
+        assert!(calls.is_pending(ticket.id, ADD));
+        assert!(!calls.is_pending(ticket.id, other), "it is another operation");
     }
-    assert!(!calls.is_waiting(PacketId(first.id.0 + CALLS_MAX as u16), ADD), "it is a later call of this place");
-    assert!(!calls.is_waiting(PacketId(3), ADD), "there is no such call");
+    assert!(!calls.is_pending(PacketId(first.id.0 + CALLS_MAX as u16), ADD), "it is a later call of this place");
+    assert!(!calls.is_pending(PacketId(3), ADD), "there is no such call");
     calls.handle_reply(packet(second.id, ADD, b"sum"));
-    assert!(!calls.is_waiting(second.id, ADD), "it is answered");
+    assert!(!calls.is_pending(second.id, ADD), "it is answered");
     reply(&mut calls, second);
-    assert!(!calls.is_waiting(calls.slots[1].id, ADD), "its place is free");
+    assert!(!calls.is_pending(calls.slots[1].id, ADD), "its place is free");
 }
 
 #[test]
@@ -269,7 +271,7 @@ fn the_length_of_a_reply_is_that_of_its_body_copied_or_shared() {
     for length in [0, 2, COPY_MAX, COPY_MAX + 1] {
         let ticket = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![7; length].into() });
-        let told = calls.take_reply(ticket, &context(), |body| body.len());
-        assert!(matches!(told, Poll::Ready(CallOutcome::Reply(told)) if told == length));
+        let reply = calls.take_reply(ticket, &context(), |body| body.len());
+        assert!(matches!(reply, Poll::Ready(CallOutcome::Reply(reply)) if reply == length));
     }
 }

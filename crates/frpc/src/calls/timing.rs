@@ -21,7 +21,7 @@ pub(super) struct Timing {
 /// The call that is timed.
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
-    begun: Instant,
+    started: Instant,
     /// How it has ended, if it has, until the end of the turn.
     end: Option<MeasuredEnd>,
     /// The next deadline of all calls, if the end has taken its place; see [`Calls::end_timed`].
@@ -36,14 +36,14 @@ impl Calls {
     }
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
-    pub(crate) fn time(&mut self, ticket: CallTicket, begun: Option<Instant>) {
-        let begun = begun.unwrap_or_else(|| self.now(deadline::now));
+    pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
+        let started = started.unwrap_or_else(|| self.now(deadline::now));
         self.times_next = false;
         let Some(timing) = &mut self.timing else { return };
         if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
             entry.state = State::Timed;
-            timing.server.event(ServerEvent::Timed(begun));
-            timing.timed = Some(TimedCall { begun, end: None, next: None });
+            timing.server.event(ServerEvent::Timed(started));
+            timing.timed = Some(TimedCall { started, end: None, next: None });
         }
     }
 
@@ -53,19 +53,19 @@ impl Calls {
     }
 
     /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had
-    /// come, the turn checks for it. `is_in_turn` says that no call begins before.
-    pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_turn: bool) {
+    /// come, the turn checks for it. `is_in_batch` says that no call begins before.
+    pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
-        timed.next = is_in_turn.then_some(self.next_deadline);
-        self.next_deadline = Some(timed.begun);
+        timed.next = is_in_batch.then_some(self.next_deadline);
+        self.next_deadline = Some(timed.started);
     }
 
     /// Measures the timed call if it has ended in this turn. Returns whether deadlines have to be looked at.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
-        let Some(TimedCall { begun, end: Some(end), next }) = timing.timed else { return true };
-        let took = now.saturating_duration_since(begun);
+        let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };
+        let took = now.saturating_duration_since(started);
         timing.server.event(ServerEvent::Measured { took, end, at: now });
         timing.timed = None;
         self.times_next = took >= QUICK;
@@ -78,9 +78,9 @@ impl Calls {
     /// Measures the timed call, whose deadline has passed.
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
-            && let Some(TimedCall { begun, .. }) = timing.timed.take()
+            && let Some(TimedCall { started, .. }) = timing.timed.take()
         {
-            let took = now.saturating_duration_since(begun);
+            let took = now.saturating_duration_since(started);
             timing.server.event(ServerEvent::Measured { took, end: MeasuredEnd::Late, at: now });
             self.times_next = true;
         }
@@ -158,7 +158,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn one_call_is_timed_until_its_end_and_deadlines_hold_beside_it() {
+    fn timed_call_keeps_deadlines_of_others() {
         let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
@@ -173,7 +173,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn deadline_in_turn_of_timed_call_end_is_not_missed() {
+    fn deadline_in_batch_of_timed_call_end_is_not_missed() {
         let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
@@ -190,14 +190,16 @@ pub(super) mod tests {
         let at = |millis: u64| start + Duration::from_millis(millis);
         let unsent = begin(&mut calls, at(1), 1_000);
         calls.revoke(unsent);
-        assert!(matches!(events.take()[..], [ServerEvent::Timed(begun), ServerEvent::NotMeasured] if begun == at(1)));
+        assert!(
+            matches!(events.take()[..], [ServerEvent::Timed(started), ServerEvent::NotMeasured] if started == at(1))
+        );
         let one = begin(&mut calls, at(2), 1_000);
         answer(&mut calls, one);
         calls.handle_time(at(10), &mut Vec::new());
-        let [ServerEvent::Timed(begun), ServerEvent::Measured { took, at: end, .. }] = events.take()[..] else {
+        let [ServerEvent::Timed(started), ServerEvent::Measured { took, at: end, .. }] = events.take()[..] else {
             panic!("a call was timed, and measured");
         };
-        assert_eq!((begun, took, end), (at(2), Duration::from_millis(8), at(10)));
+        assert_eq!((started, took, end), (at(2), Duration::from_millis(8), at(10)));
     }
 
     #[test]
@@ -207,11 +209,11 @@ pub(super) mod tests {
         begin(&mut calls, start, 30);
         calls.handle_time(at(30), &mut wake);
         assert_eq!((events.measured(), wake.len()), (Some((Duration::from_millis(30), MeasuredEnd::Late)), 1));
-        let given_up = begin(&mut calls, at(30), 1_000);
-        calls.abandon(given_up, |_, _| {});
+        let abandoned = begin(&mut calls, at(30), 1_000);
+        calls.abandon(abandoned, |_, _| {});
         let next = begin(&mut calls, at(30), 90);
         assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
-        assert_eq!(events.measured(), Some((Duration::from_millis(40), MeasuredEnd::GivenUp)));
+        assert_eq!(events.measured(), Some((Duration::from_millis(40), MeasuredEnd::Abandoned)));
         answer(&mut calls, next);
     }
 

@@ -3,10 +3,10 @@
 use crate::calls::failures::{expired, out_of_time, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
-use crate::client::call::{Call, CallOptions, NotSent};
+use crate::client::call::{CallOptions, NotSent, PendingCall};
 use crate::client::link::Link;
 use crate::deadline;
-use crate::observe::observers::{BegunCall, CallSizes};
+use crate::observe::observers::{CallSizes, CallStart};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
 use crate::wire::body::{self, DecodeOptions};
@@ -27,7 +27,7 @@ pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
     /// The call as its observer knows it, if another attempt may follow.
-    pub(crate) observed: Option<BegunCall>,
+    pub(crate) observed: Option<CallStart>,
 }
 
 /// Whether the server can have run the call.
@@ -38,7 +38,7 @@ pub(crate) enum SentState {
     /// It cannot have, and the call has ended: its deadline passed before there was room, or its request is invalid.
     Never,
     /// It may have: the connection was lost.
-    Lost {
+    Disconnected {
         /// The deadline of the call, further attempts included.
         until: Option<Instant>,
     },
@@ -64,11 +64,11 @@ impl Failure {
 
     /// Whether another attempt may follow though this one was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
-        matches!(self.sent, SentState::Lost { .. } | SentState::Refused { .. })
+        matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })
     }
 }
 
-impl Call<'_> {
+impl PendingCall<'_> {
     /// Makes the call as soon as it can be sent, and notes in `is_sent` that it was. Timers are of the given runtime.
     pub(crate) async fn attempt<A: Message, B: Message>(
         &self,
@@ -95,7 +95,7 @@ impl Call<'_> {
             return Err(Failure::new(out_of_time(), SentState::Never));
         }
         let until = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        let _waiting = WaitingCaller::new(link);
+        let _waiter = SlotWaiter::new(link);
         let is_unclear = AtomicBool::new(false);
         let sent = self.wait_and_send(message, link, until, &is_unclear);
         match until {
@@ -164,19 +164,19 @@ impl Call<'_> {
 }
 
 /// Counts a caller that waits for a slot.
-struct WaitingCaller<'a>(&'a Link);
+struct SlotWaiter<'a>(&'a Link);
 
-impl<'a> WaitingCaller<'a> {
+impl<'a> SlotWaiter<'a> {
     fn new(link: &'a Link) -> Self {
-        link.calls.calls.lock().count_waiting(true);
+        link.calls.calls.lock().count_slot_waiter(true);
         Self(link)
     }
 }
 
-impl Drop for WaitingCaller<'_> {
+impl Drop for SlotWaiter<'_> {
     fn drop(&mut self) {
         // A caller that got a slot wakes the next one, if there is still room.
-        self.0.calls.with(|calls| calls.count_waiting(false));
+        self.0.calls.with(|calls| calls.count_slot_waiter(false));
     }
 }
 
@@ -201,7 +201,7 @@ struct RareEnding {
 }
 
 impl<B> InFlight<B> {
-    pub(crate) fn new(link: Arc<Link>, call: &Call<'_>, ticket: CallTicket) -> Self {
+    pub(crate) fn new(link: Arc<Link>, call: &PendingCall<'_>, ticket: CallTicket) -> Self {
         let is_observed = call.observer.is_some();
         Self { link, method: call.method, ticket: Some(ticket), is_observed, reply: PhantomData }
     }
@@ -273,7 +273,7 @@ impl<B: Message> InFlight<B> {
                 let sent = self.refused(status.code(), until);
                 (status, sent)
             }
-            (None, CallOutcome::Lost { status, until }) => (status, SentState::Lost { until }),
+            (None, CallOutcome::Disconnected { status, until }) => (status, SentState::Disconnected { until }),
             (None, CallOutcome::Expired) => {
                 self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
@@ -285,7 +285,7 @@ impl<B: Message> InFlight<B> {
             // For its observer, a call ends with its last attempt.
             if failure.may_be_retried() {
                 failure.observed =
-                    Some(BegunCall { at: over.begun, token: over.tracked.token, trace: over.tracked.trace });
+                    Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });
             } else {
                 self.observe_end(failure.status.code(), &over);
             }

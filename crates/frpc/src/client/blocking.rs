@@ -147,8 +147,8 @@ impl BackgroundThread {
             runtime.block_on(async {
                 started.send(()).ok();
                 let _ = stopped.await;
-                let begun = Instant::now();
-                while Handle::current().metrics().num_alive_tasks() > 0 && begun.elapsed() < CLOSE_TIMEOUT {
+                let closing_since = Instant::now();
+                while Handle::current().metrics().num_alive_tasks() > 0 && closing_since.elapsed() < CLOSE_TIMEOUT {
                     tokio::time::sleep(CLOSE_INTERVAL).await;
                 }
             });

@@ -35,13 +35,13 @@ pub(crate) struct CallOptions {
 
 /// A call, apart from its message.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub struct PendingCall<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,
     /// The options of the caller that travel with the request.
     pub(crate) extras: Option<&'a Extras>,
-    /// The place in a trace that is sent.
+    /// The trace context that is sent.
     pub(crate) trace: Option<&'a TraceContext>,
     /// The token of the observer, if the table of calls reports the call to one.
     pub(crate) observer: Option<Token>,
@@ -69,7 +69,7 @@ impl From<Refusal> for NotSent {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> PendingCall<'a> {
     pub(crate) fn new(method: &'static Method, options: CallOptions, extras: Option<&'a Extras>) -> Self {
         Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
     }

@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attachments;
-use crate::client::call::{Call, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
@@ -11,7 +11,7 @@ use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::deadline;
-use crate::observe::observers::{BegunCall, ObservedCall, Observers};
+use crate::observe::observers::{CallStart, ObservedCall, Observers};
 use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
@@ -81,7 +81,7 @@ pub(crate) struct Layers {
     /// If present, unary calls request a hand-off and put the transport here.
     pub(crate) handed: Option<HandOffSlot>,
     /// The call around those of the channel, if an observer knows it: they are not observed themselves.
-    pub(crate) observed: Option<BegunCall>,
+    pub(crate) observed: Option<CallStart>,
     /// Calls of idempotent methods are hedged.
     pub(crate) hedges: bool,
 }
@@ -152,7 +152,7 @@ impl Channel {
         }
     }
 
-    /// Creates a channel whose unary calls request a hand-off of the connection, and the place where the transport is
+    /// Creates a channel whose unary calls request a hand-off of the connection, and the slot where the transport is
     /// found if the handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are made as usual.
     ///
     /// ```no_run
@@ -266,23 +266,23 @@ impl Channel {
     }
 
     /// The channel for calls within its middleware, of a call that an observer knows as `observed`.
-    pub(crate) fn within(&self, observed: Option<BegunCall>) -> Self {
+    pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let outer = self.layers.as_deref().cloned().unwrap_or_default();
         let layers = Layers { chain: None, observed, ..outer };
         Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
-    /// A call that begins, as its observer knows it. `begun` is given if it has begun before.
-    pub(crate) fn observe(&self, method: &Method, kind: CallKind, begun: Option<BegunCall>) -> Option<ObservedCall> {
+    /// A call that begins, as its observer knows it. `start` is given if it has begun before.
+    pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
             return None; // Its observation is around it.
         }
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
-        Some(match begun {
-            Some(begun) if observer.has_observer() => method_observer.begun(begun, 0),
+        Some(match start {
+            Some(start) if observer.has_observer() => method_observer.start(start, 0),
             // The table of calls keeps no trace of calls that are only counted.
-            Some(begun) => method_observer.begun(BegunCall { trace: deadline::trace(), ..begun }, 0),
+            Some(start) => method_observer.start(CallStart { trace: deadline::trace(), ..start }, 0),
             None => method_observer.begin(deadline::trace()),
         })
     }
@@ -290,7 +290,7 @@ impl Channel {
     /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `since`.
     pub(crate) async fn link_for(
         &self,
-        call: &Call<'_>,
+        call: &PendingCall<'_>,
         until: Option<std::time::Instant>,
         since: &mut Option<Instant>,
     ) -> Result<PickedConnection, Status> {

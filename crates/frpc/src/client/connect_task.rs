@@ -57,13 +57,13 @@ pub(crate) struct ConnectionFactory {
 
 impl ConnectionFactory {
     /// Makes a connection. Once made, it is the current one.
-    fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<MadeConnection, Failed>> + Send + use<> {
+    fn make(&self, current: &Arc<CurrentLink>) -> impl Future<Output = Result<MadeConnection, Failed>> + Send + use<> {
         let server = self.server.clone();
         let calls = CallTable::new(self.offer.called.clone(), self.offer.observers.as_ref(), server.as_ref());
         let calls = Arc::new(calls);
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
-        let place = place.clone();
+        let current = current.clone();
         async move {
             let dialled = dialler.dial(client, endpoint).await;
             if let Some(observers) = &offer.observers {
@@ -71,7 +71,7 @@ impl ConnectionFactory {
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            replace_link(&place, Link::dialled(connection.clone(), calls.clone(), &offer));
+            replace_link(&current, Link::dialled(connection.clone(), calls.clone(), &offer));
             if let Some(server) = server {
                 server.event(ServerEvent::Connected);
             }
@@ -80,8 +80,8 @@ impl ConnectionFactory {
     }
 
     /// As [`make`](Self::make), in a task, which continues when no caller waits any more.
-    fn dial(&self, place: &Arc<CurrentLink>) -> Dial {
-        Dial(self.runtime.spawn(self.make(place)))
+    fn dial(&self, current: &Arc<CurrentLink>) -> Dial {
+        Dial(self.runtime.spawn(self.make(current)))
     }
 }
 
@@ -110,7 +110,7 @@ impl Drop for Dial {
 /// attempt continues when no caller waits any more, but no further attempt follows.
 pub(crate) struct ConnectTask {
     maker: ConnectionFactory,
-    place: Arc<CurrentLink>,
+    current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
     /// Whether the runtime of the channel has dropped the task.
     dropped: AtomicBool,
@@ -124,7 +124,7 @@ struct Progress {
     /// The task that makes attempts, while it runs.
     task: Option<JoinHandle<()>>,
     /// The number of callers that wait for a connection.
-    waiting: usize,
+    waiters: usize,
     dial: Option<Dial>,
     failures: Failures,
     /// The last connection, until it is judged whether it lasted.
@@ -145,9 +145,9 @@ struct Failures {
 }
 
 impl ConnectTask {
-    pub(crate) fn new(maker: ConnectionFactory, place: Arc<CurrentLink>) -> Arc<Self> {
+    pub(crate) fn new(maker: ConnectionFactory, current: Arc<CurrentLink>) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
-        Arc::new(Self { maker, place, progress, dropped, changed })
+        Arc::new(Self { maker, current, progress, dropped, changed })
     }
 
     /// Sets the name in the server's certificate for further connections.
@@ -176,7 +176,7 @@ impl ConnectTask {
     /// Makes the first connection, in one attempt. It needs no task, which would wake another thread, since only the
     /// caller waits for it.
     pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
-        let mut making = pin!(self.maker.make(&self.place));
+        let mut making = pin!(self.maker.make(&self.current));
         let made = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| making.as_mut().poll(context))) {
             Ok(polled) => polled.map_err(|(_, error)| error),
             Err(_) => {
@@ -213,7 +213,7 @@ impl ConnectTask {
                 return Err(self.late());
             }
             // The connection that the call had waited for may be over since this moment only.
-            if current_link(&self.place).is_none() {
+            if current_link(&self.current).is_none() {
                 self.judge_last();
             }
             let why = format!("no connection to {} within {patience:?}", self.name());
@@ -227,29 +227,29 @@ impl ConnectTask {
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
-    /// A connection for a caller that has waited since `begun`. After a failure further attempts follow, with growing
+    /// A connection for a caller that has waited since `started`. After a failure further attempts follow, with growing
     /// pauses. A caller with a `patience` fails if the next pause would end after it, and in the pause after something
     /// has answered that is no server of this protocol: waiting would not help, and hide the reason.
     pub(crate) async fn make(
         self: &Arc<Self>,
-        begun: Instant,
+        started: Instant,
         patience: Option<Duration>,
     ) -> Result<Arc<Link>, Status> {
-        let _waiting = WaiterCount::new(self);
+        let _waiter = WaiterCount::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
-            if let Some(link) = current_link(&self.place) {
+            if let Some(link) = current_link(&self.current) {
                 return Ok(link);
             }
-            self.ensure_task(begun, patience)?;
+            self.ensure_task(started, patience)?;
             changed.await;
         }
     }
 
-    /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `begun`.
-    fn ensure_task(self: &Arc<Self>, begun: Instant, patience: Option<Duration>) -> Result<(), Status> {
-        if is_closed(&self.place) {
+    /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `started`.
+    fn ensure_task(self: &Arc<Self>, started: Instant, patience: Option<Duration>) -> Result<(), Status> {
+        if is_closed(&self.current) {
             return Err(closed());
         }
         if self.dropped.load(Ordering::Acquire) {
@@ -261,7 +261,8 @@ impl ConnectTask {
         }
         let failures = &progress.failures;
         if let (Some(next), Some(patience), None) = (failures.next_attempt, patience, &progress.dial)
-            && (next.saturating_duration_since(begun) > patience || (failures.is_misdirected && Instant::now() < next))
+            && (next.saturating_duration_since(started) > patience
+                || (failures.is_misdirected && Instant::now() < next))
         {
             return Err(unreachable(progress.trouble.as_deref().unwrap_or_else(|| self.name())));
         }
@@ -292,7 +293,7 @@ impl ConnectTask {
 
     /// The next step of the task. With `Nothing` it is no longer the task.
     fn next(&self) -> NextStep {
-        let is_there = current_link(&self.place).is_some();
+        let is_there = current_link(&self.current).is_some();
         if !is_there {
             self.judge_last();
         }
@@ -304,7 +305,7 @@ impl ConnectTask {
             if self.maker.dialler.is_used_up() {
                 progress.over = Some("the channel was made from one transport by connect_io and cannot reconnect");
             }
-            if progress.waiting > 0 && progress.over.is_none() {
+            if progress.waiters > 0 && progress.over.is_none() {
                 let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);
                 return pause.map_or(NextStep::Attempt, NextStep::Pause);
             }
@@ -318,7 +319,7 @@ impl ConnectTask {
         poll_fn(|context| {
             // Polled outside of the lock, under which no waker may be dropped.
             let dial = self.progress.lock().dial.take();
-            let mut dial = dial.unwrap_or_else(|| self.maker.dial(&self.place));
+            let mut dial = dial.unwrap_or_else(|| self.maker.dial(&self.current));
             let polled = Pin::new(&mut dial.0).poll(context);
             if polled.is_pending() {
                 self.progress.lock().dial = Some(dial);
@@ -410,14 +411,14 @@ struct WaiterCount<'a>(&'a ConnectTask);
 
 impl<'a> WaiterCount<'a> {
     fn new(making: &'a ConnectTask) -> Self {
-        making.progress.lock().waiting += 1;
+        making.progress.lock().waiters += 1;
         Self(making)
     }
 }
 
 impl Drop for WaiterCount<'_> {
     fn drop(&mut self) {
-        self.0.progress.lock().waiting -= 1;
+        self.0.progress.lock().waiters -= 1;
     }
 }
 

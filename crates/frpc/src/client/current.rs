@@ -1,4 +1,4 @@
-//! The place of a channel's current connection.
+//! The slot of a channel's current connection.
 
 use crate::calls::table::{CallTable, ReleaseLink};
 use crate::client::link::Link;
@@ -23,8 +23,8 @@ impl ReleaseLink for CurrentLink {
 }
 
 /// The current connection.
-pub(crate) fn current_link(place: &CurrentLink) -> Option<Arc<Link>> {
-    let mut current = place.lock();
+pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
+    let mut current = shared_link.lock();
     match &current.link {
         Some(link) if !link.calls.is_retired() => Some(link.clone()),
         Some(_) => {
@@ -38,19 +38,19 @@ pub(crate) fn current_link(place: &CurrentLink) -> Option<Arc<Link>> {
 }
 
 /// Places further calls on a new connection. It closes at once if the channel was closed.
-pub(crate) fn replace_link(place: &Arc<CurrentLink>, link: Link) {
+pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
-    let mut current = place.lock();
+    let mut current = shared_link.lock();
     if current.is_closed {
         drop(current);
         return;
     }
     current.link = Some(Arc::new(link));
     drop(current);
-    let place: Weak<CurrentLink> = Arc::downgrade(place);
-    calls.set_owner(place);
+    let shared_link: Weak<CurrentLink> = Arc::downgrade(shared_link);
+    calls.set_owner(shared_link);
 }
 
-pub(crate) fn is_closed(place: &CurrentLink) -> bool {
-    place.lock().is_closed
+pub(crate) fn is_closed(shared_link: &CurrentLink) -> bool {
+    shared_link.lock().is_closed
 }

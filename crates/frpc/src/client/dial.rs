@@ -113,9 +113,9 @@ pub(crate) struct SingleTransport<T>(pub(crate) Mutex<Option<T>>);
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for SingleTransport<T> {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        let given = self.0.lock().take();
+        let dialled = self.0.lock().take();
         Box::pin(async move {
-            match given {
+            match dialled {
                 Some(io) => client.connect_io(io, endpoint).await,
                 None => {
                     let source =

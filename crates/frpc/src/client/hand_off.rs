@@ -1,9 +1,9 @@
 //! The calling end of calls that request a hand-off.
 
 use crate::api::hand_off::HandOffSlot;
-use crate::calls::failures::{expired, lost, out_of_time};
+use crate::calls::failures::{closed_status, expired, out_of_time};
 use crate::calls::offers::rules;
-use crate::client::call::{Call, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
@@ -54,10 +54,10 @@ impl HandOffCall<'_> {
     ) -> Result<Response<B>, Status> {
         let Self { channel, method, .. } = *self;
         let (message, extras) = request.into_parts();
-        let mut begun = None;
+        let mut started = None;
         loop {
-            let call = Call::new(method, self.options, extras.as_deref());
-            let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut begun).await?;
+            let call = PendingCall::new(method, self.options, extras.as_deref());
+            let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
@@ -89,7 +89,7 @@ impl HandOffCall<'_> {
         }
     }
 
-    /// Reads the reply, and puts the transport into its place.
+    /// Reads the reply, and puts the transport into its slot.
     fn take<B: Message>(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
@@ -101,7 +101,7 @@ impl HandOffCall<'_> {
                 return body::reply(&accepted.reply, reading);
             }
             Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading),
-            Err(HandOffError::Closed(reason)) => return Err(lost(&reason)),
+            Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
             // No handler is called for these.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),

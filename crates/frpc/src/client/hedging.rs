@@ -2,7 +2,7 @@
 //! cancelled.
 
 use crate::client::attempt::{Failure, SentState};
-use crate::client::call::{Call, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::picker::{Pick, PickedConnection};
@@ -62,7 +62,7 @@ pub(crate) struct Hedge {
 
 impl Channel {
     /// Makes an attempt on a connection, and another one elsewhere if that has not ended in time. `again` gets the reason,
-    /// decides whether that is allowed, and returns the place in a trace for it. The first success or answer of a server
+    /// decides whether that is allowed, and returns the trace context for it. The first success or answer of a server
     /// counts. An attempt that fails otherwise leaves the call to the other one and is noted in `attempts`, as is one
     /// that is dropped.
     ///
@@ -70,7 +70,7 @@ impl Channel {
     /// Dropping the future cancels both calls.
     pub(crate) async fn hedged<A: Message, B: Message>(
         &self,
-        call: Call<'_>,
+        call: PendingCall<'_>,
         message: &A,
         link: Arc<Link>,
         hedge: Hedge,
@@ -88,13 +88,13 @@ impl Channel {
             return first.await;
         }
         let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
-        let beside = Call { avoid: Some(&link), ..call };
-        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&beside) else {
+        let second_call = PendingCall { avoid: Some(&link), ..call };
+        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&second_call) else {
             return first.await;
         };
         let Some(trace) = again(&why()) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
-        let again = Call { options, trace: trace.as_ref(), ..call };
+        let again = PendingCall { options, trace: trace.as_ref(), ..call };
         let mut second = Box::pin(again.attempt::<A, B>(message, other, &sent[1], runtime));
         let mut failures = [None, None];
         let (made, by) = poll_fn(|context| {

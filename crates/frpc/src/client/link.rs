@@ -2,7 +2,7 @@
 
 use crate::calls::CallTicket;
 use crate::calls::attachments;
-use crate::calls::failures::lost;
+use crate::calls::failures::closed_status;
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 /// How many cancelled calls may be unanswered before the connection is replaced: half of all ids.
-const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
+const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
 /// uses it any more.
@@ -64,7 +64,7 @@ impl Link {
             attachments::calls(connection).unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
+            calls.end(closed_status(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attachments::nesting(connection);
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
@@ -91,7 +91,7 @@ impl Link {
     /// calls, further calls use a new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
-        let given_up = self.connection.send_now(|outbox| {
+        let cancelled = self.connection.send_now(|outbox| {
             table.calls.lock().abandon(ticket, |id, operation| {
                 let mut packet = outbox.packet(id, Operation::CANCEL);
                 packet.put_slice(&body::cancel(operation));
@@ -99,14 +99,14 @@ impl Link {
                 debug_assert!(sent.is_ok(), "short packets are within every limit");
             });
         });
-        let given_up = table.with(|calls| {
-            if given_up.is_err() {
+        let cancelled = table.with(|calls| {
+            if cancelled.is_err() {
                 calls.abandon(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
             }
             calls.abandoned()
         });
         // The accepting end cannot replace its connection.
-        if given_up >= GIVEN_UP_MAX && !self.backward {
+        if cancelled >= ABANDONED_MAX && !self.backward {
             table.retire();
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
-use crate::client::call::Call;
+use crate::client::call::PendingCall;
 use crate::client::connect_task::{ConnectTask, ConnectionFactory};
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
@@ -85,10 +85,10 @@ impl Links {
 
     /// Prevents further calls and connections. The current connection closes when its calls have ended.
     pub fn close(&self) {
-        let mut place = self.current.lock();
-        place.is_closed = true;
-        let link = place.link.take();
-        drop(place);
+        let mut current = self.current.lock();
+        current.is_closed = true;
+        let link = current.link.take();
+        drop(current);
         // On a connection that the channel does not own, calls of other channels continue.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
@@ -143,7 +143,7 @@ impl Links {
 }
 
 impl Picker for Links {
-    fn pick(&self, call: &Call<'_>) -> Pick {
+    fn pick(&self, call: &PendingCall<'_>) -> Pick {
         if call.avoid.is_some() {
             return Pick::Failed(unreachable("there is no other server"));
         }

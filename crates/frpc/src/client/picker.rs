@@ -55,7 +55,7 @@
 //! # }
 //! ```
 
-pub use crate::client::call::Call as PendingCall;
+pub use crate::client::call::PendingCall;
 pub use crate::client::factory::LinkFactory;
 pub use crate::client::link::Link;
 pub use crate::client::links::Links;
@@ -252,5 +252,5 @@ pub enum MeasuredEnd {
     /// Its deadline has passed.
     Late,
     /// Its caller has dropped it.
-    GivenUp,
+    Abandoned,
 }

@@ -2,7 +2,7 @@
 
 use crate::calls::failures::expired;
 use crate::client::attempt::{Failure, SentState};
-use crate::client::call::{Call, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::hedging::{Hedge, Hedging};
 use crate::client::picker::PickedConnection;
@@ -80,10 +80,10 @@ impl Attempts {
 
 impl Channel {
     /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `picked` the
-    /// connection for the next, if it has been chosen. The observer knows the call by its token and place in a trace.
+    /// connection for the next, if it has been chosen. The observer knows the call by its token and trace context.
     pub(crate) async fn attempt<A, B>(
         &self,
-        mut call: Call<'_>,
+        mut call: PendingCall<'_>,
         message: &A,
         mut failure: Option<Box<Failure>>,
         mut picked: Option<PickedConnection>,
@@ -97,7 +97,7 @@ impl Channel {
         let CallOptions { timeout, .. } = call.options;
         let until = match failure.as_ref().map(|failure| failure.sent) {
             // The time of the first attempt counts.
-            Some(SentState::Lost { until } | SentState::Refused { until }) => until,
+            Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let mut since = None;
@@ -142,7 +142,7 @@ impl Channel {
                 .filter(|_| method.idempotent)
                 .map(|after| Hedge { after, is_trial: true, until })
                 .or(usual.map(|usual| Hedge { until, ..usual }));
-            let first = Call { trace: trace.as_ref(), ..call };
+            let first = PendingCall { trace: trace.as_ref(), ..call };
             let made = match hedge.filter(|_| attempts.may_add(2, max)) {
                 None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
                 Some(hedge) => {
@@ -180,15 +180,19 @@ mod tests {
         let method = Method::new(&FIRST, "Get", 10);
         let unsent = || Status::deadline_exceeded("not sent").unsent();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
-        let mut lost = Attempts::default();
-        lost.fail(Failure {
+        let mut attempts = Attempts::default();
+        attempts.fail(Failure {
             status: Status::unavailable("lost"),
-            sent: SentState::Lost { until: None },
+            sent: SentState::Disconnected { until: None },
             observed: None,
         });
-        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: SentState::No, observed: None });
-        assert_eq!(lost.failed, 1, "the other was not sent");
-        assert!(lost.verdict(unsent(), &method).may_have_run());
+        attempts.fail(Failure {
+            status: Status::unavailable("not sent").unsent(),
+            sent: SentState::No,
+            observed: None,
+        });
+        assert_eq!(attempts.failed, 1, "the other was not sent");
+        assert!(attempts.verdict(unsent(), &method).may_have_run());
         let mut cancelled = Attempts::default();
         cancelled.cancel();
         assert!(cancelled.verdict(Status::unauthenticated("no token").not_run(), &method).may_have_run());

@@ -3,9 +3,9 @@
 use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
-use crate::calls::failures::{lost, takes_no_calls, unidentified};
+use crate::calls::failures::{closed_status, takes_no_calls, unidentified};
 use crate::calls::offers::rules;
-use crate::client::call::Call;
+use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
@@ -183,9 +183,9 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
-    let mut begun = None;
+    let mut started = None;
     let OpenedStream { sender, receiver, link, reading, .. } = loop {
-        let opened = terms.open(channel, method, extras.as_deref(), &mut begun).await?;
+        let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
             Ok(()) => break opened,
@@ -337,13 +337,13 @@ impl OpenDeadlines {
     }
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
-    /// kept in `begun`.
+    /// kept in `started`.
     async fn open(
         &self,
         channel: &Channel,
         method: &'static Method,
         extras: Option<&Extras>,
-        begun: &mut Option<tokio::time::Instant>,
+        started: &mut Option<tokio::time::Instant>,
     ) -> Result<OpenedStream, Status> {
         if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
@@ -352,12 +352,12 @@ impl OpenDeadlines {
         let open = async {
             loop {
                 let trace = deadline::trace();
-                let call = Call {
+                let call = PendingCall {
                     kind: CallKind::Streaming,
                     trace: trace.as_ref(),
-                    ..Call::new(method, channel.options(None), extras)
+                    ..PendingCall::new(method, channel.options(None), extras)
                 };
-                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
+                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
                 is_unclear.store(true, Ordering::Relaxed);
                 let peer = link.connection.peer_known().await;
                 is_unclear.store(false, Ordering::Relaxed);
@@ -374,7 +374,7 @@ impl OpenDeadlines {
                     None => PrefixFields::default(),
                 };
                 let first = body::open(method.operation, prefix);
-                // An opening that waits for a place moves to the next connection when this one takes no new calls.
+                // An opening that waits for a slot moves to the next connection when this one takes no new calls.
                 let opening = link.unless_abandoned(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };
                 match opened {
@@ -425,7 +425,7 @@ where
 /// The status of a call with a message that could not be sent. The server may have received earlier messages.
 fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     match reason {
-        Some(reason) if status.code() == Code::Unavailable => lost(&reason),
+        Some(reason) if status.code() == Code::Unavailable => closed_status(&reason),
         _ => status.may_run(),
     }
 }

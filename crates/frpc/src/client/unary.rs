@@ -4,13 +4,13 @@ use crate::api::extras::OptionalExtras;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
 use crate::client::attempt::{Failure, InFlight, SentState};
-use crate::client::call::Call;
+use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off;
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
 use crate::deadline;
-use crate::observe::observers::{BegunCall, ObservedCall};
+use crate::observe::observers::{CallStart, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// A unary call on a channel. Written by hand: thousands may wait at once, and then reading their memory is most of
 /// their cost. The future of an `async fn` takes three times as much.
-pub(crate) struct Unary<'a, A, B> {
+pub(crate) struct UnaryCall<'a, A, B> {
     channel: &'a Channel,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -51,9 +51,9 @@ enum UnaryState<'a, B> {
 }
 
 /// No part of it is pinned.
-impl<A, B> Unpin for Unary<'_, A, B> {}
+impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
-impl<'a, A, B> Unary<'a, A, B> {
+impl<'a, A, B> UnaryCall<'a, A, B> {
     fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
@@ -61,7 +61,7 @@ impl<'a, A, B> Unary<'a, A, B> {
     }
 }
 
-impl<A, B> Future for Unary<'_, A, B>
+impl<A, B> Future for UnaryCall<'_, A, B>
 where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
@@ -96,7 +96,7 @@ where
     }
 }
 
-impl<'a, A, B> Unary<'a, A, B>
+impl<'a, A, B> UnaryCall<'a, A, B>
 where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
@@ -109,7 +109,7 @@ where
             return false;
         }
         let mut trace = deadline::trace();
-        let mut call = Call::new(method, channel.options(self.timeout), self.extras.as_deref());
+        let mut call = PendingCall::new(method, channel.options(self.timeout), self.extras.as_deref());
         if let Some(observer) = &channel.inner.observer {
             call.observer = Some(observer.notify_begin(&Observed::of_unary(method), &mut trace));
         }
@@ -140,7 +140,7 @@ where
         token: Option<Token>,
         trace: Option<TraceContext>,
     ) -> UnaryState<'a, B> {
-        let observed = token.map(|token| BegunCall { at: deadline::now(), token, trace });
+        let observed = token.map(|token| CallStart { at: deadline::now(), token, trace });
         UnaryState::Retrying(self.retry(None, picked, observed))
     }
 
@@ -154,14 +154,14 @@ where
         let options = channel.options(self.timeout);
         let timeout = options.timeout.filter(|_| options.sends_timeout);
         let observed_call = channel.observe(method, CallKind::Unary, None);
-        let observed = observed_call.as_ref().map(ObservedCall::begun).or(layers.observed);
+        let observed = observed_call.as_ref().map(ObservedCall::start).or(layers.observed);
         let message = std::mem::take(&mut self.message);
         let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
             (Some(chain), _) => {
                 let (title, inner) =
                     (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
-                let make = move |request| async move { Unary::new(&inner, method, request).await };
+                let make = move |request| async move { UnaryCall::new(&inner, method, request).await };
                 let around = PooledCall::new(chain, title, request, make);
                 let runtime = &channel.inner.runtime;
                 Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
@@ -181,18 +181,18 @@ where
         &mut self,
         failure: Option<Box<Failure>>,
         picked: Option<PickedConnection>,
-        observed: Option<BegunCall>,
+        observed: Option<CallStart>,
     ) -> Boxed<'a, B> {
         let (channel, method) = (self.channel, self.method);
         let options = channel.options(self.timeout);
         let observed_call = channel.observe(method, CallKind::Unary, observed);
         let outside = || channel.layers.as_ref().and_then(|layers| layers.observed);
-        let observed = observed_call.as_ref().map(ObservedCall::begun).or_else(outside);
+        let observed = observed_call.as_ref().map(ObservedCall::start).or_else(outside);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let attempts = async move {
-            let call = Call::new(method, options, extras.as_deref());
+            let call = PendingCall::new(method, options, extras.as_deref());
             channel.attempt(call, &message, failure, picked, (token, trace)).await
         };
         observed_to_end(observed_call, Box::pin(channel.in_runtime(attempts)))
@@ -227,6 +227,6 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        Unary::new(self, method, request)
+        UnaryCall::new(self, method, request)
     }
 }

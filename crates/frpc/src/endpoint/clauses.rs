@@ -81,16 +81,16 @@ impl Clauses {
             clauses.refuse(of_ours.iter().chain(of_theirs), reason);
         }
         // Of several reasons for an operation, a layout that does not fit comes first.
-        let is_no_misfit = |place: u16| !matches!(clauses.reasons[usize::from(place)], Reason::Misfit(_));
-        clauses.refused.sort_by_key(|(operation, place)| (*operation, is_no_misfit(*place)));
+        let is_no_misfit = |index: u16| !matches!(clauses.reasons[usize::from(index)], Reason::Misfit(_));
+        clauses.refused.sort_by_key(|(operation, index)| (*operation, is_no_misfit(*index)));
         clauses.refused.dedup_by_key(|(operation, _)| *operation);
         clauses
     }
 
     fn refuse<'a>(&mut self, operations: impl Iterator<Item = &'a u16>, reason: Reason) {
-        let Ok(place) = u16::try_from(self.reasons.len()) else { return };
+        let Ok(index) = u16::try_from(self.reasons.len()) else { return };
         let before = self.refused.len();
-        self.refused.extend(operations.map(|operation| (*operation, place)));
+        self.refused.extend(operations.map(|operation| (*operation, index)));
         if self.refused.len() > before {
             self.reasons.push(reason);
         }

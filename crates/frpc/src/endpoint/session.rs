@@ -4,7 +4,7 @@ use crate::Status;
 use crate::api::authorize::PeerRules;
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
-use crate::endpoint::in_place::InPlace;
+use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::table::Table;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
@@ -37,7 +37,7 @@ pub(crate) struct Session {
     /// The verdicts on the layouts that the peer has named.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
-    pub(crate) in_place: InPlace,
+    pub(crate) inline_runs: InlineRuns,
     /// This end unpacks the peer's packed messages.
     pub(crate) unpacks: bool,
     /// So does the peer what this end packs.

@@ -28,7 +28,7 @@ pub(crate) struct Table {
     served: Vec<Option<ServedMethod>>,
     /// The methods from [`KEPT_FIRST`] on, by operation minus that. Apart, since a table with all between would take
     /// megabytes.
-    kept: Vec<Option<ServedMethod>>,
+    reserved: Vec<Option<ServedMethod>>,
     /// The operations of methods by the names of their service and of their own.
     names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
@@ -91,15 +91,15 @@ impl Table {
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (mut low, mut kept): (Vec<Option<ServedMethod>>, Vec<Option<ServedMethod>>) = Default::default();
+        let (mut low, mut reserved): (Vec<Option<ServedMethod>>, Vec<Option<ServedMethod>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
-            let (served, index) = match kept_index(entry.method.operation) {
-                Some(index) => (&mut kept, index),
+            let (served, index) = match reserved_index(entry.method.operation) {
+                Some(index) => (&mut reserved, index),
                 None => (&mut low, index(entry.method.operation)),
             };
             if served.len() <= index {
@@ -126,7 +126,7 @@ impl Table {
             let rule = access.and_then(|access| access.rule(&name));
             served[index] = Some(ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule });
         }
-        let table = Self::of(low, kept, layouts);
+        let table = Self::of(low, reserved, layouts);
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let unknown = ruled.filter(|name| !table.has(name)).min();
         let MethodSettings { policies, hand_offs, packed } = settings;
@@ -136,10 +136,14 @@ impl Table {
         }
     }
 
-    fn of(served: Vec<Option<ServedMethod>>, kept: Vec<Option<ServedMethod>>, layouts: Vec<&'static Layout>) -> Self {
-        let methods = served.iter().chain(&kept).flatten().map(|served| served.entry.method);
+    fn of(
+        served: Vec<Option<ServedMethod>>,
+        reserved: Vec<Option<ServedMethod>>,
+        layouts: Vec<&'static Layout>,
+    ) -> Self {
+        let methods = served.iter().chain(&reserved).flatten().map(|served| served.entry.method);
         let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
-        Self { names: names.collect(), served, kept, layouts }
+        Self { names: names.collect(), served, reserved, layouts }
     }
 
     /// Whether there is a method with this full name.
@@ -149,12 +153,12 @@ impl Table {
 
     /// Whether no service is offered.
     pub(crate) fn is_empty(&self) -> bool {
-        self.served.is_empty() && self.kept.is_empty()
+        self.served.is_empty() && self.reserved.is_empty()
     }
 
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.served.iter().chain(&self.kept).flatten().map(|served| served.entry.method)
+        self.served.iter().chain(&self.reserved).flatten().map(|served| served.entry.method)
     }
 
     /// The operation of a method, by the full name of its service and its own.
@@ -166,12 +170,12 @@ impl Table {
         let operation = Operation::user(operation)?;
         match self.served.get(index(operation)) {
             Some(served) => served.as_ref(),
-            None => self.get_kept(operation),
+            None => self.get_reserved(operation),
         }
     }
 
-    fn get_kept(&self, operation: Operation) -> Option<&ServedMethod> {
-        self.kept.get(kept_index(operation)?)?.as_ref()
+    fn get_reserved(&self, operation: Operation) -> Option<&ServedMethod> {
+        self.reserved.get(reserved_index(operation)?)?.as_ref()
     }
 
     pub(crate) fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -184,6 +188,6 @@ fn index(operation: Operation) -> usize {
     usize::from(operation.number() - Operation::FIRST_USER.number())
 }
 
-fn kept_index(operation: Operation) -> Option<usize> {
+fn reserved_index(operation: Operation) -> Option<usize> {
     operation.number().checked_sub(KEPT_FIRST).map(usize::from)
 }

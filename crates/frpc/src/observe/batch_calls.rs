@@ -2,7 +2,7 @@
 //! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
-use crate::observe::observers::{BegunCall, CallSizes, MethodObserver, ObservedCall, Observers, nanos};
+use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
 use crate::{Code, deadline};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl MethodObserver {
     /// Continues the call as a task. Dropped before its end, it has been cancelled.
     pub(crate) fn continue_as_task(&self) -> ObservedCall {
         let at = self.began.unwrap_or_else(deadline::now);
-        self.begun(BegunCall { at, token: self.token, trace: self.trace }, self.request)
+        self.start(CallStart { at, token: self.token, trace: self.trace }, self.request)
     }
 }
 

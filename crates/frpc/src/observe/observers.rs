@@ -26,7 +26,7 @@ pub(crate) struct MethodObserver {
     /// Of the unary call that is served at the moment: its token, and the length of its request.
     pub(crate) token: Token,
     pub(crate) request: u64,
-    /// Of that call: its place in a trace, which its handler's calls inherit.
+    /// Of that call: its trace context, which its handler's calls inherit.
     pub(crate) trace: Option<TraceContext>,
     /// When that call began, if it belongs to no turn.
     pub(crate) began: Option<Instant>,
@@ -140,15 +140,15 @@ impl Observers {
 }
 
 impl MethodObserver {
-    /// Begins a call with this place in a trace.
+    /// Begins a call with this trace context.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
         let token = self.observers.notify_begin(&self.about, &mut trace);
-        self.begun(BegunCall { at: deadline::now(), token, trace }, 0)
+        self.start(CallStart { at: deadline::now(), token, trace }, 0)
     }
 
     /// A call that has begun before.
-    pub(crate) fn begun(&self, begun: BegunCall, request: u64) -> ObservedCall {
-        ObservedCall { method_observer: self.clone(), begun, request, is_over: false }
+    pub(crate) fn start(&self, start: CallStart, request: u64) -> ObservedCall {
+        ObservedCall { method_observer: self.clone(), start, request, is_over: false }
     }
 
     /// Counts a call that is refused at once.
@@ -159,7 +159,7 @@ impl MethodObserver {
 
 /// A call that has begun, as its observer knows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BegunCall {
+pub(crate) struct CallStart {
     pub(crate) at: Instant,
     pub(crate) token: Token,
     /// The context to pass on: at a client with its request, at a server to the calls of its handler.
@@ -169,25 +169,28 @@ pub(crate) struct BegunCall {
 /// A call that is observed. Dropped before its end, it has been cancelled.
 pub(crate) struct ObservedCall {
     method_observer: MethodObserver,
-    begun: BegunCall,
+    start: CallStart,
     request: u64,
     is_over: bool,
 }
 
 impl ObservedCall {
     /// The call as its observer knows it.
-    pub(crate) fn begun(&self) -> BegunCall {
-        self.begun
+    pub(crate) fn start(&self) -> CallStart {
+        self.start
     }
 
-    /// The place in a trace that it passes on.
+    /// The trace context that it passes on.
     pub(crate) fn trace(&self) -> Option<TraceContext> {
-        self.begun.trace
+        self.start.trace
     }
 
-    /// The place in a trace that a call passes on: by its observer if it has one, and otherwise as it came.
-    pub(crate) fn forwarded_trace(observed_call: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
-        observed_call.filter(|observed_call| observed_call.method_observer.has_observer).map_or(came, Self::trace)
+    /// The trace context that a call passes on: by its observer if it has one, and otherwise as it came.
+    pub(crate) fn forwarded_trace(
+        observed_call: Option<&Self>,
+        received: Option<TraceContext>,
+    ) -> Option<TraceContext> {
+        observed_call.filter(|observed_call| observed_call.method_observer.has_observer).map_or(received, Self::trace)
     }
 
     pub(crate) fn end(mut self, code: Code, reply: u64) {
@@ -205,10 +208,10 @@ impl ObservedCall {
             return;
         }
         let MethodObserver { observers, about, row, .. } = &self.method_observer;
-        let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
+        let nanos = nanos(deadline::now().saturating_duration_since(self.start.at));
         observers.ended(*row, code, 1, nanos);
         if observers.has_observer() {
-            observers.notify_end(about, self.begun.token, code, CallSizes { request: self.request, reply });
+            observers.notify_end(about, self.start.token, code, CallSizes { request: self.request, reply });
         }
     }
 

@@ -37,9 +37,15 @@ impl Layout {
         self.service
     }
 
-    /// Whether one of its methods has this operation.
+    /// Whether a method of the service has this operation.
     pub(crate) fn has(&self, operation: u16) -> bool {
         self.operations.binary_search(&operation).is_ok()
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:016x}", self.service, self.fingerprint)
     }
 }
 
@@ -47,10 +53,4 @@ impl Layout {
 pub trait Client {
     /// The layout of its service.
     const LAYOUT: &'static Layout;
-}
-
-impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:016x}", self.service, self.fingerprint)
-    }
 }

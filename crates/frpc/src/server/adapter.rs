@@ -8,7 +8,7 @@ use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, InheritedContext};
-use crate::endpoint::in_place::InPlace;
+use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
@@ -95,7 +95,7 @@ impl AdapterContext {
             connection,
             permits: Mutex::default(),
             calls: AtomicUsize::new(0),
-            in_place: Mutex::new(InPlace::new()),
+            inline_runs: Mutex::new(InlineRuns::new()),
         };
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
@@ -130,7 +130,7 @@ struct AdapterCaller {
     /// The number of calls in progress.
     calls: AtomicUsize,
     /// Whether handlers are polled in place.
-    in_place: Mutex<InPlace>,
+    inline_runs: Mutex<InlineRuns>,
     /// The access rules for the client, if there are any.
     rules: Option<Arc<dyn PeerRules>>,
 }
@@ -275,7 +275,7 @@ impl AdapterMethod {
     /// # Cancel safety
     /// Dropping the future drops the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
-        let Some(mut place) = self.slot(format) else {
+        let Some(mut slot) = self.slot(format) else {
             let method = self.served().entry.method;
             let text = format!("{method} is not a unary method with messages in {format}");
             if let Some(method_observer) = &self.served().method_observer {
@@ -286,12 +286,12 @@ impl AdapterMethod {
         let (sender, receiver) = oneshot::channel();
         let mut out = Vec::new();
         let done = |result, hold| drop(sender.send((result, hold)));
-        let called = place.call(&mut self.methods.batch(deadline::now()), request, &mut out, || done);
+        let called = slot.call(&mut self.methods.batch(deadline::now()), request, &mut out, || done);
         match called {
             AdapterCall::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             AdapterCall::InProgress(_task) => {
-                let lost = Status::unavailable("the server is shutting down");
-                receiver.await.map_or(Err(lost), |(result, _hold)| result)
+                let shutting_down = Status::unavailable("the server is shutting down");
+                receiver.await.map_or(Err(shutting_down), |(result, _hold)| result)
             }
         }
     }
@@ -312,9 +312,10 @@ impl AdapterMethod {
         let Kind::Stream(method) = &self.served().entry.kind else {
             return self.unary_of_stream(request, format).await;
         };
-        let came = request.traceparent();
-        let observed_call = self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(came));
-        let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), came);
+        let received = request.traceparent();
+        let observed_call =
+            self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(received));
+        let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), received);
         let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {
             Ok(response) => response.get_mut().call.observed_call = observed_call.map(Box::new),
@@ -330,14 +331,14 @@ impl AdapterMethod {
         format: &str,
     ) -> Result<Response<AdapterResponses>, Status> {
         let (messages, timeout, origin, extras) = request.into_parts_with_extras();
-        let begun = deadline::now();
+        let started = deadline::now();
         let message = match timeout {
             None => single(messages).await?,
             Some(timeout) => {
                 tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(caller_gone()))?
             }
         };
-        let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(begun)));
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         let call = InProgress::begin(&self.methods.caller)?;
         Ok(response.map(|message| AdapterResponses {
@@ -424,7 +425,7 @@ struct InProgress {
     runtime: Handle,
     /// The call as its observer knows it. Boxed, since few calls have one.
     observed_call: Option<Box<ObservedCall>>,
-    /// The place in a trace that calls of the handler inherit.
+    /// The trace context that calls of the handler inherit.
     trace: Option<TraceContext>,
     /// When the caller is no longer let in.
     expires: Option<Instant>,

@@ -21,7 +21,7 @@ pub(crate) struct Caller {
     /// How busy this end is.
     load: Arc<Load>,
     /// The peer requests reports.
-    asks_for_load: bool,
+    wants_load: bool,
     /// The observation. In a box, since most servers have none.
     observers: Option<Box<CallObservers>>,
 }
@@ -43,9 +43,9 @@ impl Caller {
     ) -> Self {
         let style = ReplyForm { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
-        let is_seen = batch_calls.is_some() || in_flight.is_some();
-        let observers = is_seen.then(|| Box::new(CallObservers { batch_calls, in_flight }));
-        Self { connection: connection.clone(), style, load: load.clone(), asks_for_load: false, observers }
+        let is_observed = batch_calls.is_some() || in_flight.is_some();
+        let observers = is_observed.then(|| Box::new(CallObservers { batch_calls, in_flight }));
+        Self { connection: connection.clone(), style, load: load.clone(), wants_load: false, observers }
     }
 
     /// The calls that are observed, if any are.
@@ -78,14 +78,14 @@ impl Caller {
     }
 
     /// Records that the peer requests load reports.
-    pub(crate) fn ask_for_load(&mut self) {
-        self.asks_for_load = true;
+    pub(crate) fn request_load(&mut self) {
+        self.wants_load = true;
         self.load.mark_requested();
     }
 
     /// Records a call that is not ready at once, if that is requested.
     pub(crate) fn work(&self) -> Option<LoadGuard> {
-        Load::enter(&self.load, self.asks_for_load)
+        Load::enter(&self.load, self.wants_load)
     }
 
     /// Notes the failure of a handler that was ready at once.

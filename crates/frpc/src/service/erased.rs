@@ -23,7 +23,7 @@ pub(crate) struct Entry {
 }
 
 pub(crate) enum Kind {
-    Unary(Box<dyn Unary>),
+    Unary(Box<dyn ErasedUnary>),
     Stream(Box<dyn StreamingMethod>),
 }
 
@@ -68,7 +68,7 @@ impl HandlerPlacement {
 }
 
 /// A unary method, with an instance for each connection.
-pub(crate) trait Unary: Send + Sync {
+pub(crate) trait ErasedUnary: Send + Sync {
     fn face(&self) -> &dyn MethodFormat;
 
     fn face_mut(&mut self) -> &mut dyn MethodFormat;

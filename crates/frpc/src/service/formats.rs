@@ -237,16 +237,16 @@ mod tests {
     const MIB: usize = 1024 * 1024;
 
     #[tokio::test]
-    async fn room_of_a_request_is_held_while_it_is_decoded() {
-        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    async fn request_memory_is_charged_while_decoding() {
+        let (notify, mut connections) = tokio::sync::mpsc::unbounded_channel();
         let server =
-            Server::builder().memory_max(64 * MIB).on_connect(move |it: &Connection| drop(tell.send(it.clone())));
+            Server::builder().memory_max(64 * MIB).on_connect(move |it: &Connection| drop(notify.send(it.clone())));
         let acceptor = server.build().expect("the settings are right");
         let stats = acceptor.stats();
         let (here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let _channel = Channel::connect_io(here).await.expect("it is open");
-        let connection = told.recv().await.expect("it is connected");
+        let connection = connections.recv().await.expect("it is connected");
         let terms = FormatTerms::default();
         let first = terms.reserve(Some(&connection));
         let room = terms.memory_max();

@@ -33,7 +33,7 @@ pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
 /// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`
 /// ends before the answer: the peer may request again as soon as it has the answer.
 pub(crate) async fn decide<B: Message>(
-    asked: frisbee::HandOffRequest,
+    request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
     work: impl Future<Output = Worked<Result<Response<B>, Status>>>,
@@ -41,7 +41,7 @@ pub(crate) async fn decide<B: Message>(
 ) {
     let worked = {
         // Dropped with its block, before the answer, and so are the values that the handler holds, such as a permit.
-        let (mut work, mut waits) = (pin!(work), pin!(asked.cancelled()));
+        let (mut work, mut waits) = (pin!(work), pin!(request.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),
             Poll::Pending => waits.as_mut().poll(context).map(|()| Ok(Err(abandoned()))),
@@ -49,25 +49,25 @@ pub(crate) async fn decide<B: Message>(
         worked.await
     };
     let name = method.full_name();
-    let connection = asked.connection().clone();
+    let connection = request.connection().clone();
     let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
     if let Err(status) = &replied {
         log(status, name, &connection);
     }
     drop(task);
-    settle(asked, method, decision, replied.as_ref());
+    settle(request, method, decision, replied.as_ref());
 }
 
 /// Answers a request for a hand-off with the reply of the handler, and with the connection if it has accepted.
 pub(crate) fn settle<B: Message>(
-    asked: frisbee::HandOffRequest,
+    request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
     replied: Result<&Response<B>, &Status>,
 ) {
     let body = reply(replied, method);
     match decision.taking().filter(|_| replied.is_ok()) {
-        Some(taking) => asked.accept(body, taking),
-        None => asked.refuse(body),
+        Some(taking) => request.accept(body, taking),
+        None => request.refuse(body),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) enum ReplyTo<'a> {
         outcome: &'a mut Option<AdapterOutcome>,
     },
     HandOff {
-        asked: HandOffRequest,
+        requested: HandOffRequest,
         decision: HandOff,
     },
 }
@@ -62,7 +62,7 @@ impl ReplyTo<'_> {
         match self {
             Self::Packet { .. } => caller.origin(),
             Self::Adapter { .. } => Origin::Adapter(caller.connection.clone()),
-            Self::HandOff { decision, .. } => Origin::Asked(Box::new((caller.connection.clone(), decision.clone()))),
+            Self::HandOff { decision, .. } => Origin::HandOff(Box::new((caller.connection.clone(), decision.clone()))),
         }
     }
 }
@@ -70,11 +70,11 @@ impl ReplyTo<'_> {
 /// The progress of a call by another protocol.
 pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
-    Waiting(WaitingHandler),
+    Pending(PendingHandler),
 }
 
 /// A call whose handler has to wait.
-pub(crate) struct WaitingHandler {
+pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
     /// The bytes that its request holds.
     pub(crate) memory: usize,
@@ -85,19 +85,19 @@ pub(crate) struct WaitingHandler {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServeProgress {
     /// It is answered, or a task answers it.
-    Begun,
-    /// As `Begun`, by work that is long for its bytes.
+    Started,
+    /// As `Started`, by work that is long for its bytes.
     Slow,
     /// It is refused: its packet was useless.
     Refused,
     /// It is refused because this end has no room. The peer is not charged.
-    Shed,
+    Overloaded,
 }
 
 impl From<ServeProgress> for Routed {
     fn from(served: ServeProgress) -> Self {
         match served {
-            ServeProgress::Begun | ServeProgress::Shed => Self::Continue,
+            ServeProgress::Started | ServeProgress::Overloaded => Self::Continue,
             ServeProgress::Slow => Self::Slow,
             ServeProgress::Refused => Self::Useless,
         }

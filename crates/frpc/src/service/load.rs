@@ -19,7 +19,7 @@ const SMOOTHING: i64 = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     /// A client has requested reports.
-    is_asked: AtomicBool,
+    is_enabled: AtomicBool,
     /// The calls in progress.
     in_progress: AtomicU32,
     /// How long calls have taken that began as one of so many, divided by that number, in nanoseconds; 0 if there were none.
@@ -30,41 +30,41 @@ pub(crate) struct Load {
 impl Load {
     /// Records that a client requests reports.
     pub(crate) fn mark_requested(&self) {
-        self.is_asked.store(true, Ordering::Relaxed);
+        self.is_enabled.store(true, Ordering::Relaxed);
     }
 
     /// Records a call that is not ready at once, until the result is dropped. `None` without requests for reports.
     /// `is_reported` says that its caller is one of the requesters.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
-        if !load.is_asked.load(Ordering::Relaxed) {
+        if !load.is_enabled.load(Ordering::Relaxed) {
             return None;
         }
         let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        Some(LoadGuard { load: load.clone(), begun: deadline::now(), count, is_reported })
+        Some(LoadGuard { load: load.clone(), started: deadline::now(), count, is_reported })
     }
 
     /// Notes how long a call has taken that began as one of so many.
     fn measure(&self, count: u32, micros: u32) {
-        let Some(known) = self.nanos_each.get(power(count)) else { return };
+        let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
-        let (before, now) = (known.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
+        let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
         // Between the estimate and the measurement.
-        known.store(next.cast_unsigned(), Ordering::Relaxed);
+        average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
     /// The expected duration of a call that begins as one of so many, in microseconds, by the nearest number with
     /// measurements.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
-        let known = |power: usize| {
+        let nanos = |power: usize| {
             let each = self.nanos_each.get(power)?.load(Ordering::Relaxed);
             (each != 0).then_some((each, power))
         };
-        let (each, count) = match (0..=at).rev().find_map(known) {
+        let (each, count) = match (0..=at).rev().find_map(nanos) {
             Some((each, _)) => (each, count),
             // Fewer take no longer.
-            None => match (at + 1..POWERS).find_map(known) {
+            None => match (at + 1..POWERS).find_map(nanos) {
                 Some((each, power)) => (each, 1 << power),
                 None => return 0,
             },
@@ -81,7 +81,7 @@ fn power(count: u32) -> usize {
 #[derive(Debug)]
 pub(crate) struct LoadGuard {
     load: Arc<Load>,
-    begun: Instant,
+    started: Instant,
     /// It began as one of so many.
     count: u32,
     is_reported: bool,
@@ -90,7 +90,7 @@ pub(crate) struct LoadGuard {
 impl LoadGuard {
     /// Records that the call has been answered. Returns the report for its caller, if requested.
     pub(crate) fn end(self) -> Option<Report> {
-        let took = deadline::now().saturating_duration_since(self.begun).as_micros();
+        let took = deadline::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
         let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 /// a closed stream, so they get this time, but they cannot keep the id for ever.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most messages on a stream that is closed right after its end. Once the queue of a Go stream, of 8192 places, has
+/// The most messages on a stream that is closed right after its end. Once the queue of a Go stream, of 8192 entries, has
 /// wrapped around, closing loses unread messages (frisbee-go v0.11.0 miscounts them), so a longer stream is closed
 /// later.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
@@ -46,31 +46,31 @@ where
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, mut receiver, lent, options| async move {
+    serve(opened, name, move |sender, mut receiver, shared_receiver, options| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
-            lent.return_receiver(receiver);
+            shared_receiver.return_receiver(receiver);
         } else {
             // The request also ends its direction.
             drop(receiver);
-            lent.end();
+            shared_receiver.end();
         }
         let unpacked = packed::unpacked(body, packed::REQUEST, &connection);
         let Received { message, memory } = match unpacked.and_then(|body| body::request(&body, reading)) {
             Ok(received) => received,
             Err(status) => {
-                lent.refuse(&sender, &status);
+                shared_receiver.refuse(&sender, &status);
                 return Ok(());
             }
         };
         if takes_too_much(&connection, memory) {
-            lent.refuse(&sender, &overloaded());
+            shared_receiver.refuse(&sender, &overloaded());
             return Ok(());
         }
         let _hold = connection.charge_request(memory);
         let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
-        respond(&sender, &connection, handler(request).await?, &lent, flags).await
+        respond(&sender, &connection, handler(request).await?, &shared_receiver, flags).await
     });
 }
 
@@ -83,8 +83,8 @@ where
 {
     let (origin, reading) = (opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, lent, options| async move {
-        let reply = handler(requests(receiver, lent, reading, origin, *options)).await?;
+    serve(opened, name, move |sender, receiver, shared_receiver, options| async move {
+        let reply = handler(requests(receiver, shared_receiver, reading, origin, *options)).await?;
         send_metadata(&sender, reply.metadata())?;
         send::<B>(&sender, reply.into_inner(), flags).await
     });
@@ -99,9 +99,9 @@ where
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, lent, options| async move {
-        let reply = handler(requests(receiver, lent.clone(), reading, origin, *options)).await?;
-        respond(&sender, &connection, reply, &lent, flags).await
+    serve(opened, name, move |sender, receiver, shared_receiver, options| async move {
+        let reply = handler(requests(receiver, shared_receiver.clone(), reading, origin, *options)).await?;
+        respond(&sender, &connection, reply, &shared_receiver, flags).await
     });
 }
 
@@ -130,12 +130,14 @@ where
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
-    let lent = Arc::new(SharedReceiver::default());
+    let shared_receiver = Arc::new(SharedReceiver::default());
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
     let inherited = InheritedContext { deadline, trace };
-    let work =
-        HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, lent.clone(), options)) };
+    let work = HandlerFuture {
+        inherited,
+        future: ParkedFuture::new(work(sender.clone(), receiver, shared_receiver.clone(), options)),
+    };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);
@@ -156,7 +158,7 @@ where
                     return Poll::Ready(Some(Ok(Err(expired()))));
                 }
                 // Messages that the handler no longer reads must not use up the memory for streams.
-                let _ = lent.poll_drain(context);
+                let _ = shared_receiver.poll_drain(context);
                 sender.poll_closed(context).map(|()| None)
             });
             worked.await
@@ -173,7 +175,7 @@ where
                 match &worked {
                     Err(_) if has_left => Code::Cancelled,
                     Err(status) => status.code(),
-                    Ok(()) => lent.refused().unwrap_or(Code::Ok),
+                    Ok(()) => shared_receiver.refused().unwrap_or(Code::Ok),
                 },
                 bytes.sent,
             );
@@ -183,12 +185,12 @@ where
             send_error(&sender, &status);
         }
         send_end(&sender);
-        let ended = poll_fn(|context| match lent.poll_drain(context) {
+        let ended = poll_fn(|context| match shared_receiver.poll_drain(context) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => sender.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
-        if !sender.is_native() && lent.sent() > CLOSED_AT_ONCE_MAX {
+        if !sender.is_native() && shared_receiver.sent() > CLOSED_AT_ONCE_MAX {
             let closed = poll_fn(|context| sender.poll_closed(context));
             let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
         }
@@ -199,12 +201,12 @@ where
 
 fn requests<A: Message>(
     receiver: StreamReceiver,
-    lent: Arc<SharedReceiver>,
+    shared_receiver: Arc<SharedReceiver>,
     reading: DecodeOptions,
     origin: Origin,
     options: Prefix,
 ) -> Request<Streaming<A>> {
-    let messages = Streaming::of_server(receiver, lent, reading);
+    let messages = Streaming::of_server(receiver, shared_receiver, reading);
     Request::from_parts_with_extras(messages, options.timeout, origin, options.extras)
 }
 
@@ -212,13 +214,21 @@ async fn respond<B: Message>(
     sender: &StreamSender,
     connection: &Connection,
     reply: Response<ResponseStream<B>>,
-    lent: &SharedReceiver,
+    shared_receiver: &SharedReceiver,
     flags: Flags,
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata())?;
     reply.get_ref().carried_by(connection);
     let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
-    send_all(sender, reply.into_inner(), flags, |item| item.as_ref().ok(), failure, |count| lent.count(count)).await
+    send_all(
+        sender,
+        reply.into_inner(),
+        flags,
+        |item| item.as_ref().ok(),
+        failure,
+        |count| shared_receiver.count(count),
+    )
+    .await
 }
 
 impl SharedReceiver {

@@ -10,7 +10,7 @@ use crate::observe::observers::MethodObserver;
 use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
-use crate::service::erased::Unary;
+use crate::service::erased::ErasedUnary;
 use crate::service::failures::{overloaded, panicked, takes_too_much};
 use crate::service::formats::{Format, FormatTerms, Formats, LARGE_BODY, MethodFormat};
 use crate::service::hand_off;
@@ -46,7 +46,7 @@ impl<S, H, A, B, F> UnaryMethod<S, H, A, B, F> {
     }
 }
 
-impl<S, H, A, B, F> Unary for UnaryMethod<S, H, A, B, F>
+impl<S, H, A, B, F> ErasedUnary for UnaryMethod<S, H, A, B, F>
 where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
@@ -181,7 +181,7 @@ where
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
-            return self.refuse(caller, reply, overloaded(), ServeProgress::Shed);
+            return self.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
         }
         if let Err(status) = admit(self.guard.as_ref(), &mut options) {
             return self.refuse(caller, reply, status, ServeProgress::Refused);
@@ -211,11 +211,11 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let begun = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
+        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
-            self.call_in_place(request, begun, reply)
+            self.call_inline(request, started, reply)
         } else {
-            self.call_as_task(request, begun, reply)
+            self.call_as_task(request, started, reply)
         }
     }
 
@@ -233,78 +233,78 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     #[inline(always)]
-    fn call_in_place(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+    fn call_inline(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         if self.chain.is_some() {
-            return self.call_layered(request, begun, reply);
+            return self.call_layered(request, started, reply);
         }
         let make = || (self.handler)(self.service.clone(), request);
-        let polled = deadline::perhaps_within(begun.inherited.copied(), || self.cell.poll(make));
-        self.finish(polled, begun, reply)
+        let polled = deadline::perhaps_within(started.inherited.copied(), || self.cell.poll(make));
+        self.finish(polled, started, reply)
     }
 
     /// Polls a handler within its middleware in place.
     #[cold]
-    fn call_layered(&mut self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let Some(chain) = &self.chain else { return self.call_as_task(request, begun, reply) };
+    fn call_layered(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+        let Some(chain) = &self.chain else { return self.call_as_task(request, started, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
-        let mut place = self.layered.slot();
-        match &mut *place {
+        let mut slot = self.layered.slot();
+        match &mut *slot {
             Some(layered) => layered.begin(|| self.about.title(), request, last),
-            None => place.set(Some(PooledCall::new(chain, self.about.title(), request, last))),
+            None => slot.set(Some(PooledCall::new(chain, self.about.title(), request, last))),
         }
-        let polled = deadline::perhaps_within(begun.inherited.copied(), || self.layered.poll_kept());
-        self.finish(polled, begun, reply)
+        let polled = deadline::perhaps_within(started.inherited.copied(), || self.layered.poll_slot());
+        self.finish(polled, started, reply)
     }
 
     #[cold]
-    fn call_as_task(&self, request: Request<A>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+    fn call_as_task(&self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let (service, permits) = (self.service.clone(), self.permits.clone());
         match &self.chain {
             None => {
                 let future = (self.handler)(service, request);
-                self.park(Cell::park(future), begun, Executor::Runtime, permits, reply)
+                self.park(Cell::park(future), started, Executor::Runtime, permits, reply)
             }
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
                 let layered = PooledCall::new(chain, self.about.title(), request, last);
-                self.park(Cell::park(layered), begun, Executor::Runtime, permits, reply)
+                self.park(Cell::park(layered), started, Executor::Runtime, permits, reply)
             }
         }
     }
 
     /// Answers a call whose handler has been polled in place, or continues it as a task.
     #[inline(always)]
-    fn finish<G>(&self, polled: FirstPoll<G, Answer>, begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress
+    fn finish<G>(&self, polled: FirstPoll<G, Answer>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         match polled {
-            FirstPoll::Ready(result) => self.answer(begun, result, reply),
+            FirstPoll::Ready(result) => self.answer(started, result, reply),
             FirstPoll::Pending(parked) => {
                 let operation = self.about.method().operation;
                 let site = self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust));
-                self.park(parked, begun, site, None, reply)
+                self.park(parked, started, site, None, reply)
             }
-            FirstPoll::Panicked(panic) => self.answer_panic(panic.as_ref(), begun, reply),
+            FirstPoll::Panicked(panic) => self.answer_panic(panic.as_ref(), started, reply),
         }
     }
 
     #[cold]
-    fn answer_panic(&self, panic: &(dyn Any + Send), begun: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let status = panicked(panic, self.name, &begun.caller.connection);
-        self.answer(begun, Err(status), reply)
+    fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+        let status = panicked(panic, self.name, &started.caller.connection);
+        self.answer(started, Err(status), reply)
     }
 
     #[inline(always)]
     fn answer(
         &self,
-        begun: StartedHandler<'_>,
+        started: StartedHandler<'_>,
         result: Result<Response<B>, Status>,
         reply: ReplyTo<'_>,
     ) -> ServeProgress {
-        let StartedHandler { caller, is_slow, .. } = begun;
+        let StartedHandler { caller, is_slow, .. } = started;
         if let Err(status) = &result {
             caller.log_failure(status, self.name);
         }
@@ -318,9 +318,9 @@ where
                 self.end(caller, code(&result), Some((outbox, before)));
             }
             ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
-            ReplyTo::HandOff { asked, decision } => self.answer_hand_off(caller, &result, asked, &decision),
+            ReplyTo::HandOff { requested, decision } => self.answer_hand_off(caller, &result, requested, &decision),
         }
-        if is_slow { ServeProgress::Slow } else { ServeProgress::Begun }
+        if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
 
     #[cold]
@@ -365,8 +365,8 @@ where
                 *outcome = Some(AdapterOutcome::Ready(Err(status)));
                 self.end(caller, code, None);
             }
-            ReplyTo::HandOff { asked, .. } => {
-                asked.refuse(hand_off::refusal(&status, *self.about.method()));
+            ReplyTo::HandOff { requested, .. } => {
+                requested.refuse(hand_off::refusal(&status, *self.about.method()));
                 self.end(caller, code, None);
             }
         }

@@ -373,8 +373,8 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
         Ok(Root::Message(message)) => {
             let containers = container_memory_max(body).saturating_sub(decoder.container_memory());
             // A message that shares the body's memory keeps all that the body was read into.
-            let held = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
-            Ok(Received { message, memory: held + containers })
+            let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
+            Ok(Received { message, memory: body_memory + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is not a valid {}: {error}", M::NAME))),

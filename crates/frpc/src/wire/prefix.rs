@@ -184,8 +184,8 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
     match u8::try_from(buffer.len() - begin) {
         Ok(length @ ..0x80) => {
-            if let Some(place) = buffer.get_mut(begin - 1) {
-                *place = length;
+            if let Some(first) = buffer.get_mut(begin - 1) {
+                *first = length;
             }
         }
         _ => put_long_length(buffer, begin),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_these_bytes_and_comes_back_as_it_was() {
+    fn prefix_has_fixed_bytes_and_round_trips() {
         let mut bytes = encoded(&sample());
         #[rustfmt::skip]
         let expected = [

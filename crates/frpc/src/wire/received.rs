@@ -9,7 +9,7 @@ use crate::{Code, Request, Response, Status};
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {
-    /// The place in a trace that the caller has stated by another protocol.
+    /// The trace context that the caller has stated by another protocol.
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
         TraceContext::from_traceparent(Extras::sent(self.about_caller().0)?.get(TRACEPARENT)?)
     }

@@ -5,7 +5,7 @@ use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
 /// The type of the HELLO item of an end that requests reports. It has no value.
-pub(crate) const ASKED: u8 = Hello::FIRST_USER_ITEM + 2;
+pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
 /// The load of a server, as it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use super::Decoder;
 use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind};
 
-/// The place of a [`Decoder`] in its input.
+/// The offset of a [`Decoder`] in its input.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a [u8],

@@ -54,12 +54,12 @@ mod tests {
     #[test]
     fn short_copies_share_a_block_and_long_ones_do_not() {
         // In a thread of its own, whose memory is unused.
-        let places = std::thread::spawn(|| {
+        let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();
             copies.iter().map(|copy| copy.as_ptr().addr()).collect::<Vec<_>>()
         });
-        let [first, second, long, last] = places.join().unwrap()[..] else { panic!("four were copied") };
+        let [first, second, long, last] = offsets.join().unwrap()[..] else { panic!("four were copied") };
         assert_eq!([second, last], [first + 100, first + 100 + SHORT_MAX]);
         assert!(!(first..first + SHARED).contains(&long), "it has memory of its own");
     }
@@ -69,11 +69,11 @@ mod tests {
         let first = copy(&[1; 100]);
         let start = first.as_ptr();
         drop(first);
-        let places: Vec<_> = (0..1000).map(|_| copy(&[2; 100]).as_ptr().addr() - start.addr()).collect();
-        assert!(places.iter().all(|place| *place < SHARED), "{places:?}");
-        let kept: Vec<_> = (0..=u8::MAX).map(|byte| copy(&vec![byte; 4 * usize::from(byte)])).collect();
-        for (byte, kept) in kept.iter().enumerate() {
-            assert!(kept.len() == 4 * byte && kept.iter().all(|held| usize::from(*held) == byte));
+        let offsets: Vec<_> = (0..1000).map(|_| copy(&[2; 100]).as_ptr().addr() - start.addr()).collect();
+        assert!(offsets.iter().all(|offset| *offset < SHARED), "{offsets:?}");
+        let copies: Vec<_> = (0..=u8::MAX).map(|byte| copy(&vec![byte; 4 * usize::from(byte)])).collect();
+        for (byte, copies) in copies.iter().enumerate() {
+            assert!(copies.len() == 4 * byte && copies.iter().all(|byte_of| usize::from(*byte_of) == byte));
         }
     }
 }

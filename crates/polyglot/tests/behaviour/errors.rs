@@ -37,7 +37,7 @@ fn an_empty_map_of_other_keys_or_values_is_refused() {
 }
 
 #[test]
-fn a_bad_pair_of_a_map_is_named_by_its_place() {
+fn bad_map_entry_error_names_its_index() {
     let map = Everything { by_number: [(1, Inner { n: 1 }), (2, Inner { n: 2 })].into(), ..Everything::default() };
     let mut bytes = encode(&map, Form::Flat);
     let last = bytes.windows(3).rposition(|at| at == [0x08, 0x00, 0x0c]).unwrap();

@@ -332,7 +332,7 @@ fn a_failed_encoding_sets_nothing_aside() {
 
 /// Long ones are copied in pieces.
 #[test]
-fn characters_of_long_strings_stay_whole_wherever_they_stand() {
+fn long_strings_keep_characters_whole_at_any_offset() {
     for before in 0..10 {
         let text: String = "x".repeat(before).chars().chain("aä€🐢".chars().cycle().take(3 * BULK_MIN)).collect();
         let mut bytes = Vec::new();

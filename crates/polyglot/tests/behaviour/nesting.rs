@@ -30,7 +30,7 @@ fn too_deep(error: &DecodeError) -> Option<u32> {
 }
 
 #[test]
-fn messages_nest_as_deep_as_the_decoder_is_told_and_no_deeper() {
+fn nesting_limit_of_decoder_is_exact() {
     for max in [1, 2, NESTING_MAX - 1, NESTING_MAX + 1, NESTING_CEILING] {
         let (good, bad) = (levels(max), levels(max + 1));
         assert_eq!(decode::<Deep>(Decoder::new(&good).with_nesting_max(max)).unwrap(), Deep::levels(max));
@@ -64,7 +64,7 @@ fn a_setting_of_no_level_counts_as_one() {
 }
 
 #[test]
-fn a_body_behind_a_body_nests_as_deep() {
+fn second_body_has_the_same_nesting_limit() {
     let body = levels(3).repeat(2);
     let mut decoder = Decoder::new(&body).with_nesting_max(3);
     for _ in 0..2 {

@@ -77,22 +77,22 @@ fn a_rich_oneof_of_an_unknown_member_is_refused() {
 
 #[test]
 fn an_encoder_knows_when_the_flat_form_loses_presence() {
-    fn lost<M: Message>(message: &M, form: Form) -> bool {
+    fn loses_presence<M: Message>(message: &M, form: Form) -> bool {
         let mut out = Vec::new();
         let mut encoder = Encoder::new(&mut out).with_form(form);
         encode_root(message, &mut encoder).unwrap();
         encoder.lost_presence()
     }
-    assert!(lost(&One { v: None::<u64> }, Form::Flat));
-    assert!(!lost(&One { v: None::<u64> }, Form::Extended));
-    assert!(!lost(&One { v: Some(0_u64) }, Form::Flat));
-    assert!(!lost(&One { v: None::<Inner> }, Form::Flat));
+    assert!(loses_presence(&One { v: None::<u64> }, Form::Flat));
+    assert!(!loses_presence(&One { v: None::<u64> }, Form::Extended));
+    assert!(!loses_presence(&One { v: Some(0_u64) }, Form::Flat));
+    assert!(!loses_presence(&One { v: None::<Inner> }, Form::Flat));
     for choice in choices() {
         let default =
             matches!(&choice, Some(Choice::Number(0) | Choice::Sparse(0))) || choice == Some(Choice::Word("".into()));
         let message = OneOf { choice, after: false };
-        assert_eq!(lost(&message, Form::Flat), default, "{message:?}");
-        assert!(!lost(&message, Form::Extended));
+        assert_eq!(loses_presence(&message, Form::Flat), default, "{message:?}");
+        assert!(!loses_presence(&message, Form::Extended));
         // And it is right: other values round trip.
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
     }
@@ -106,7 +106,7 @@ fn negative_zero_is_a_value_of_a_oneof() {
 }
 
 #[test]
-fn an_unknown_index_is_kept_and_goes_out_as_it_came() {
+fn unknown_enum_index_round_trips() {
     for index in [4, 99, i32::MAX as u32] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);

@@ -102,7 +102,7 @@ fn fields_follow_the_order_of_the_wire() {
 }
 
 #[test]
-fn a_flat_oneof_is_every_member_in_its_place() {
+fn flat_oneof_encodes_every_member_at_its_position() {
     // As Go writes it, with one more member, an enum, after the word.
     both_ways(&OneOf { choice: Some(Choice::Number(5)), after: true }, "08000c0a050a000a00070100");
     both_ways(&OneOf { choice: None, after: false }, "08000c00050a000a00070000");
@@ -158,7 +158,7 @@ fn flags_have_no_meaning_but_must_be_there() {
 }
 
 #[test]
-fn bytes_behind_the_root_are_left_unread() {
+fn bytes_after_the_root_stay_unread() {
     let bytes = hex("08000c02ffff");
     let mut decoder = Decoder::new(&bytes);
     assert_eq!(decode_root(&mut decoder).unwrap(), Root::Message(One { v: 1_i32 }));
@@ -258,7 +258,7 @@ fn a_map_may_be_nil_and_the_last_of_equal_keys_wins() {
 }
 
 #[test]
-fn a_failed_encoding_leaves_nothing_behind() {
+fn failed_encoding_leaves_no_bytes() {
     let mut out = vec![0xaa];
     let order = Order { s: "text".into(), e: 7, ..Order::default() };
     encode_root(&order, &mut Encoder::new(&mut out)).unwrap_err();

@@ -98,10 +98,10 @@ fn web_socket() -> Vec<Attack> {
     };
     let opening = |protocol: &str, frame: &[u8]| [upgrade(protocol).as_bytes(), frame].concat();
     // A mask of zeros changes nothing.
-    let begun = [&[0x01, 0xFE, 0xFF, 0xFF, 0, 0, 0, 0][..], b"{\"a\":\""].concat();
+    let started = [&[0x01, 0xFE, 0xFF, 0xFF, 0, 0, 0, 0][..], b"{\"a\":\""].concat();
     vec![
         Attack::new("idle WebSockets", &[46], Target::Interop, opening("jsonrpc", b"")).connections(1_000),
-        Attack::new("texts of WebSocket in single bytes", &[15], Target::Interop, opening("jsonrpc", &begun))
+        Attack::new("texts of WebSocket in single bytes", &[15], Target::Interop, opening("jsonrpc", &started))
             .again(b"x".to_vec()),
         Attack::new(
             "fragments of WebSocket without data",

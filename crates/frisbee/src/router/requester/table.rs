@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
 
-/// The most requests that may be in flight. With [`GIVEN_UP_MAX`] it leaves a quarter of the ids free, so that one is
+/// The most requests that may be in flight. With [`ABANDONED_MAX`] it leaves a quarter of the ids free, so that one is
 /// always found.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
 /// Ids of cancelled requests that may still be answered. A peer need not answer, so the oldest is free again when there
 /// is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
-const GIVEN_UP_MAX: usize = 16 * 1024;
+const ABANDONED_MAX: usize = 16 * 1024;
 
 /// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep the whole
 /// buffer that it was read into.
@@ -44,16 +44,16 @@ pub(super) enum ReplyKind {
 pub(super) struct Table {
     state: Mutex<State>,
     /// Requests that may still be sent. Closed when the connection has ended.
-    pub(super) places: Semaphore,
+    pub(super) permits: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: BTreeMap<PacketId, Entry>,
     /// Those that wait for their replies.
-    waiting: usize,
+    pending: usize,
     /// The cancelled ones, the oldest first. Some may have been answered since.
-    given_up: VecDeque<Number>,
+    abandoned: VecDeque<Number>,
     last: u64,
     ended: Option<CloseReason>,
 }
@@ -67,7 +67,7 @@ struct Entry {
 
 impl Table {
     pub(super) fn new(in_flight_max: usize) -> Self {
-        Self { state: Mutex::default(), places: Semaphore::new(in_flight_max) }
+        Self { state: Mutex::default(), permits: Semaphore::new(in_flight_max) }
     }
 
     /// Enters a request and puts its packet into the outbox, under the connection's lock: it cannot end in between.
@@ -82,7 +82,7 @@ impl Table {
         outbox.push(number.id(), operation, body)?;
         let (caller, reply) = oneshot::channel();
         state.entries.insert(number.id(), Entry { number, caller: Some(caller) });
-        state.waiting += 1;
+        state.pending += 1;
         Ok((number, reply))
     }
 
@@ -91,7 +91,7 @@ impl Table {
         let mut state = self.state.lock();
         let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Stray };
         let Some(caller) = entry.caller else { return ReplyKind::Late };
-        state.waiting -= 1;
+        state.pending -= 1;
         drop(state);
         if packet.body.len() <= COPY_MAX {
             packet.body = Bytes::copy_from_slice(&packet.body);
@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// Whether a request has been neither answered nor cancelled.
-    pub(super) fn is_waiting(&self, number: Number) -> bool {
+    pub(super) fn is_pending(&self, number: Number) -> bool {
         let state = self.state.lock();
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
     }
@@ -115,9 +115,9 @@ impl Table {
         let mut state = self.state.lock();
         let entry = state.entries.get_mut(&number.id()).filter(|entry| entry.number == number)?;
         let caller = entry.caller.take()?;
-        state.waiting -= 1;
-        state.given_up.push_back(number);
-        if state.given_up.len() > GIVEN_UP_MAX {
+        state.pending -= 1;
+        state.abandoned.push_back(number);
+        if state.abandoned.len() > ABANDONED_MAX {
             state.forget_oldest();
         }
         Some(caller)
@@ -127,17 +127,17 @@ impl Table {
     pub(super) fn end(&self, reason: &CloseReason) {
         let mut state = self.state.lock();
         state.ended = Some(reason.clone());
-        state.waiting = 0;
-        state.given_up = VecDeque::new();
+        state.pending = 0;
+        state.abandoned = VecDeque::new();
         let entries = std::mem::take(&mut state.entries);
         drop(state);
-        self.places.close();
+        self.permits.close();
         drop(entries); // Which wakes the callers.
     }
 
     /// Requests that wait for their replies.
     pub(super) fn in_flight(&self) -> usize {
-        self.state.lock().waiting
+        self.state.lock().pending
     }
 
     /// The error of a request on a connection that has ended.
@@ -160,7 +160,7 @@ impl State {
     }
 
     fn forget_oldest(&mut self) {
-        let Some(oldest) = self.given_up.pop_front() else { return };
+        let Some(oldest) = self.abandoned.pop_front() else { return };
         // It may have been answered, and its id have a request again.
         if self.entries.get(&oldest.id()).is_some_and(|entry| entry.number == oldest) {
             self.entries.remove(&oldest.id());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_too_long_leaves_nothing_behind() {
+    fn oversized_request_leaves_no_state() {
         let table = Table::new(1);
         let mut outbox = Outbox::new(crate::HeaderForm::Current);
         outbox.set_limit(3);
@@ -217,7 +217,7 @@ mod tests {
             assert!(table.cancel(number).is_some() && table.cancel(number).is_none());
         }
         let state = table.state.lock();
-        assert_eq!((state.entries.len(), state.given_up.len(), state.waiting), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
+        assert_eq!((state.entries.len(), state.abandoned.len(), state.pending), (ABANDONED_MAX, ABANDONED_MAX, 0));
     }
 
     #[tokio::test]
@@ -225,10 +225,10 @@ mod tests {
         let table = Table::new(1);
         let buffer = Bytes::from(vec![0; 128 * 1024]);
         for (length, is_copied) in [(1, true), (4 * 1024, true), (4 * 1024 + 1, false)] {
-            let (number, waiting) = send(&table);
+            let (number, pending) = send(&table);
             let packet = Packet { body: buffer.slice(..length), ..reply(number.id()) };
             assert_eq!(table.handle_reply(packet), ReplyKind::InTime);
-            let body = waiting.await.expect("it has come").body;
+            let body = pending.await.expect("it has come").body;
             assert_eq!((body.len(), body.as_ptr() != buffer.as_ptr()), (length, is_copied));
         }
     }
@@ -241,18 +241,18 @@ mod tests {
         table.state.lock().last = 65_536 + first.0 - 1;
         let (second, _reply) = send(&table);
         assert_eq!((second.id(), second == first), (first.id(), false));
-        assert!(!table.is_waiting(first) && table.cancel(first).is_none());
-        assert!(table.is_waiting(second));
+        assert!(!table.is_pending(first) && table.cancel(first).is_none());
+        assert!(table.is_pending(second));
     }
 
     #[tokio::test]
     async fn the_end_of_a_connection_fails_all_and_lets_nobody_wait() {
         let table = Table::new(1);
-        let (number, waiting) = send(&table);
+        let (number, pending) = send(&table);
         table.end(&CloseReason::Local);
-        waiting.await.expect_err("there will be no reply");
+        pending.await.expect_err("there will be no reply");
         assert!(table.cancel(number).is_none());
-        assert!(table.places.acquire().await.is_err());
+        assert!(table.permits.acquire().await.is_err());
         assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));
         assert_eq!(table.in_flight(), 0);
     }

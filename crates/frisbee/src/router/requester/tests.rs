@@ -37,8 +37,8 @@ impl Protocol for Peer {
 
 /// A connection whose router is `router`, and what its peer gets.
 async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
-    let (told, got) = unbounded_channel();
-    let server = Server::builder().build(Peer(told)).expect("a router like any other");
+    let (packets, got) = unbounded_channel();
+    let server = Server::builder().build(Peer(packets)).expect("a router like any other");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, router).await.expect("it is in memory");
@@ -82,13 +82,13 @@ async fn replies_find_their_requests_in_any_order() {
             assert_eq!(reply.body, [number][..]);
         });
     }
-    let mut asked = Vec::new();
-    while asked.len() < 100 {
-        asked.push(request(&mut got).await);
+    let mut received = Vec::new();
+    while received.len() < 100 {
+        received.push(request(&mut got).await);
     }
     assert_eq!(requests.in_flight(&connection), 100);
-    for asked in asked.into_iter().rev() {
-        answer(asked).await;
+    for received in received.into_iter().rev() {
+        answer(received).await;
     }
     while let Some(ended) = calls.join_next().await {
         ended.expect("it does not panic");
@@ -111,7 +111,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
 async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     let requests = Requester::new().timeout(Duration::from_secs(3));
     let (connection, mut got) = connected(requests.clone()).await;
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     for at_once in [false, true] {
         let error = if at_once {
             requests.try_call(&connection, ASK, "?").expect("there is room").await
@@ -120,11 +120,11 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
         };
         let error = error.expect_err("no peer answers");
         assert_eq!((error.to_string().as_str(), error.was_sent()), ("no reply within 3s", true));
-        let asked = request(&mut got).await;
-        assert_eq!(cancelled(&mut got).await, (asked.1.id, Bytes::from_static(&[10])));
-        answer(asked).await;
+        let received = request(&mut got).await;
+        assert_eq!(cancelled(&mut got).await, (received.1.id, Bytes::from_static(&[10])));
+        answer(received).await;
     }
-    assert_eq!(begun.elapsed(), Duration::from_secs(6));
+    assert_eq!(started.elapsed(), Duration::from_secs(6));
     // The reply to this one follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
@@ -160,13 +160,13 @@ async fn waiting_request_gets_slot_of_dropped_one() {
     assert!(poll_fn(|context| Poll::Ready(third.as_mut().poll(context))).await.is_pending());
     assert_eq!(request(&mut got).await.1.body, "first");
     drop(first);
-    let (reply, asked) = tokio::join!(third, async {
+    let (reply, received) = tokio::join!(third, async {
         cancelled(&mut got).await;
-        let asked = request(&mut got).await;
-        answer(asked.clone()).await;
-        asked
+        let received = request(&mut got).await;
+        answer(received.clone()).await;
+        received
     });
-    assert_eq!((reply.expect("it is answered").body, asked.1.body), (Bytes::from("third"), Bytes::from("third")));
+    assert_eq!((reply.expect("it is answered").body, received.1.body), (Bytes::from("third"), Bytes::from("third")));
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
@@ -190,7 +190,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     let requests = Requester::new().in_flight_max(2);
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
-    // Two that have been sent, and two that wait for a place.
+    // Two that have been sent, and two that wait for a permit.
     for _ in 0..4 {
         let (requests, connection) = (requests.clone(), connection.clone());
         calls.spawn(async move { requests.call(&connection, ASK, "?").await });
@@ -212,7 +212,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_without_a_turn_in_time_was_not_sent() {
+async fn request_that_times_out_in_queue_is_unsent() {
     let requests = Requester::new().in_flight_max(1).timeout(Duration::from_secs(3));
     let (connection, _got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "?").expect("there is room");
@@ -228,17 +228,17 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
-    let asked = request(&mut got).await;
+    let received = request(&mut got).await;
     connection.close_when_idle();
     sleep(Duration::from_millis(100)).await;
     assert!(!connection.is_closed());
-    answer(asked).await;
+    answer(received).await;
     reply.await.expect("it is answered");
     connection.closed().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_is_too_long_is_refused_and_takes_no_place() {
+async fn oversized_body_is_refused_without_a_slot() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, _got) = connected(requests.clone()).await;
     let long = vec![0; crate::BODY_MAX as usize + 1];

@@ -13,9 +13,9 @@ use std::time::Instant;
 pub(super) enum GoingAway {
     Unsaid,
     /// This server has said it. The client either closes the connection or says it in turn.
-    Said,
+    Sent,
     /// The client has said it in turn. All that it sent before has come.
-    Heard,
+    Received,
     /// The server has sent it, and this client answers it after all packets that its handles had sent by then.
     Due,
     /// This client has answered it.
@@ -42,10 +42,10 @@ impl<R: Protocol> Engine<R> {
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
             // A request that a native peer has sent before it hears of this is still served.
-            let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
+            let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // A client that has sent nothing yet has its time for the first packet, which may be under way.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
-            if may_begin || says_goodbye && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
+            if may_begin || sends_going_away && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }
         }
@@ -65,7 +65,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Whether the peer may read the last bytes as slowly as it likes, since it closes at the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
-        self.goodbye == GoingAway::Heard
+        self.goodbye == GoingAway::Received
     }
 
     /// Whether a connection that writes its last is to end at once.
@@ -78,9 +78,9 @@ impl<R: Protocol> Engine<R> {
     fn received_going_away(&mut self) -> bool {
         if self.goodbye == GoingAway::Unsaid {
             self.send_going_away();
-            self.goodbye = GoingAway::Said;
+            self.goodbye = GoingAway::Sent;
         }
-        self.goodbye == GoingAway::Heard
+        self.goodbye == GoingAway::Received
     }
 
     #[cold]

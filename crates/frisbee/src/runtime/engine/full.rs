@@ -8,7 +8,7 @@
 //! more. During that time only the bytes taken by the client count for its timeouts. The router decides whether a packet may be
 //! deferred, since the bytes after the last packet of a protocol are no packet.
 
-use super::{Engine, PACKETS_PER_TURN, Routing};
+use super::{Engine, PACKETS_PER_BATCH, Routing};
 use crate::deferred::DeferredPacket;
 use crate::{CloseReason, Operation, OverflowPolicy, Packet, PacketId, Protocol, Routed};
 use bytes::Bytes;
@@ -37,7 +37,7 @@ impl<R: Protocol> Engine<R> {
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.routing = Routing::Deferring;
-        for _ in 0..PACKETS_PER_TURN {
+        for _ in 0..PACKETS_PER_BATCH {
             let routed = if self.has_room() { self.route_deferred() } else { self.route_urgent(now)? };
             let Some((next, length)) = routed else { break };
             let stops = !matches!(next, Routed::Continue) && self.stops(next, length, now);
@@ -118,8 +118,8 @@ impl<R: Protocol> Engine<R> {
         if when_full == OverflowPolicy::Route && !opens {
             return Some(Event::Packet(packet));
         }
-        let waiting = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
-        self.handle.0.deferred.push(waiting, &self.handle.0.mailbox.account);
+        let deferred = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
+        self.handle.0.deferred.push(deferred, &self.handle.0.mailbox.account);
         None
     }
 

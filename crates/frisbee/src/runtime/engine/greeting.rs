@@ -59,12 +59,12 @@ impl<R: Protocol> Engine<R> {
         self.mail_is_held = false;
         let mut inner = self.handle.0.mailbox.lock();
         let empty = inner.outbox.new_like();
-        let mut held = std::mem::replace(&mut inner.outbox, empty);
+        let mut packets = std::mem::replace(&mut inner.outbox, empty);
         inner.outbox.set_form(form);
         drop(inner);
-        let mut held = held.take_bytes();
+        let mut packets = packets.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-        while let Ok(Some(packet)) = decoder.next(&mut held) {
+        while let Ok(Some(packet)) = decoder.next(&mut packets) {
             let sent = self.core.outbox().forward(&packet);
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }

@@ -25,7 +25,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
-            HandOffEvent::Asked { operation, body } => {
+            HandOffEvent::Requested { operation, body } => {
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_free = inner.handing_off == HandOffState::No && inner.streams.is_empty();
                 let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
@@ -40,8 +40,8 @@ impl<R: Protocol> Engine<R> {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
-            HandOffEvent::GivenUp => {
-                self.handle.0.mailbox.set_handing_off(HandOffState::GivenUp);
+            HandOffEvent::Abandoned => {
+                self.handle.0.mailbox.set_handing_off(HandOffState::Abandoned);
                 Routed::Useless
             }
             HandOffEvent::Answered { answer, body } => {
@@ -66,9 +66,9 @@ impl<R: Protocol> Engine<R> {
 
     /// Carries out a decision about the connection, or continues after [`request`].
     #[cold]
-    pub(super) fn decide(&mut self, step: Step, asked: Result<(), TooLong>) {
+    pub(super) fn decide(&mut self, step: Step, encoded: Result<(), TooLong>) {
         match step {
-            Step::Ask { asking, .. } => match asked {
+            Step::Request { asking, .. } => match encoded {
                 Ok(()) => self.asking = Some(Box::new(asking)),
                 Err(error) => {
                     self.handle.0.mailbox.set_handing_off(HandOffState::No);
@@ -77,20 +77,20 @@ impl<R: Protocol> Engine<R> {
             },
             // There may be an answer already, or another request.
             Step::GiveUp => {
-                if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_given_up()) {
+                if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
                 }
             }
             Step::Leave(take_over) => self.leave(take_over),
             Step::Decide { answer, reply, take_over } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                let is_given_up = inner.handing_off == HandOffState::GivenUp || self.core.is_mid_packet();
+                let is_abandoned = inner.handing_off == HandOffState::Abandoned || self.core.is_mid_packet();
                 inner.handing_off = HandOffState::No;
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
                     // The requesting peer would close it. An incomplete packet shows that: no other may follow.
-                    Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
+                    Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
                             self.depart(take_over, &CloseReason::HandedOff);
@@ -112,8 +112,8 @@ impl<R: Protocol> Engine<R> {
                 let peer = self.handle.peer_addr();
                 tracing::warn!(target: "frisbee::connection", ?peer, %error, suppressed, "hand-off refused: reply too long");
             }
-            let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
-            debug_assert!(told.is_ok(), "short packets are within every limit");
+            let refused = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
+            debug_assert!(refused.is_ok(), "short packets are within every limit");
         }
         answered.is_ok()
     }
@@ -184,7 +184,7 @@ impl<R: Protocol> Engine<R> {
 /// and nothing is dropped here.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
-    let Step::Ask { before, request, asking } = step else { return Ok(()) };
+    let Step::Request { before, request, asking } = step else { return Ok(()) };
     core.outbox().append(before);
     core.request_hand_off(asking.operation, request, now())
 }
@@ -210,10 +210,10 @@ mod tests {
         let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
         there.write_all(&packet(3, HELLO)).await.expect("the client reads");
-        let asked = packet(8, &[10]);
-        let mut heard = Vec::new();
-        while !heard.ends_with(&asked) {
-            heard.push(there.read_u8().await.expect("the client sends a request"));
+        let request = packet(8, &[10]);
+        let mut received = Vec::new();
+        while !received.ends_with(&request) {
+            received.push(there.read_u8().await.expect("the client sends a request"));
         }
         there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("the client reads");
         drop(there);
@@ -232,19 +232,19 @@ mod tests {
         fn connected(&self, _connection: &Connection) {}
 
         fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-            let told = self.0.clone();
+            let calls = self.0.clone();
             Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
                 raw.read_to_end(&mut read).await.expect("it has ended in good order");
-                told.send(read).expect("the test waits");
+                calls.send(read).expect("the test waits");
             }))
         }
     }
 
     #[tokio::test]
     async fn bytes_read_together_with_the_last_packet_reach_the_new_owner() {
-        let (told, mut read) = mpsc::unbounded_channel();
-        let acceptor = Server::builder().build(Leaving(told)).unwrap();
+        let (calls, mut read) = mpsc::unbounded_channel();
+        let acceptor = Server::builder().build(Leaving(calls)).unwrap();
         let (mut here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let raw = [0, 15, 0, 1];

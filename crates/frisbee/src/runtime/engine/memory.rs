@@ -19,20 +19,20 @@ impl<R: Protocol> Engine<R> {
         if self.core.role() == Role::Client {
             return Ok(()); // Holds one body at most for its only server.
         }
-        let held = self.core.buffered();
+        let buffered = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
         let before = self.charges.body;
-        if held <= before {
-            account.release(before - held);
-        } else if !account.take(held - before) {
+        if buffered <= before {
+            account.release(before - buffered);
+        } else if !account.take(buffered - before) {
             // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
-            if held - before > ONE_READ || self.core.outbox().is_empty() {
+            if buffered - before > ONE_READ || self.core.outbox().is_empty() {
                 self.handle.0.mailbox.account.release(std::mem::take(&mut self.charges.body));
-                return self.shed_body();
+                return self.reject_body();
             }
-            self.handle.0.mailbox.account.charge(held - before);
+            self.handle.0.mailbox.account.charge(buffered - before);
         }
-        self.charges.body = held;
+        self.charges.body = buffered;
         Ok(())
     }
 
@@ -45,11 +45,11 @@ impl<R: Protocol> Engine<R> {
         self.output.update_charge(self.core.outbox(), account);
     }
 
-    fn shed_body(&mut self) -> Result<(), CloseReason> {
+    fn reject_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.discard_body() else { return Ok(()) };
         self.handle.0.mailbox.account.budget().counts.count_rejected();
         if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
-            self.shed_of_stream(packet.id, packet.operation == Operation::STREAM);
+            self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
         }
         if packet.operation == Operation::HAND_OFF {
@@ -71,16 +71,16 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Ends a stream with discarded messages, or refuses a discarded opening, if the packet `may_open` one.
-    fn shed_of_stream(&mut self, id: PacketId, may_open: bool) {
+    fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
         let stream = inner.streams.get(id).cloned();
         drop(inner);
-        let tell = match stream {
+        let signal = match stream {
             Some(stream) => {
-                let tell = stream.handle_shed();
+                let signal = stream.handle_rejected_body();
                 self.handle.0.mailbox.leave_stream(&stream);
-                tell
+                signal
             }
             None => {
                 // Its opening may wait, and need not any more.
@@ -92,6 +92,6 @@ impl<R: Protocol> Engine<R> {
                 }
             }
         };
-        tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, NO_ROOM);
+        signal.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, NO_ROOM);
     }
 }

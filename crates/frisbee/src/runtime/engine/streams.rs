@@ -20,7 +20,7 @@ impl<R: Protocol> Engine<R> {
         let body = match &self.streams.last {
             Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
-                Ok(tell) => return self.leave_stream(tell),
+                Ok(signal) => return self.leave_stream(signal),
                 Err(body) => body,
             },
             _ => body,
@@ -29,7 +29,7 @@ impl<R: Protocol> Engine<R> {
         let rich = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(id).cloned() {
             drop(inner);
-            let tell = if body.is_empty() && !rich {
+            let signal = if body.is_empty() && !rich {
                 stream.handle_close();
                 StreamSignal::Nothing
             } else {
@@ -37,7 +37,7 @@ impl<R: Protocol> Engine<R> {
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
             self.streams.last = Some(stream);
-            return self.leave_stream(tell);
+            return self.leave_stream(signal);
         }
         drop(inner);
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
@@ -53,13 +53,13 @@ impl<R: Protocol> Engine<R> {
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
             // It may have been thousands.
             Some(StreamSignal::Nothing) => Routed::Slow,
-            Some(tell) => self.leave_stream(tell),
+            Some(signal) => self.leave_stream(signal),
             None => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 let Some(stream) = stream else { return Routed::Continue };
-                let tell = stream.handle_batch(body, &size).unwrap_or(StreamSignal::Nothing);
+                let signal = stream.handle_batch(body, &size).unwrap_or(StreamSignal::Nothing);
                 self.streams.last = Some(stream);
-                self.leave_stream(tell)
+                self.leave_stream(signal)
             }
         }
     }
@@ -75,7 +75,7 @@ impl<R: Protocol> Engine<R> {
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop keeps its place until its last handle is dropped. Streams whose
+        // A stream that is opened and closed in a loop keeps its slot until its last handle is dropped. Streams whose
         // handles are about to be dropped count up to as many again, so that a peer that keeps to the limit is not
         // refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
@@ -85,8 +85,8 @@ impl<R: Protocol> Engine<R> {
             drop(inner);
             self.handle.count_rejected();
             let why = if is_full { "too many streams" } else { NO_ROOM };
-            let tell = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
-            tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
+            let signal = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
+            signal.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
             return if is_full { Routed::Useless } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
@@ -102,10 +102,10 @@ impl<R: Protocol> Engine<R> {
     }
 
     /// Forgets the last stream if it is over, and sends the peer the reason.
-    fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
+    fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
-            tell.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
+            signal.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
         }
         Routed::Continue
     }

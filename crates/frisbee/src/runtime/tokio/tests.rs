@@ -83,7 +83,7 @@ impl DrivenClient {
     }
 
     /// What reaches the peer by one turn and by the next, when so many packets have come and one is sent then.
-    async fn sent_when_came(&mut self, count: usize) -> [usize; 2] {
+    async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
         self.peer.write_all(&bytes().repeat(count)).await.expect("there is room");
         self.poll();
         self.handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
@@ -97,14 +97,14 @@ impl DrivenClient {
 #[tokio::test]
 async fn single_packet_is_written_at_once_and_several_in_one_write() {
     let mut driven = DrivenClient::new();
-    assert_eq!(driven.sent_when_came(0).await, [0, 1], "no task was woken, and others may be about to send");
-    assert_eq!(driven.sent_when_came(2).await, [0, 1]);
-    assert_eq!(driven.sent_when_came(1).await, [1, 0]);
-    assert_eq!(driven.sent_when_came(0).await, [0, 1], "the one has sent");
+    assert_eq!(driven.sent_after_arrivals(0).await, [0, 1], "no task was woken, and others may be about to send");
+    assert_eq!(driven.sent_after_arrivals(2).await, [0, 1]);
+    assert_eq!(driven.sent_after_arrivals(1).await, [1, 0]);
+    assert_eq!(driven.sent_after_arrivals(0).await, [0, 1], "the one has sent");
 }
 
 #[tokio::test]
-async fn nothing_is_routed_behind_the_order_to_end_at_once() {
+async fn immediate_close_stops_routing() {
     let mut driven = DrivenClient::new();
     driven.peer.write_all(&bytes()).await.expect("there is room");
     driven.handle.abort();
@@ -142,7 +142,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         let (running, handle) = drive(StalledTransport, Sink::default());
         handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
         let start = now();
-        let taken = tokio::spawn(async move {
+        let transport = tokio::spawn(async move {
             if raw {
                 return handle.into_transport().await.is_ok();
             }
@@ -152,7 +152,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         });
         let is_over = running.await.done().is_ok();
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
-        assert!(!taken.await.expect("it does not panic"), "it is not handed over");
+        assert!(!transport.await.expect("it does not panic"), "it is not handed over");
     }
 }
 

@@ -73,7 +73,7 @@ fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
     estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
     estimate.end(Duration::from_millis(90), MeasuredEnd::Late, at(120));
     assert!(!estimate.is_doubted(), "the deadline was short");
-    estimate.end(Duration::from_millis(300), MeasuredEnd::GivenUp, at(500));
+    estimate.end(Duration::from_millis(300), MeasuredEnd::Abandoned, at(500));
     assert!(!estimate.is_doubted(), "the caller had another reason");
     estimate.end(Duration::from_millis(2_000), MeasuredEnd::Late, at(2_500));
     assert!(estimate.is_doubted() && cost(&estimate, at(2_500)) == EXCLUDED);
@@ -100,17 +100,17 @@ fn times_are_rounded_to_the_nearest_power_of_two() {
     assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
 }
 
-/// The costs of servers in these places, with one call each.
+/// The costs of servers of these ranks, with one call each.
 fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
-    estimates[0].clock.best_report(|place| estimates[place as usize].cost() * (1 + estimates[place as usize].others()))
+    estimates[0].clock.best_report(|index| estimates[index as usize].cost() * (1 + estimates[index as usize].others()))
 }
 
 #[test]
 fn a_report_that_promises_too_much_gains_little() {
     let (estimate, at) = server();
     let honest = ServerEstimate::new(&estimate.clock);
-    for (place, estimate, millis) in [(0, &estimate, 80), (1, &honest, 40)] {
-        estimate.set_rank(Some(place));
+    for (index, estimate, millis) in [(0, &estimate, 80), (1, &honest, 40)] {
+        estimate.set_rank(Some(index));
         estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, at(80));
         cost(estimate, at(80));
     }
@@ -130,24 +130,24 @@ fn reporting_server_cost_is_per_concurrent_call() {
     let (estimate, at) = server();
     estimate.set_rank(Some(0));
     estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
-    let known = |now: u64, own: usize| {
+    let load = |now: u64, own: usize| {
         estimate.assess(now, true, own, FleetState::default());
         (estimate.cost(), estimate.others())
     };
     estimate.report(Report { in_progress: 5, micros: 60_000 }, 2);
     assert_eq!((estimate.cost(), estimate.others()), (10_000_000, 3), "at once");
-    assert_eq!(known(at(31), 3), (10_000_000, 3));
+    assert_eq!(load(at(31), 3), (10_000_000, 3));
     estimate.begin(estimate.clock.made() + Duration::from_millis(31));
-    assert_eq!(known(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
+    assert_eq!(load(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
     estimate.end(Duration::from_millis(600), MeasuredEnd::Answered, at(631));
     let halved = 31 + HALF_LIFE / 1_000_000 + 1;
-    assert_eq!(known(at(halved), 1), (10_000_000, 1), "half of it");
-    assert_eq!(known(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
-    assert!(known(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
+    assert_eq!(load(at(halved), 1), (10_000_000, 1), "half of it");
+    assert_eq!(load(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
+    assert!(load(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
     estimate.report(Report { in_progress: 5, micros: 60_000 }, 9);
     assert_eq!(estimate.others(), 0, "those that have not come yet, or whose answers are under way");
     estimate.connect();
-    assert!(known(at(99_000), 1).0 != 10_000_000, "another process, maybe");
+    assert!(load(at(99_000), 1).0 != 10_000_000, "another process, maybe");
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn a_smaller_weight_costs_more() {
     estimate.set_share(0.25);
     assert_eq!(cost(&estimate, at(10)), 4 << 23);
     let heavy = ServerEstimate::new(&estimate.clock);
-    for (place, estimate, micros) in [(0, &estimate, 10_000), (1, &heavy, 20_000)] {
-        estimate.set_rank(Some(place));
+    for (index, estimate, micros) in [(0, &estimate, 10_000), (1, &heavy, 20_000)] {
+        estimate.set_rank(Some(index));
         estimate.report(Report { in_progress: 0, micros }, 0);
     }
     assert_eq!(promised(&[&estimate, &heavy]), Some((1, 20_000_000)), "by its report as well");
@@ -252,7 +252,7 @@ fn failed_probe_of_ejected_server_excludes_it_again() {
     let due = estimate.state.lock().ejected_until / 1_000_000 + 1;
     assert_eq!(cost(&estimate, at(due)), TRIAL);
     estimate.begin_trial();
-    estimate.end(Duration::from_millis(5), MeasuredEnd::GivenUp, at(due + 5));
+    estimate.end(Duration::from_millis(5), MeasuredEnd::Abandoned, at(due + 5));
     assert_eq!((estimate.state.lock().ejections, estimate.cost()), (1, EXCLUDED), "its caller had another reason");
     estimate.end(Duration::from_millis(5), MeasuredEnd::Late, at(due + 5));
     assert_eq!(estimate.state.lock().ejections, 2);
@@ -263,18 +263,18 @@ fn failed_probe_of_ejected_server_excludes_it_again() {
 fn fleet_changes_are_seen_before_next_call() {
     let (estimate, at) = server();
     at(1);
-    let seen = |what: &dyn Fn(), is_change: bool| {
+    let assert_observed = |what: &dyn Fn(), is_change: bool| {
         estimate.clock.take_due();
         estimate.clock.take_changed();
         assert!(!estimate.clock.is_due());
         what();
         assert_eq!((estimate.clock.is_due(), estimate.clock.take_changed()), (true, is_change));
     };
-    seen(&|| estimate.connect(), true);
-    seen(&|| estimate.disconnect(), true);
-    seen(&|| estimate.show(), false);
-    seen(&|| estimate.refuse(), false);
-    seen(&|| estimate.recover(), false);
+    assert_observed(&|| estimate.connect(), true);
+    assert_observed(&|| estimate.disconnect(), true);
+    assert_observed(&|| estimate.show(), false);
+    assert_observed(&|| estimate.refuse(), false);
+    assert_observed(&|| estimate.recover(), false);
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
 }
 
 #[test]
-fn report_of_a_server_in_its_place_is_chosen_by() {
+fn load_report_of_ranked_server_decides() {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
     estimate.set_rank(Some(0));

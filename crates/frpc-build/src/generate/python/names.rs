@@ -54,12 +54,12 @@ impl Names {
     /// Names everything that is declared in one of the index's files, and the services of `files`.
     pub(super) fn new(index: &Index<'_>, files: &[&FileDescriptorProto]) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new(), modules: BTreeMap::new() };
-        let mut taken: HashMap<String, HashSet<String>> = HashMap::new();
+        let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
         let messages = index.messages.iter().filter(|(_, found)| !is_map_entry(found.proto));
         let messages = messages.map(|(name, found)| (name, found.file));
         for (name, file) in messages.chain(index.enums.iter().map(|(name, found)| (name, found.file))) {
-            let taken = taken.entry(file.package().to_owned()).or_default();
-            names.own.insert(name.clone(), free(&public(&flat(name, file.package())), taken));
+            let reserved = reserved.entry(file.package().to_owned()).or_default();
+            names.own.insert(name.clone(), free(&public(&flat(name, file.package())), reserved));
         }
         let mut modules: HashSet<String> = ["__init__", "__main__"].map(str::to_owned).into();
         for file in files {
@@ -68,13 +68,13 @@ impl Names {
                 let wanted = if package.is_empty() { "_".to_owned() } else { package.replace('.', "_") };
                 names.modules.insert(package.to_owned(), free(&wanted, &mut modules));
             }
-            let taken = taken.entry(package.to_owned()).or_default();
+            let reserved = reserved.entry(package.to_owned()).or_default();
             for service in &file.service {
                 let name = format!(".{}", full_name(package, service.name()));
                 let own = public(service.name());
-                let clients = ["Client", "AsyncClient"].map(|kind| free(&format!("{own}{kind}"), taken));
+                let clients = ["Client", "AsyncClient"].map(|kind| free(&format!("{own}{kind}"), reserved));
                 names.clients.insert(name.clone(), clients);
-                names.own.insert(name, free(&own, taken));
+                names.own.insert(name, free(&own, reserved));
             }
         }
         names
@@ -101,9 +101,9 @@ impl Names {
     }
 }
 
-fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
+fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     let mut name = wanted.to_owned();
-    while KEYWORDS.contains(&name.as_str()) || !taken.insert(name.clone()) {
+    while KEYWORDS.contains(&name.as_str()) || !reserved.insert(name.clone()) {
         name.push('_');
     }
     name
@@ -130,12 +130,12 @@ pub(super) struct Attributes {
 
 impl Attributes {
     pub(super) fn of(message: &DescriptorProto) -> Self {
-        let mut taken = HashSet::new();
-        let fields = message.field.iter().map(|field| (field.number(), free(&attribute(field.name()), &mut taken)));
+        let mut reserved = HashSet::new();
+        let fields = message.field.iter().map(|field| (field.number(), free(&attribute(field.name()), &mut reserved)));
         let fields = fields.collect();
         let is_real = |at| message.field.iter().any(|field| oneof_of(field) == Some(at));
         let oneofs = message.oneof_decl.iter().enumerate().map(|(at, oneof)| match is_real(at) {
-            true => free(&attribute(oneof.name()), &mut taken),
+            true => free(&attribute(oneof.name()), &mut reserved),
             false => String::new(), // That of an optional field.
         });
         let oneofs = oneofs.collect();
@@ -167,13 +167,13 @@ fn attribute(name: &str) -> String {
 /// The names of the methods of one class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // What clients have already.
-    let mut taken: HashSet<String> = ["close".to_owned()].into();
-    names.map(|name| free(&identifier(&name.to_snake_case()), &mut taken)).collect()
+    let mut reserved: HashSet<String> = ["close".to_owned()].into();
+    names.map(|name| free(&identifier(&name.to_snake_case()), &mut reserved)).collect()
 }
 
 /// The names of the values of an enum, without the name of the enum in front if all have it.
 pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
-    let mut taken = HashSet::new();
+    let mut reserved = HashSet::new();
     let name = |name: String| {
         // Names that begin with an underscore are no values in Python.
         let name = name.trim_start_matches('_');
@@ -182,7 +182,7 @@ pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
         } else {
             format!("VALUE_{name}")
         };
-        free(&name, &mut taken)
+        free(&name, &mut reserved)
     };
     short_values(of).into_iter().map(name).collect()
 }

@@ -13,7 +13,7 @@ use crate::schema::{Index, full_name, is_map_entry};
 
 /// Words of the language and names of primitive types, which cannot name a type or a constant; and the globals that
 /// generated code uses.
-const TAKEN: [&str; 64] = [
+const RESERVED: [&str; 64] = [
     "abstract",
     "any",
     "arguments",
@@ -105,19 +105,19 @@ impl Names {
     /// Names everything that is declared in one of the index's files, and the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new() };
-        let mut taken: HashMap<String, HashSet<String>> = HashMap::new();
+        let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
         let messages = index.messages.iter().filter(|(_, found)| !is_map_entry(found.proto));
         let messages = messages.map(|(name, found)| (name, found.file));
         for (name, file) in messages.chain(index.enums.iter().map(|(name, found)| (name, found.file))) {
-            let taken = taken.entry(file.package().to_owned()).or_default();
-            names.own.insert(name.clone(), free(&flat(name, file.package()), taken));
+            let reserved = reserved.entry(file.package().to_owned()).or_default();
+            names.own.insert(name.clone(), free(&flat(name, file.package()), reserved));
         }
         for file in files {
-            let taken = taken.entry(file.package().to_owned()).or_default();
+            let reserved = reserved.entry(file.package().to_owned()).or_default();
             for service in &file.service {
                 let name = format!(".{}", full_name(file.package(), service.name()));
-                names.clients.insert(name.clone(), free(&format!("{}Client", service.name()), taken));
-                names.own.insert(name, free(service.name(), taken));
+                names.clients.insert(name.clone(), free(&format!("{}Client", service.name()), reserved));
+                names.own.insert(name, free(service.name(), reserved));
             }
         }
         names
@@ -140,9 +140,9 @@ pub(in crate::generate) fn flat(full_name: &str, package: &str) -> String {
     name.trim_start_matches('.').replace('.', "_")
 }
 
-fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
+fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     let mut name = wanted.to_owned();
-    while TAKEN.contains(&name.as_str()) || !taken.insert(name.clone()) {
+    while RESERVED.contains(&name.as_str()) || !reserved.insert(name.clone()) {
         name.push('$');
     }
     name
@@ -160,18 +160,18 @@ pub(super) fn import(package: &str) -> String {
 
 /// A name for a property that is not one of those that objects have, or of `others`, and that is an identifier.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
-    let is_taken = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
+    let is_reserved = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
     let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
-    let after = if is_taken { "$" } else { "" };
+    let after = if is_reserved { "$" } else { "" };
     format!("{before}{name}{after}")
 }
 
 /// Makes names unique among each other.
 pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String) -> Vec<T> {
-    let mut taken = HashSet::new();
+    let mut reserved = HashSet::new();
     for item in &mut items {
         let name = name(item);
-        while !taken.insert(name.clone()) {
+        while !reserved.insert(name.clone()) {
             name.push('$');
         }
     }
@@ -203,13 +203,13 @@ pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     };
     let plain = unique(named(&|field| oneof_of(field).is_none()), |(_, name)| name);
     let mut fields: HashMap<i32, String> = plain.into_iter().collect();
-    let mut taken: HashSet<String> = fields.values().cloned().collect();
+    let mut reserved: HashSet<String> = fields.values().cloned().collect();
     let mut oneofs = Vec::new();
     for (at, oneof) in message.oneof_decl.iter().enumerate() {
         let mut name = camel(oneof.name());
         // The hidden oneofs of optional fields have no name here.
         if message.field.iter().any(|field| oneof_of(field) == Some(at)) {
-            while !taken.insert(name.clone()) {
+            while !reserved.insert(name.clone()) {
                 name.push('$');
             }
         }

@@ -11,7 +11,7 @@ impl LockComparer<'_> {
         let (aliases_before, aliases_now) = (aliases(before), aliases(now));
         for step in align(before.values.len(), &same_values(before, now)) {
             match step {
-                Step::Kept { old, new } => {
+                Step::Matched { old, new } => {
                     let (value, other) = (&now.values[new], &before.values[old]);
                     if old == new && aliases_before.get(old) != aliases_now.get(new) {
                         let text = format!("{what}: value `{}` is an alias of another value now", value.name);

@@ -15,7 +15,7 @@ impl LockComparer<'_> {
         let changes = self.found.changes.len();
         for step in align(before.fields.len(), &matches) {
             match step {
-                Step::Kept { old, new } => self.field(&what, &before.fields[old], &now.fields[new], &oneofs),
+                Step::Matched { old, new } => self.field(&what, &before.fields[old], &now.fields[new], &oneofs),
                 Step::Moved { old, new } => {
                     let field = &now.fields[new];
                     let text = format!("{what}: field `{}` moved from position {} to {}", field.name, old + 1, new + 1);

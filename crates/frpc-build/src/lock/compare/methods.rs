@@ -70,8 +70,8 @@ impl<'a> LockComparer<'a> {
         for old in &before.methods {
             let is_there = service.methods.iter().any(|method| method.name == old.name);
             let is_renamed = || {
-                let same_place = service.methods.iter().find(|method| method.operation == old.operation);
-                same_place.is_some_and(|method| {
+                let same_operation = service.methods.iter().find(|method| method.operation == old.operation);
+                same_operation.is_some_and(|method| {
                     self.renamed_from(service, before, method).is_some_and(|from| from.name == old.name)
                 })
             };
@@ -134,8 +134,8 @@ impl<'a> LockComparer<'a> {
                     .any(|old| old.name == file.name && old.services.iter().any(|here| here.name == service.name))
         };
         let old = self.old.services().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
-        let held = old.filter(is_here).find(|(_, method)| method.operation == operation);
-        if let Some((service, method)) = held {
+        let owner = old.filter(is_here).find(|(_, method)| method.operation == operation);
+        if let Some((service, method)) = owner {
             let now = self.new.service(&service.name);
             let exists = now.is_some_and(|now| now.methods.iter().any(|now| now.name == method.name));
             return Some((format!("{}.{}", service.name, method.name), exists));

@@ -11,8 +11,8 @@ pub(super) struct Oneofs<'a> {
 
 /// Compares two messages. `matches` has the old position of each new field, or none.
 pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[Option<usize>]) -> Oneofs<'a> {
-    let kept = matches.iter().zip(&now.fields).filter_map(|(old, now)| Some((&before.fields[(*old)?], now)));
-    let pairs = kept.filter_map(|(old, now)| match (&old.shape, &now.shape) {
+    let matched = matches.iter().zip(&now.fields).filter_map(|(old, now)| Some((&before.fields[(*old)?], now)));
+    let pairs = matched.filter_map(|(old, now)| match (&old.shape, &now.shape) {
         (Shape::Member { oneof: old, member: before, .. }, Shape::Member { oneof: new, member: now, .. })
             if before == now =>
         {

@@ -59,8 +59,8 @@ impl Batches {
             self.open.push(None);
             self.open.len() - 1
         });
-        if let Some(place) = self.open.get_mut(at) {
-            *place = Some(Batch { left: 1, ..Batch::default() });
+        if let Some(slot) = self.open.get_mut(at) {
+            *slot = Some(Batch { left: 1, ..Batch::default() });
         }
         at
     }
@@ -107,13 +107,13 @@ impl Batches {
 
     /// Counts the end of a call, or of handling the batch. The last one appends the replies to `out`, with a line feed.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
-        let Some(place) = self.open.get_mut(number) else { return };
-        let Some(batch) = place else { return };
+        let Some(slot) = self.open.get_mut(number) else { return };
+        let Some(batch) = slot else { return };
         batch.left -= 1;
         if batch.left > 0 {
             return;
         }
-        let Batch { mut replies, is_too_long, .. } = place.take().unwrap_or_default();
+        let Batch { mut replies, is_too_long, .. } = slot.take().unwrap_or_default();
         self.free.push(number);
         if is_too_long {
             let status = Status::resource_exhausted("the replies of the batch are too long, even as errors");

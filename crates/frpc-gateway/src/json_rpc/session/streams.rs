@@ -42,7 +42,7 @@ pub(super) struct StreamEnds {
     /// The number of items that the client may send.
     granted: u32,
     /// The bytes of items that wait for the handler.
-    waiting: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
     /// A permit for each byte that may wait for the connection.
     pub(super) window: Arc<Semaphore>,
     /// A permit for each item that the client wants, if it counts them.
@@ -63,11 +63,11 @@ impl Inner {
     pub(super) fn open(
         &mut self,
         at: usize,
-        asked: ParsedCall<'_>,
+        call: ParsedCall<'_>,
         request: &Request<'_>,
         context: &AdapterContext,
     ) -> Result<(), Status> {
-        let ParsedCall { id, batch, shows_metadata, request: asked, is_positional, .. } = asked;
+        let ParsedCall { id, batch, shows_metadata, request: params, is_positional, .. } = call;
         let Some(id) = id.filter(|id| *id != reply::NO_ID && batch.is_none() && self.has_notices) else {
             return Err(Status::unimplemented(
                 "a method that streams is called with an id, in no batch, over TCP or WebSocket",
@@ -85,16 +85,16 @@ impl Inner {
         let (method, number) = (called.method.clone(), self.next);
         let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
         let is_empty = |params: &[u8]| params.iter().filter(|byte| !byte.is_ascii_whitespace()).count() == 2;
-        if takes_items && !is_empty(asked.get_ref()) {
+        if takes_items && !is_empty(params.get_ref()) {
             return Err(Status::invalid_argument("a method that takes items has no params: send them by rpc.item"));
         }
         let (sender, receiver) = unbounded_channel();
-        let waiting = Arc::<AtomicUsize>::default();
-        let items = Items { receiver, waiting: waiting.clone(), mail: self.mail.clone(), number, taken: 0 };
+        let queued = Arc::<AtomicUsize>::default();
+        let items = Items { receiver, queued: queued.clone(), mail: self.mail.clone(), number, consumed: 0 };
         let ends = StreamEnds {
             requests: takes_items.then_some(sender),
             granted: ITEMS_FIRST,
-            waiting,
+            queued,
             window: Arc::new(Semaphore::new(WINDOW)),
             credit: request.credit.map(|items| {
                 let credit = Semaphore::new(0);
@@ -114,9 +114,9 @@ impl Inner {
         let task = context.runtime_handle().spawn(async move {
             let kind = method.kind();
             let called = if takes_items {
-                method.streaming(asked.map(|_| items), NAMED).await
+                method.streaming(params.map(|_| items), NAMED).await
             } else {
-                call_with_one(&method, asked, format).await
+                call_with_one(&method, params, format).await
             };
             let result = match called {
                 Ok(responses) => out.send(responses, kind).await,
@@ -142,11 +142,11 @@ impl Inner {
         let Some(Call { work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
         match &*request.method {
             "rpc.item" => {
-                let taken = match notice.item {
+                let consumed = match notice.item {
                     Some(item) => ends.take(message.slice_ref(item.as_bytes()), context),
                     None => Err(Status::invalid_argument("rpc.item has no item")),
                 };
-                if let Err(status) = taken {
+                if let Err(status) = consumed {
                     self.finish(number, status, context);
                 }
             }
@@ -223,9 +223,9 @@ impl StreamEnds {
             return Err(Status::resource_exhausted("more items than the handler takes: wait for rpc.credit"));
         };
         let length = item.len();
-        let waiting = self.waiting.fetch_add(length, Ordering::Relaxed);
+        let queued = self.queued.fetch_add(length, Ordering::Relaxed);
         // One item may exceed the limit, as one message of a native stream may.
-        if waiting > context.config().stream_buffer_max || context.is_overloaded() {
+        if queued > context.config().stream_buffer_max || context.is_overloaded() {
             return Err(Status::resource_exhausted("the items that wait for the handler take too much memory"));
         }
         self.granted = granted;
@@ -238,11 +238,11 @@ impl StreamEnds {
 /// The items of a client, as the handler takes them.
 struct Items {
     receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
-    waiting: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
     mail: Arc<SessionMailbox>,
     number: CallNumber,
     /// Those without further credit.
-    taken: u32,
+    consumed: u32,
 }
 
 impl Stream for Items {
@@ -250,15 +250,15 @@ impl Stream for Items {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let (item, _hold) = match ready!(self.receiver.poll_recv(context)) {
-            Some(Ok(held)) => held,
+            Some(Ok(message)) => message,
             Some(Err(status)) => return Poll::Ready(Some(Err(status))),
             None => return Poll::Ready(None),
         };
-        self.waiting.fetch_sub(item.len(), Ordering::Relaxed);
-        self.taken += 1;
-        if self.taken == ITEMS_EACH {
-            self.taken = 0;
-            self.mail.send(SessionMessage::Taken(self.number, ITEMS_EACH));
+        self.queued.fetch_sub(item.len(), Ordering::Relaxed);
+        self.consumed += 1;
+        if self.consumed == ITEMS_EACH {
+            self.consumed = 0;
+            self.mail.send(SessionMessage::Consumed(self.number, ITEMS_EACH));
         }
         Poll::Ready(Some(Ok(item)))
     }

@@ -54,14 +54,14 @@ impl Session {
 
     /// Handles a request whose params have been read and checked.
     pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes) {
-        self.turn(super::now(), |turn| {
-            let mut out = std::mem::take(&mut turn.inner.output);
+        self.run_batch(super::now(), |batch| {
+            let mut out = std::mem::take(&mut batch.inner.output);
             let start = out.len();
-            turn.answer_mcp(request, params, era, message, &mut out);
+            batch.answer_mcp(request, params, era, message, &mut out);
             if out.len() > start {
                 out.push(b'\n');
             }
-            turn.inner.output = out;
+            batch.inner.output = out;
         });
     }
 
@@ -168,7 +168,7 @@ impl MessageBatch<'_> {
         message: &Bytes,
         out: &mut Vec<u8>,
     ) {
-        let Self { context, inner, turn } = self;
+        let Self { context, inner, methods } = self;
         let (Some(tools), Some(id)) = (&inner.tools, request.id) else { return };
         let mcp = tools.mcp.clone();
         let id = id.as_bytes();
@@ -206,7 +206,7 @@ impl MessageBatch<'_> {
             // A response that has begun cannot become a challenge of HTTP.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
-            let asked = ParsedCall {
+            let parsed = ParsedCall {
                 id: Some(id),
                 batch: None,
                 shows_metadata: false,
@@ -214,12 +214,12 @@ impl MessageBatch<'_> {
                 is_positional: false,
                 unread: None,
             };
-            allowed.and_then(|()| inner.open(at, asked, &Request::default(), context)).err()
+            allowed.and_then(|()| inner.open(at, parsed, &Request::default(), context)).err()
         } else {
             let (next, mail) = (&mut inner.next, &inner.mail);
-            let Some(place) = inner.called.get_mut(at).and_then(|called| called.places[0].as_mut()) else { return };
+            let Some(slot) = inner.called.get_mut(at).and_then(|called| called.slots[0].as_mut()) else { return };
             let mut json = Vec::new();
-            let called = place.call(turn, call, &mut json, || {
+            let called = slot.call(methods, call, &mut json, || {
                 let (number, mail) = (*next, mail.clone());
                 *next += 1;
                 move |result, hold| mail.send(super::SessionMessage::Done(number, result, hold))
@@ -267,7 +267,7 @@ fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a 
     value.map(Some).ok_or("missing argument \"value\"")
 }
 
-/// Adds the place in a trace, unless the request has one in its head.
+/// Adds the trace context, unless the request has one in its head.
 fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
     const TRACEPARENT: &str = "traceparent";
     if let Some(trace) = traceparent

@@ -89,8 +89,8 @@ fn fragments_are_one_message_with_control_frames_in_between() {
 
 #[test]
 fn every_violation_of_the_protocol_is_refused_with_its_code() {
-    let with = |place: usize, byte: u8, mut frame: Vec<u8>| {
-        frame[place] = byte;
+    let with = |index: usize, byte: u8, mut frame: Vec<u8>| {
+        frame[index] = byte;
         frame
     };
     let reserved = |bit: u8| frame(0x82 | bit, b"x");
@@ -126,7 +126,7 @@ fn every_violation_of_the_protocol_is_refused_with_its_code() {
 }
 
 #[test]
-fn masks_are_taken_off_wherever_a_piece_begins() {
+fn masks_are_removed_at_any_offset() {
     let mut bytes: Vec<u8> = (0..100).collect();
     unmask(&mut bytes, MASK, 0);
     for cut in 0..bytes.len() {

@@ -7,18 +7,18 @@ use std::cell::RefCell;
 
 /// The most boxes that a thread keeps, of about 140 bytes each: as many messages as have metadata at one time in most
 /// turns of a connection.
-const KEPT_MAX: usize = 64;
+const POOL_MAX: usize = 64;
 
 thread_local! {
     /// Boxes without contents.
     #[expect(clippy::vec_box, reason = "the boxes are kept")]
-    static KEPT: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
+    static POOL: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A box without contents.
 pub(super) fn take() -> Box<Extras> {
-    let kept = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.pop());
-    kept.ok().flatten().unwrap_or_default()
+    let pool = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop());
+    pool.ok().flatten().unwrap_or_default()
 }
 
 /// Keeps a box for the next message, and drops its contents.
@@ -38,11 +38,11 @@ fn keep_emptied(mut extras: Box<Extras>) {
 }
 
 fn put_back(extras: Box<Extras>) {
-    let _ = KEPT.try_with(|kept| {
-        if let Ok(mut kept) = kept.try_borrow_mut()
-            && kept.len() < KEPT_MAX
+    let _ = POOL.try_with(|pool| {
+        if let Ok(mut pool) = pool.try_borrow_mut()
+            && pool.len() < POOL_MAX
         {
-            kept.push(extras);
+            pool.push(extras);
         }
     });
 }
@@ -58,18 +58,18 @@ mod tests {
         let mut first = Request::new(());
         first.metadata_mut().insert("tenant", "blue").unwrap();
         first.extensions_mut().insert(value.clone());
-        let place = std::ptr::from_ref(first.metadata()).addr();
+        let address = std::ptr::from_ref(first.metadata()).addr();
         drop(first);
         assert_eq!(Arc::strong_count(&value), 1);
         let mut second = Request::new(());
         assert!(second.metadata_mut().is_empty());
         assert!(second.extensions().is_empty());
-        assert_eq!(std::ptr::from_ref(second.metadata()).addr(), place);
+        assert_eq!(std::ptr::from_ref(second.metadata()).addr(), address);
     }
 
     #[test]
     fn a_thread_keeps_so_many_boxes_and_no_more() {
-        let requests: Vec<_> = (0..2 * super::KEPT_MAX)
+        let requests: Vec<_> = (0..2 * super::POOL_MAX)
             .map(|_| {
                 let mut request = Request::new(());
                 request.metadata_mut().insert("k", "v".repeat(1000)).unwrap();
@@ -77,8 +77,8 @@ mod tests {
             })
             .collect();
         drop(requests);
-        let (count, memory) = super::KEPT
-            .with_borrow(|kept| (kept.len(), kept.iter().map(|extras| extras.metadata.memory()).sum::<usize>()));
-        assert_eq!((count, memory), (super::KEPT_MAX, 0));
+        let (count, memory) = super::POOL
+            .with_borrow(|pool| (pool.len(), pool.iter().map(|extras| extras.metadata.memory()).sum::<usize>()));
+        assert_eq!((count, memory), (super::POOL_MAX, 0));
     }
 }

@@ -4,7 +4,7 @@
 use frisbee::tlv::{put_varint, take_varint};
 
 /// The bytes without a separate allocation: enough for a `traceparent` and another short entry.
-const IN_PLACE: usize = 84;
+const INLINE_LEN: usize = 84;
 
 /// The type of an entry among the items of a prefix.
 pub(crate) const ENTRY: u8 = 2;
@@ -23,7 +23,7 @@ const LONG: usize = 0x80;
 #[derive(Clone)]
 pub(super) struct Entries {
     /// All of them while they fit: `in_place[..length]`.
-    in_place: [u8; IN_PLACE],
+    inline: [u8; INLINE_LEN],
     length: u8,
     /// One may be [`SENSITIVE`].
     has_sensitive: bool,
@@ -35,7 +35,7 @@ pub(super) struct Entries {
     apart: Vec<u8>,
 }
 
-const _: () = assert!(IN_PLACE <= u8::MAX as usize && IN_PLACE < LONG);
+const _: () = assert!(INLINE_LEN <= u8::MAX as usize && INLINE_LEN < LONG);
 
 /// An entry of metadata.
 pub(super) struct Entry<'a> {
@@ -62,7 +62,7 @@ impl<'a> Entry<'a> {
 
 impl Entries {
     pub(super) const fn new() -> Self {
-        Self { in_place: [0; IN_PLACE], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
+        Self { inline: [0; INLINE_LEN], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
     }
 
     /// The number of entries.
@@ -82,7 +82,7 @@ impl Entries {
 
     /// The entries as they are sent, but for marks; see [`put`](Self::put).
     fn bytes(&self) -> &[u8] {
-        if self.apart.is_empty() { self.in_place.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
+        if self.apart.is_empty() { self.inline.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
     /// The entries as they are sent, if none has a mark.
@@ -92,7 +92,7 @@ impl Entries {
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         if self.apart.is_empty() {
-            self.in_place.get_mut(..self.length.into()).unwrap_or_default()
+            self.inline.get_mut(..self.length.into()).unwrap_or_default()
         } else {
             &mut self.apart
         }
@@ -134,8 +134,8 @@ impl Entries {
     /// Adds the first entry, if it has room in place.
     pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
         let content_len = key.len() + value.len();
-        let place = self.in_place.get_mut(..SHORT_HEAD + content_len);
-        let Some((head, content)) = place.and_then(<[u8]>::split_first_chunk_mut) else { return false };
+        let room = self.inline.get_mut(..SHORT_HEAD + content_len);
+        let Some((head, content)) = room.and_then(<[u8]>::split_first_chunk_mut) else { return false };
         let Some((of_key, of_value)) = content.split_at_mut_checked(key.len()) else { return false };
         // All numbers are below IN_PLACE.
         *head = [ENTRY, content_len as u8 + 1, key.len() as u8];
@@ -157,15 +157,15 @@ impl Entries {
         self.count += 1;
         self.content_len += (key.len() + value.len()) as u16; // At most BYTES_MAX.
         let begin = usize::from(self.length);
-        match self.in_place.get_mut(begin..begin + entry.len()) {
-            Some(place) if self.apart.is_empty() => {
-                place.copy_from_slice(&entry);
+        match self.inline.get_mut(begin..begin + entry.len()) {
+            Some(room) if self.apart.is_empty() => {
+                room.copy_from_slice(&entry);
                 self.length += entry.len() as u8; // At most IN_PLACE.
             }
             _ => {
-                let in_place = self.in_place.get(..begin).unwrap_or_default();
-                self.apart.reserve(in_place.len() + entry.len());
-                self.apart.extend_from_slice(in_place);
+                let inline = self.inline.get(..begin).unwrap_or_default();
+                self.apart.reserve(inline.len() + entry.len());
+                self.apart.extend_from_slice(inline);
                 self.length = 0;
                 self.apart.extend_from_slice(&entry);
             }
@@ -188,7 +188,7 @@ impl Entries {
         self.content_len -= content_len as u16; // That of all.
         if self.apart.is_empty() {
             let length = range.len() as u8; // Within `length`.
-            self.in_place.copy_within(range.end..self.length.into(), range.start);
+            self.inline.copy_within(range.end..self.length.into(), range.start);
             self.length -= length;
         } else {
             self.apart.drain(range);

@@ -24,14 +24,14 @@ use std::task::{Context, Poll, ready};
 
 /// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
 /// others begin.
-const KEPT_MAX: usize = 16;
+const SPARES_MAX: usize = 16;
 
 /// The middleware around a call, from the outermost.
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
-    /// Boxes without a better place.
-    kept: Mutex<Vec<Pin<Box<RunnerSlot>>>>,
+    /// Spare boxes of outermost middleware.
+    spares: Mutex<Vec<Pin<Box<RunnerSlot>>>>,
 }
 
 /// The part of a chain that is inside of a middleware. It is not empty.
@@ -67,26 +67,26 @@ impl ChainFuture {
             return Poll::Pending;
         };
         let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
-        let kept = last.take_slot().filter(|place| place.runs.is_of(middleware));
-        let place = self.middleware.insert(kept.unwrap_or_else(|| middleware.clone().place()));
+        let spare = last.take_slot().filter(|slot| slot.runs.is_of(middleware));
+        let slot = self.middleware.insert(spare.unwrap_or_else(|| middleware.clone().slot()));
         last.rest = InnerChain::of(&chain, at + 1);
-        let polled = place.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
+        let polled = slot.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
         self.answered(polled)
     }
 
     fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
-        let Some(place) = &mut self.middleware else { return Poll::Pending };
-        let polled = place.as_mut().project().runs.poll(None, context);
+        let Some(slot) = &mut self.middleware else { return Poll::Pending };
+        let polled = slot.as_mut().project().runs.poll(None, context);
         self.answered(polled)
     }
 
-    /// Keeps the place of a middleware that has ended.
+    /// Keeps the slot of a middleware that has ended.
     fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
         if let Poll::Ready(answered) = &mut polled
-            && let Some(place) = self.middleware.take()
+            && let Some(slot) = self.middleware.take()
             && let Ok(response) = answered
         {
-            response.of.keep_slot(place);
+            response.of.keep_slot(slot);
         }
         polled
     }
@@ -217,7 +217,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
         A: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let around = match chain.kept() {
+        let around = match chain.take_spare() {
             Some(mut around) => {
                 around.begin(chain, || title, request, make);
                 around
@@ -280,26 +280,26 @@ impl Chain {
     }
 
     /// The memory of a call that has ended within this chain.
-    fn kept<T>(&self) -> Option<MiddlewareCall<T>> {
+    fn take_spare<T>(&self) -> Option<MiddlewareCall<T>> {
         // No caller waits for memory, which can be allocated instead.
-        let outermost = self.kept.try_lock()?.pop()?;
+        let outermost = self.spares.try_lock()?.pop()?;
         Some(MiddlewareCall { outermost, result: PhantomData })
     }
 
     /// Keeps the memory of a call that has ended within this chain.
     fn keep<T>(&self, around: MiddlewareCall<T>) {
-        if let Some(mut kept) = self.kept.try_lock()
-            && kept.len() < KEPT_MAX
+        if let Some(mut spares) = self.spares.try_lock()
+            && spares.len() < SPARES_MAX
         {
-            kept.push(around.outermost);
+            spares.push(around.outermost);
         }
     }
 
     /// Memory for a call.
-    fn place<T>(&self) -> MiddlewareCall<T> {
+    fn slot<T>(&self) -> MiddlewareCall<T> {
         let outermost = match self.middleware.first() {
-            Some(middleware) => middleware.clone().place(),
-            None => Arc::new(|call: Call, next: Next| next.run(call)).place(),
+            Some(middleware) => middleware.clone().slot(),
+            None => Arc::new(|call: Call, next: Next| next.run(call)).slot(),
         };
         MiddlewareCall { outermost, result: PhantomData }
     }
@@ -316,7 +316,7 @@ impl Chain {
         B: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let mut around = self.place();
+        let mut around = self.slot();
         around.begin(self, || title, request, last);
         around
     }

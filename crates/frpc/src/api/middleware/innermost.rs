@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Places of inner middleware that are kept with a call: more than chains have.
-const PLACES_MAX: usize = 32;
+/// The most slots of inner middleware that are kept with a call: more than chains have.
+const SLOTS_MAX: usize = 32;
 
 /// The call inside of all middleware, and the state kept with it between two calls. It travels through the chain with
 /// the call, and returns with the reply.
@@ -30,21 +30,21 @@ pub(super) struct InnermostCall {
     pub(super) has_run: Arc<AtomicBool>,
     /// The metadata and extensions of the reply.
     pub(super) extras: OptionalExtras,
-    /// Of the middleware inside of the outermost, which has its place elsewhere. They are taken and given back from the
+    /// Slots of the middleware inside the outermost, whose slot is elsewhere. They are taken and returned at the
     /// end.
-    places: Vec<Pin<Box<RunnerSlot>>>,
+    slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
-    /// Takes the place that was kept last.
+    /// Takes the slot that was kept last.
     pub(super) fn take_slot(&mut self) -> Option<Pin<Box<RunnerSlot>>> {
-        self.places.pop()
+        self.slots.pop()
     }
 
-    /// Keeps the place of a middleware that has ended.
-    pub(super) fn keep_slot(&mut self, place: Pin<Box<RunnerSlot>>) {
-        if self.places.len() < PLACES_MAX {
-            self.places.push(place);
+    /// Keeps the slot of a middleware that has ended.
+    pub(super) fn keep_slot(&mut self, slot: Pin<Box<RunnerSlot>>) {
+        if self.slots.len() < SLOTS_MAX {
+            self.slots.push(slot);
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) trait MakeCall: Send {
     ) -> Poll<Result<(), Status>>;
 
     /// Where the next call begins: an `Option` of the function and its message.
-    fn place(self: Pin<&mut Self>) -> &mut dyn Any;
+    fn slot(self: Pin<&mut Self>) -> &mut dyn Any;
 
     /// The reply: an `Option` of the type of the message.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
@@ -94,23 +94,23 @@ where
         if let Some(parts) = coming
             && let Some((make, message)) = this.make.take()
         {
-            let (timeout, origin, asked) = parts.take();
-            this.making.set(Some(make(Request::from_parts_with_extras(message, timeout, origin, asked))));
+            let (timeout, origin, request_extras) = parts.take();
+            this.making.set(Some(make(Request::from_parts_with_extras(message, timeout, origin, request_extras))));
         }
         let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(making.poll(context));
         this.making.set(None);
         Poll::Ready(match ended {
             Ok(response) => {
-                let (message, beside) = response.into_parts_with_extras();
-                (*this.reply, *extras) = (Some(message), beside);
+                let (message, reply_extras) = response.into_parts_with_extras();
+                (*this.reply, *extras) = (Some(message), reply_extras);
                 Ok(())
             }
             Err(status) => Err(status),
         })
     }
 
-    fn place(self: Pin<&mut Self>) -> &mut dyn Any {
+    fn slot(self: Pin<&mut Self>) -> &mut dyn Any {
         self.project().make
     }
 
@@ -121,16 +121,16 @@ where
 
 impl InnermostCall {
     /// A call that has yet to begin, in the boxes of one that has ended if there is one. `make` makes it of its request.
-    pub(super) fn new<A, B, L, F>(kept: Option<Box<Self>>, make: L, message: A) -> Box<Self>
+    pub(super) fn new<A, B, L, F>(spare: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
         A: Send + 'static,
         B: Send + 'static,
         L: FnOnce(Request<A>) -> F + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Some(mut kept) = kept else {
+        let Some(mut spare) = spare else {
             let (call, extras) = (CallStage::boxed(make, message), OptionalExtras::default());
-            let (has_run, places) = (Arc::default(), Vec::new());
+            let (has_run, slots) = (Arc::default(), Vec::new());
             return Box::new(Self {
                 call,
                 parts: None,
@@ -139,17 +139,17 @@ impl InnermostCall {
                 rest: None,
                 has_run,
                 extras,
-                places,
+                slots,
             });
         };
-        match kept.call.as_mut().place().downcast_mut::<Option<(L, A)>>() {
-            Some(place) => *place = Some((make, message)),
+        match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
+            Some(slot) => *slot = Some((make, message)),
             // It was one of another method.
-            None => kept.call = CallStage::boxed(make, message),
+            None => spare.call = CallStage::boxed(make, message),
         }
-        kept.is_coming = true;
-        kept.has_run.store(false, Ordering::Relaxed);
-        kept
+        spare.is_coming = true;
+        spare.has_run.store(false, Ordering::Relaxed);
+        spare
     }
 }
 

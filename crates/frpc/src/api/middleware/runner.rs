@@ -10,25 +10,25 @@ use std::task::{Context, Poll, ready};
 
 /// A middleware of any type.
 pub(super) trait ErasedMiddleware: Send + Sync {
-    /// A new place for its futures.
-    fn place(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
+    /// A new slot for its futures.
+    fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
 }
 
 impl<M: Middleware> ErasedMiddleware for M {
-    fn place(self: Arc<Self>) -> Pin<Box<RunnerSlot>> {
-        place(self, |middleware: Arc<M>, call, next| async move {
+    fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>> {
+        slot(self, |middleware: Arc<M>, call, next| async move {
             let answered = Middleware::call(&*middleware, call, next).await;
             (middleware, answered)
         })
     }
 }
 
-/// A place for the futures of one middleware, one after the other.
-pub(super) type RunnerSlot = KeptRunner<dyn RunMiddleware>;
+/// A slot for the futures of one middleware, one after the other.
+pub(super) type RunnerSlot = RunnerState<dyn RunMiddleware>;
 
 pin_project_lite::pin_project! {
     /// The runner of a middleware, and the state kept with it if that is the outermost.
-    pub(super) struct KeptRunner<P: ?Sized> {
+    pub(super) struct RunnerState<P: ?Sized> {
         // The call inside of all middleware, before it begins and after it has ended.
         pub(super) last: Option<Box<InnermostCall>>,
         // Of the last call: whether it has run.
@@ -62,15 +62,15 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// A place for the futures that `make` returns, whose type has no name.
-fn place<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
+/// A slot for the futures that `make` returns, whose type has no name.
+fn slot<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
 where
     M: Middleware,
     G: Fn(Arc<M>, Call, Next) -> F + Send + 'static,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send + 'static,
 {
     let runs = MiddlewareRunner { middleware: Some(middleware), make, future: None };
-    Box::pin(KeptRunner { last: None, has_run: None, runs })
+    Box::pin(RunnerState { last: None, has_run: None, runs })
 }
 
 impl<M, G, F> RunMiddleware for MiddlewareRunner<M, G, F>

@@ -22,7 +22,7 @@ impl Calls {
     /// Whether the call of a ticket is observed and has not been counted.
     fn is_uncounted(&self, ticket: CallTicket) -> bool {
         let Some(observed) = &self.observed else { return false };
-        observed.begun.get(usize::from(ticket.slot)).is_some_and(|record| !record.is_counted())
+        observed.records.get(usize::from(ticket.slot)).is_some_and(|record| !record.is_counted())
     }
 }
 
@@ -108,8 +108,8 @@ impl Observed {
     }
 
     fn take(&mut self, ticket: CallTicket) {
-        let taken = self.calls.take_reply(ticket, &Context::from_waker(Waker::noop()), |body: Body<'_>| body.len());
-        assert!(matches!(taken, Poll::Ready(CallOutcome::Reply(_))));
+        let outcome = self.calls.take_reply(ticket, &Context::from_waker(Waker::noop()), |body: Body<'_>| body.len());
+        assert!(matches!(outcome, Poll::Ready(CallOutcome::Reply(_))));
     }
 
     /// How many calls of each method have ended with each code.
@@ -120,7 +120,7 @@ impl Observed {
 }
 
 #[test]
-fn replies_of_one_turn_are_counted_by_method_with_latency() {
+fn replies_of_one_batch_are_counted_by_method_with_latency() {
     let mut observed = Observed::new();
     let early = observed.send(&ADD);
     observed.answer(Duration::from_millis(10), &[]);
@@ -140,8 +140,8 @@ fn cancelled_or_failed_call_is_counted_once_by_its_end() {
     let mut observed = Observed::new();
     let tickets = [observed.send(&ADD), observed.send(&ADD), observed.send(&ADD)];
     observed.answer(Duration::from_millis(1), &tickets.map(|ticket| (ticket, ADD.operation, MESSAGE)));
-    let given_up = observed.calls.over_now(tickets[0]).unwrap();
-    observed.calls.count(&ADD, Code::Cancelled, &given_up);
+    let abandoned = observed.calls.over_now(tickets[0]).unwrap();
+    observed.calls.count(&ADD, Code::Cancelled, &abandoned);
     observed.take(tickets[1]);
     let malformed = observed.calls.over_as(&CallOutcome::Reply(()), tickets[1]).unwrap();
     observed.calls.count(&ADD, Code::Internal, &malformed);

@@ -101,18 +101,18 @@ async fn attempts_continue_only_while_a_caller_waits() {
 async fn caller_fails_when_next_pause_exceeds_its_patience() {
     let failing = Arc::default();
     let making = making(&failing);
-    let begun = Instant::now();
+    let started = Instant::now();
     let next = |making: &ConnectTask, pause: Duration| {
         let mut progress = making.progress.lock();
-        progress.failures.next_attempt = Some(begun + pause);
+        progress.failures.next_attempt = Some(started + pause);
         progress.trouble = Some("refused".to_owned());
     };
     next(&making, PATIENCE);
-    assert!(making.ensure_task(begun, Some(PATIENCE)).is_ok(), "the attempt is in time");
+    assert!(making.ensure_task(started, Some(PATIENCE)).is_ok(), "the attempt is in time");
     next(&making, PATIENCE + Duration::from_nanos(1));
-    let status = making.ensure_task(begun, Some(PATIENCE)).expect_err("it is not");
+    let status = making.ensure_task(started, Some(PATIENCE)).expect_err("it is not");
     assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
-    assert!(making.ensure_task(begun, None).is_ok(), "without a patience it waits");
+    assert!(making.ensure_task(started, None).is_ok(), "without a patience it waits");
     making.stop();
 }
 
@@ -147,19 +147,19 @@ async fn links_name_their_server_and_the_last_failure() {
 }
 
 #[test]
-fn callers_are_told_when_the_runtime_of_the_channel_has_ended() {
+fn callers_get_error_after_channel_runtime_ends() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let [channels, callers] = [(); 2].map(|()| runtime().expect("it has all that it needs"));
     let failing = Arc::default();
     let making = channels.block_on(async { making(&failing) });
-    let begun = callers.block_on(async { Instant::now() });
-    let waiting = callers.spawn({
+    let started = callers.block_on(async { Instant::now() });
+    let caller = callers.spawn({
         let making = making.clone();
-        async move { making.make(begun, None).await.err().map(|status| status.message().to_owned()) }
+        async move { making.make(started, None).await.err().map(|status| status.message().to_owned()) }
     });
     callers.block_on(tokio::task::yield_now());
     channels.block_on(tokio::task::yield_now());
     drop(channels);
-    let told = callers.block_on(waiting).expect("it does not panic").expect("there is no connection");
-    assert!(told.contains(RUNTIME_ENDED), "{told}");
+    let error = callers.block_on(caller).expect("it does not panic").expect("there is no connection");
+    assert!(error.contains(RUNTIME_ENDED), "{error}");
 }

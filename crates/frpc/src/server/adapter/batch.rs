@@ -2,12 +2,12 @@
 //! others become tasks.
 
 use super::{AbortOnDrop, AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
-use crate::endpoint::in_place::InPlace;
+use crate::endpoint::inline_runs::InlineRuns;
 use crate::service::caller::Caller;
 use crate::service::erased::Kind;
 use crate::service::failures::{overloaded, takes_too_much};
 use crate::service::invoke::{
-    AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, WaitingHandler,
+    AdapterOutcome, Incoming, Invoke, InvokeSettings, PendingHandler, ReplyTo, ServeProgress,
 };
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
@@ -28,7 +28,7 @@ impl AdapterMethods {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
         let caller = Caller::new(&adapter.connection, false, &self.offer.load, None, false);
-        AdapterBatch { adapter, caller, in_place: adapter.in_place.lock(), began: now, _entered }
+        AdapterBatch { adapter, caller, inline_runs: adapter.inline_runs.lock(), began: now, _entered }
     }
 }
 
@@ -37,7 +37,7 @@ impl AdapterMethods {
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
     caller: Caller,
-    in_place: MutexGuard<'a, InPlace>,
+    inline_runs: MutexGuard<'a, InlineRuns>,
     began: Instant,
     _entered: EnterGuard<'a>,
 }
@@ -48,7 +48,7 @@ impl Drop for AdapterBatch<'_> {
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // The log names single methods that block their thread.
-        self.in_place.end_batch(self.began, clock, || connection.turn_max());
+        self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }
 
@@ -59,7 +59,7 @@ impl fmt::Debug for AdapterBatch<'_> {
 }
 
 impl AdapterMethod {
-    /// A place for calls of this method in a format; `None` if it streams or lacks the format.
+    /// A slot for calls of this method in a format; `None` if it streams or lacks the format.
     #[doc(hidden)]
     pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
@@ -74,7 +74,7 @@ impl AdapterMethod {
     }
 }
 
-/// A place for the calls of one method in one format.
+/// A slot for the calls of one method in one format.
 #[doc(hidden)]
 pub struct AdapterSlot {
     method: AdapterMethod,
@@ -109,7 +109,7 @@ impl AdapterSlot {
     /// response without memory for its client becomes an error.
     pub fn call<D>(
         &mut self,
-        turn: &mut AdapterBatch<'_>,
+        batch: &mut AdapterBatch<'_>,
         request: Request<Bytes>,
         out: &mut Vec<u8>,
         make: impl FnOnce() -> D,
@@ -117,14 +117,14 @@ impl AdapterSlot {
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let AdapterBatch { adapter, caller, in_place, .. } = turn;
+        let AdapterBatch { adapter, caller, inline_runs, .. } = batch;
         let trace = request.traceparent();
         let (body, timeout, _, extras) = request.into_parts_with_extras();
         let length = body.len();
         let has_options = timeout.is_some() || trace.is_some() || extras.as_deref().is_some();
         let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
         let mut outcome = None;
-        let inline = in_place.begin();
+        let inline = inline_runs.begin();
         adapter.connection.set_routed(self.method.operation);
         let served = self.instance.serve(Incoming {
             caller,
@@ -134,12 +134,12 @@ impl AdapterSlot {
         });
         match served {
             ServeProgress::Refused => adapter.context.waste(length),
-            ServeProgress::Begun | ServeProgress::Slow => adapter.context.credit(length),
-            ServeProgress::Shed => {}
+            ServeProgress::Started | ServeProgress::Slow => adapter.context.credit(length),
+            ServeProgress::Overloaded => {}
         }
         match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
-            Some(AdapterOutcome::Waiting(waiting)) => match self.method.spawn(waiting, make) {
+            Some(AdapterOutcome::Pending(pending)) => match self.method.spawn(pending, make) {
                 Ok(task) => AdapterCall::InProgress(task),
                 Err(status) => {
                     adapter.context.waste(length);
@@ -159,11 +159,11 @@ impl fmt::Debug for AdapterSlot {
 
 impl AdapterMethod {
     /// Continues a call as a task.
-    fn spawn<D>(&self, waiting: WaitingHandler, make: impl FnOnce() -> D) -> Result<AdapterTask, Status>
+    fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> Result<AdapterTask, Status>
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
-        let WaitingHandler { work, memory, observed_call } = waiting;
+        let PendingHandler { work, memory, observed_call } = pending;
         let caller = &self.methods.caller;
         let mut call = match InProgress::begin(caller) {
             Ok(call) => call,

@@ -7,7 +7,7 @@ use crate::schema::method::FullName;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{AdapterOutcome, ReplyTo, ServeProgress, WaitingHandler};
+use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
 use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
@@ -31,7 +31,7 @@ where
     pub(super) fn park<G>(
         &self,
         parked: ParkedFuture<G, Answer>,
-        begun: StartedHandler<'_>,
+        started: StartedHandler<'_>,
         site: Executor,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
@@ -39,7 +39,7 @@ where
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let StartedHandler { caller, inherited, memory, is_slow } = begun;
+        let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, self.name);
         let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
@@ -64,23 +64,23 @@ where
                 });
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
-            ReplyTo::HandOff { asked, decision } => {
+            ReplyTo::HandOff { requested, decision } => {
                 let method = *self.about.method();
-                let mut asked = Some((asked, decision));
+                let mut requested = Some((requested, decision));
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
-                    let (asked, observed_call) = (asked.take(), observed_call());
+                    let (requested, observed_call) = (requested.take(), observed_call());
                     let work = async move {
                         let worked = with_deadline(permits, inherited, parked).await;
                         end(observed_call, worked.as_ref().map_or(Code::Internal, code), 0);
                         worked
                     };
                     Box::pin(async move {
-                        if let Some((asked, decision)) = asked {
-                            hand_off::decide(asked, method, &decision, work, task).await;
+                        if let Some((requested, decision)) = requested {
+                            hand_off::decide(requested, method, &decision, work, task).await;
                         }
                     })
                 });
-                asked.filter(|_| !spawned).map(|(asked, decision)| ReplyTo::HandOff { asked, decision })
+                requested.filter(|_| !spawned).map(|(requested, decision)| ReplyTo::HandOff { requested, decision })
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let codec = self.codec.clone();
@@ -95,7 +95,7 @@ where
                     Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
                 });
                 *outcome =
-                    Some(AdapterOutcome::Waiting(WaitingHandler { work, memory, observed_call: observed_call() }));
+                    Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call: observed_call() }));
                 None
             }
         };
@@ -105,7 +105,7 @@ where
                 self.refuse(caller, reply, too_many(connection), ServeProgress::Refused)
             }
             None if is_slow => ServeProgress::Slow,
-            None => ServeProgress::Begun,
+            None => ServeProgress::Started,
         }
     }
 }

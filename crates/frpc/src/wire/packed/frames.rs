@@ -47,7 +47,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
         return;
     }
     PACKER.with_borrow_mut(|packer| {
-        let Some(packer) = kept(packer, || Some(Packer::new(Compressor::new(LEVEL).ok()?))) else { return };
+        let Some(packer) = get_or_make(packer, || Some(Packer::new(Compressor::new(LEVEL).ok()?))) else { return };
         if let Some(frame) = packer.frame(buffer, start, bulk, length) {
             buffer.truncate(start);
             bulk.clear();
@@ -60,11 +60,11 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
 }
 
 /// The contents of a slot, made if there is none.
-fn kept<T>(place: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
-    if place.is_none() {
-        *place = make();
+fn get_or_make<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
+    if slot.is_none() {
+        *slot = make();
     }
-    place.as_mut()
+    slot.as_mut()
 }
 
 impl Packer {
@@ -119,7 +119,7 @@ pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
 pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, PackedError> {
     let mut whole = Vec::with_capacity(length);
     let inflated = UNPACKER.with_borrow_mut(|unpacker| {
-        let unpacker = kept(unpacker, || Decompressor::new().ok())?;
+        let unpacker = get_or_make(unpacker, || Decompressor::new().ok())?;
         unpacker.decompress_to_buffer(frame, &mut whole).ok()
     });
     if inflated == Some(length) { Ok(whole) } else { Err(PackedError::Malformed) }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_gets_shorter_behind_its_prefix_and_comes_back() {
+    fn text_is_packed_after_its_prefix_and_round_trips() {
         for (length, split) in [(1024, false), (4096, false), (4096, true), (1 << 20, true)] {
             let message = text(length);
             let body = packed(b"\x10\x02\x04\0", &message, split);

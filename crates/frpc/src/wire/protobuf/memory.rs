@@ -17,7 +17,7 @@ pub trait Protobuf {
 }
 
 /// The memory of a field outside of its message. Text is not counted, since its length on the wire bounds it; nor are
-/// spare places of lists.
+/// spare slots of lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// For the first element: containers begin with room for several.
@@ -49,12 +49,12 @@ impl Field {
     #[must_use]
     pub const fn list<T>() -> Self {
         // As the standard library begins.
-        let places = match size_of::<T>() {
+        let slots = match size_of::<T>() {
             0..=1 => 8,
             2..=1024 => 4,
             _ => 1,
         };
-        Self { first: places * size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
+        Self { first: slots * size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
     }
 
     /// A `Vec<T>` of numbers that are written as varints.
@@ -79,20 +79,20 @@ impl Field {
     #[must_use]
     pub const fn map<K, V>() -> Self {
         /// The size of the smallest table.
-        const PLACES: usize = 4;
-        /// A byte for each place and a group of them.
+        const SLOTS: usize = 4;
+        /// A byte for each slot and a group of them.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
-        Self { first: PLACES * each + CONTROL, each: each + 1, values: Values::Entries(None) }
+        Self { first: SLOTS * each + CONTROL, each: each + 1, values: Values::Entries(None) }
     }
 
     /// A `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
         /// The size of a node.
-        const PLACES: usize = 11;
+        const SLOTS: usize = 11;
         let each = size_of::<(K, V)>();
-        Self { first: PLACES * each, each, values: Values::Entries(None) }
+        Self { first: SLOTS * each, each, values: Values::Entries(None) }
     }
 
     /// The same field, which is no map and whose values are such messages.
@@ -119,7 +119,7 @@ pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> 
 struct MemoryWalk {
     fields: Fields,
     /// Which lists, maps and boxes have begun. Those whose numbers are 64 apart share a bit: only room goes uncounted.
-    begun: u64,
+    seen: u64,
     memory: usize,
 }
 
@@ -133,7 +133,7 @@ enum Fields {
 
 impl MemoryWalk {
     fn of(fields: Fields) -> Self {
-        Self { fields, begun: 0, memory: 0 }
+        Self { fields, seen: 0, memory: 0 }
     }
 
     fn field(&self, number: u32) -> Field {
@@ -152,8 +152,8 @@ impl MemoryWalk {
             return; // It takes nothing, and the field that shares its bit has not begun.
         }
         let bit = 1 << (number % u64::BITS);
-        let first = if self.begun & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
-        self.begun |= bit;
+        let first = if self.seen & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
+        self.seen |= bit;
         self.memory = self.memory.saturating_add(elements.saturating_mul(field.each)).saturating_add(first);
     }
 }

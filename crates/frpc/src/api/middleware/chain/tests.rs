@@ -49,9 +49,9 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
 fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
     let mut found = vec![(&raw const *around.outermost).addr()];
     let last = around.outermost.as_mut().project().last.as_mut().expect("it has ended well");
-    let places: Vec<_> = std::iter::from_fn(|| last.take_slot()).collect();
-    found.extend(places.iter().map(|place| (&raw const **place).addr()));
-    places.into_iter().rev().for_each(|place| last.keep_slot(place));
+    let slots: Vec<_> = std::iter::from_fn(|| last.take_slot()).collect();
+    found.extend(slots.iter().map(|slot| (&raw const **slot).addr()));
+    slots.into_iter().rev().for_each(|slot| last.keep_slot(slot));
     let parts = last.parts.as_ref().expect("middleware has passed it on");
     found.extend([(&raw const **last).addr(), (&raw const *last.call).addr(), (&raw const **parts).addr()]);
     found
@@ -77,23 +77,23 @@ fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
 fn boxes_that_are_kept_hold_nothing_of_a_call() {
     #[derive(Clone)]
     struct CountingMiddleware(#[allow(dead_code)] Arc<()>);
-    let held = Arc::new(());
-    let in_middleware = held.clone();
+    let canary = Arc::new(());
+    let in_middleware = canary.clone();
     let mut chain = Chain::default();
     chain.push(pass_on);
     chain.push(move |mut call: Call, next: Next| {
-        let held = in_middleware.clone();
-        call.extensions_mut().insert(CountingMiddleware(held.clone()));
+        let canary = in_middleware.clone();
+        call.extensions_mut().insert(CountingMiddleware(canary.clone()));
         async move {
             let mut response = next.run(call).await;
             if let Ok(response) = &mut response {
-                response.extensions_mut().insert(CountingMiddleware(held));
+                response.extensions_mut().insert(CountingMiddleware(canary));
             }
             response
         }
     });
     let chain = chain.present().expect("it is not empty");
-    let in_handler = held.clone();
+    let in_handler = canary.clone();
     let handler = move |request: Request<Arc<()>>| {
         let message = request.into_inner();
         // Holds both for as long as it exists, unlike the future of an async function.
@@ -102,11 +102,11 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
             Poll::Ready(Ok(Response::new(message.clone())))
         })
     };
-    let mut around = chain.around(title(), Request::new(held.clone()), handler);
+    let mut around = chain.around(title(), Request::new(canary.clone()), handler);
     let response = ended(&mut around).unwrap();
-    assert_eq!(Arc::strong_count(&held), 4, "it is here, in the middleware itself, and in the response twice");
+    assert_eq!(Arc::strong_count(&canary), 4, "it is here, in the middleware itself, and in the response twice");
     drop(response);
-    assert_eq!(Arc::strong_count(&held), 2);
+    assert_eq!(Arc::strong_count(&canary), 2);
     assert_eq!(boxes(&mut around).len(), 5);
 }
 
@@ -146,15 +146,15 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
     let mut first = call();
     let boxes_of_first = boxes(&mut first);
     chain.keep(first);
-    let mut kept = chain.kept::<Outcome<u32>>().expect("it was kept");
-    assert_eq!(boxes(&mut kept), boxes_of_first);
-    assert!(chain.kept::<Outcome<u32>>().is_none(), "it is not kept twice");
-    for _ in 0..2 * KEPT_MAX {
+    let mut reused = chain.take_spare::<Outcome<u32>>().expect("it was kept");
+    assert_eq!(boxes(&mut reused), boxes_of_first);
+    assert!(chain.take_spare::<Outcome<u32>>().is_none(), "it is not kept twice");
+    for _ in 0..2 * SPARES_MAX {
         chain.keep(call());
     }
     chain.keep(call());
-    assert_eq!(chain.kept.lock().len(), KEPT_MAX);
-    assert!(Chain::clone(&chain).kept.lock().is_empty());
+    assert_eq!(chain.spares.lock().len(), SPARES_MAX);
+    assert!(Chain::clone(&chain).spares.lock().is_empty());
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
     let serve = || PooledCall::new(&chain, title(), Request::new(1), double);
     drop(serve());
-    assert!(chain.kept.lock().is_empty(), "it has not begun");
+    assert!(chain.spares.lock().is_empty(), "it has not begun");
     let mut served = serve();
     let Poll::Ready(outcome) = poll(&mut served) else { panic!("nothing waits") };
     assert_eq!(outcome.unwrap().into_inner(), 2);
     let first = served.around.as_mut().map(boxes);
     drop(served);
     let mut served = serve();
-    assert!(chain.kept.lock().is_empty());
+    assert!(chain.spares.lock().is_empty());
     assert!(poll(&mut served).is_ready());
     assert_eq!(served.around.as_mut().map(boxes), first);
 }
@@ -226,15 +226,15 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
 
 #[test]
 fn call_begins_when_rest_of_chain_is_polled() {
-    let begun = Arc::new(Shared::new(0));
-    let counts = begun.clone();
-    let seen = begun.clone();
+    let started = Arc::new(Shared::new(0));
+    let counts = started.clone();
+    let observed = started.clone();
     let mut chain = Chain::default();
     chain.push(move |call: Call, next: Next| {
-        let seen = seen.clone();
+        let observed = observed.clone();
         async move {
             let rest = next.run(call);
-            assert_eq!(*seen.lock().unwrap(), 0);
+            assert_eq!(*observed.lock().unwrap(), 0);
             rest.await
         }
     });
@@ -245,7 +245,7 @@ fn call_begins_when_rest_of_chain_is_polled() {
     };
     let mut around = chain.around(title(), Request::new(4), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 8);
-    assert_eq!(*begun.lock().unwrap(), 1);
+    assert_eq!(*started.lock().unwrap(), 1);
 }
 
 #[test]

@@ -11,17 +11,17 @@ const LONG: Duration = Duration::from_millis(1);
 
 /// After so many successive long turns handlers get tasks of their own. A single one may be due to the operating
 /// system, which gave the processor to another process.
-const LONG_TURNS: u32 = 3;
+const LONG_BATCHES_MAX: u32 = 3;
 
 /// The record of the handlers of one connection.
 #[derive(Debug)]
-pub(crate) struct InPlace {
+pub(crate) struct InlineRuns {
     /// Handlers have been polled in place in this turn.
     polled: bool,
     /// Handlers have tasks of their own.
     is_apart: bool,
     /// The number of successive long turns.
-    long_turns: u32,
+    long_batches: u32,
     /// The periods with tasks.
     apart: TaskPenalty,
 }
@@ -34,9 +34,9 @@ pub(crate) struct EndedBatch {
     pub(crate) is_slow: bool,
 }
 
-impl InPlace {
+impl InlineRuns {
     pub(crate) fn new() -> Self {
-        Self { polled: false, is_apart: false, long_turns: 0, apart: TaskPenalty::default() }
+        Self { polled: false, is_apart: false, long_batches: 0, apart: TaskPenalty::default() }
     }
 
     /// Whether to poll a handler in place. If so, it counts as polled.
@@ -63,25 +63,25 @@ impl InPlace {
             // Compared and not subtracted: the difference of two instants costs several times as much.
             let is_long = began.checked_add(LONG).is_some_and(|long| now >= long);
             if !is_long {
-                self.long_turns = 0;
+                self.long_batches = 0;
             }
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
             // Another trial, where a single long turn suffices.
             self.is_apart = false;
-            self.long_turns = LONG_TURNS - 1;
+            self.long_batches = LONG_BATCHES_MAX - 1;
         }
         EndedBatch { at: None, is_slow: false }
     }
 
     fn handle_long_batch(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
         if now.saturating_duration_since(began) < allowed {
-            self.long_turns = 0;
+            self.long_batches = 0;
             return false;
         }
-        self.long_turns += 1;
-        if self.long_turns < LONG_TURNS {
+        self.long_batches += 1;
+        if self.long_batches < LONG_BATCHES_MAX {
             return false;
         }
         self.apart.begin(now);
@@ -99,7 +99,7 @@ mod tests {
 
     /// A connection's turns, in immediate succession.
     struct BatchSequence {
-        in_place: InPlace,
+        inline_runs: InlineRuns,
         now: Instant,
         /// The time that each may take by the settings.
         allowed: Duration,
@@ -107,16 +107,16 @@ mod tests {
 
     impl BatchSequence {
         fn new() -> Self {
-            Self { in_place: InPlace::new(), now: Instant::now(), allowed: QUICK }
+            Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
         /// A turn with a call that takes so long where it is polled; whether that was in place.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
-            let in_place = self.in_place.begin();
-            self.now += if in_place { took } else { QUICK };
-            self.in_place.end_batch(began, || self.now, || self.allowed);
-            in_place
+            let inline = self.inline_runs.begin();
+            self.now += if inline { took } else { QUICK };
+            self.inline_runs.end_batch(began, || self.now, || self.allowed);
+            inline
         }
 
         /// Lets handlers take long until they are sent away; how many were polled in place before.
@@ -128,70 +128,70 @@ mod tests {
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;
-            self.in_place.end_batch(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
+            self.inline_runs.end_batch(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
         }
     }
 
     #[test]
-    fn handlers_long_in_three_turns_in_a_row_get_tasks() {
-        let mut turns = BatchSequence::new();
+    fn handlers_long_in_three_successive_batches_get_tasks() {
+        let mut batches = BatchSequence::new();
         for _ in 0..100 {
-            assert!(turns.call(LONG) && turns.call(LONG) && turns.call(QUICK), "two long turns are no proof");
+            assert!(batches.call(LONG) && batches.call(LONG) && batches.call(QUICK), "two long turns are no proof");
         }
-        assert_eq!(turns.detach(), 3);
-        assert!(!turns.call(QUICK));
+        assert_eq!(batches.detach(), 3);
+        assert!(!batches.call(QUICK));
     }
 
     #[test]
-    fn turns_within_configured_limit_are_not_long() {
-        let mut turns = BatchSequence { allowed: 3 * LONG, ..BatchSequence::new() };
+    fn batches_within_configured_limit_are_not_long() {
+        let mut batches = BatchSequence { allowed: 3 * LONG, ..BatchSequence::new() };
         for _ in 0..100 {
-            assert!(turns.call(2 * LONG));
+            assert!(batches.call(2 * LONG));
         }
-        let polled = (0..).take_while(|_| turns.call(3 * LONG)).count();
+        let polled = (0..).take_while(|_| batches.call(3 * LONG)).count();
         assert_eq!(polled, 3);
     }
 
     #[test]
     fn handlers_that_were_sent_away_are_tried_again() {
-        let mut turns = BatchSequence::new();
-        turns.detach();
-        turns.pause(APART_MIN / 2);
-        assert!(!turns.call(QUICK));
-        turns.pause(APART_MIN);
-        assert!(turns.call(QUICK));
-        assert_eq!(turns.detach(), 3, "they have been quick in between");
+        let mut batches = BatchSequence::new();
+        batches.detach();
+        batches.pause(APART_MIN / 2);
+        assert!(!batches.call(QUICK));
+        batches.pause(APART_MIN);
+        assert!(batches.call(QUICK));
+        assert_eq!(batches.detach(), 3, "they have been quick in between");
     }
 
     #[test]
     fn long_handlers_are_retried_once_at_growing_intervals() {
-        let mut turns = BatchSequence::new();
-        assert_eq!(turns.detach(), 3);
+        let mut batches = BatchSequence::new();
+        assert_eq!(batches.detach(), 3);
         let mut pause = APART_MIN;
         while pause < APART_MAX {
-            turns.pause(pause - LONG);
-            assert_eq!(turns.detach(), 0, "it is early");
-            turns.pause(LONG);
-            assert_eq!(turns.detach(), 1);
+            batches.pause(pause - LONG);
+            assert_eq!(batches.detach(), 0, "it is early");
+            batches.pause(LONG);
+            assert_eq!(batches.detach(), 1);
             pause *= 2;
         }
-        turns.pause(APART_MAX);
-        assert_eq!(turns.detach(), 1, "it does not grow without end");
-        turns.pause(APART_MAX);
-        assert!(turns.call(QUICK));
+        batches.pause(APART_MAX);
+        assert_eq!(batches.detach(), 1, "it does not grow without end");
+        batches.pause(APART_MAX);
+        assert!(batches.call(QUICK));
     }
 
     #[test]
     fn handlers_quick_for_their_whole_absence_are_reset() {
-        let mut turns = BatchSequence::new();
-        turns.detach();
-        turns.pause(APART_MIN);
-        turns.detach();
-        turns.pause(2 * APART_MIN);
-        assert!(turns.call(QUICK));
-        turns.pause(2 * APART_MIN);
-        assert_eq!(turns.detach(), 3);
-        turns.pause(APART_MIN);
-        assert!(turns.call(QUICK), "the pause is as short as the first");
+        let mut batches = BatchSequence::new();
+        batches.detach();
+        batches.pause(APART_MIN);
+        batches.detach();
+        batches.pause(2 * APART_MIN);
+        assert!(batches.call(QUICK));
+        batches.pause(2 * APART_MIN);
+        assert_eq!(batches.detach(), 3);
+        batches.pause(APART_MIN);
+        assert!(batches.call(QUICK), "the pause is as short as the first");
     }
 }

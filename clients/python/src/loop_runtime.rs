@@ -1,4 +1,4 @@
-//! [`Turns`]: a runtime that an event loop drives, so that calls of asyncio wake no other thread. It has a turn when a call
+//! [`LoopRuntime`]: a runtime that an event loop drives, so that calls of asyncio wake no other thread. It has a turn when a call
 //! has begun, when a socket has become ready, and now and then for its timers.
 //!
 //! The runtime has no poller: its transports are those of `socket.rs`, which the loop watches with its own. Work of other threads
@@ -31,10 +31,10 @@ const TICK: Duration = Duration::from_millis(50);
 const TICKS_IDLE: u32 = 20;
 
 /// The number of successive turns for tasks that continue and call again. Then the loop runs others first.
-const TURNS_MAX: u32 = 4;
+const SUCCESSIVE_POLLS_MAX: u32 = 4;
 
 /// A runtime in turns.
-pub(crate) struct Turns {
+pub(crate) struct LoopRuntime {
     /// `None` once it is dropped.
     runtime: Option<Runtime>,
     pauses: Arc<Pauses>,
@@ -70,7 +70,7 @@ struct Calls {
     in_flight: AtomicUsize,
 }
 
-impl Turns {
+impl LoopRuntime {
     /// A runtime for the loop of this thread.
     pub(crate) fn new(sender: Sender, event_loop: Py<PyAny>) -> PyResult<Arc<Self>> {
         let pauses = Arc::new(Pauses::default());
@@ -88,7 +88,7 @@ impl Turns {
             })
             .build()?;
         let calls = Arc::new(Calls::default());
-        let turns = Arc::new(Self {
+        let loop_runtime = Arc::new(Self {
             runtime: Some(runtime),
             pauses,
             sockets: Mutex::default(),
@@ -102,8 +102,8 @@ impl Turns {
             calls: calls.clone(),
             made: fork::Generation::current(),
         });
-        drive::background()?.spawn(tick(Arc::downgrade(&turns), calls, sender));
-        Ok(turns)
+        drive::background()?.spawn(tick(Arc::downgrade(&loop_runtime), calls, sender));
+        Ok(loop_runtime)
     }
 
     pub(crate) fn sender(&self) -> &Sender {
@@ -146,30 +146,30 @@ impl Turns {
             return Ok(());
         }
         if self.calls.in_flight.load(Ordering::Relaxed) <= 1 {
-            return self.turn(py);
+            return self.run_batch(py);
         }
-        self.turn_soon(py)
+        self.run_soon(py)
     }
 
-    fn turn_soon(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+    fn run_soon(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if !self.is_due.swap(true, Ordering::Relaxed)
             && let Some(event_loop) = self.event_loop(py)?
         {
-            event_loop.call_method1("call_soon", (Turn(self.clone()),))?;
+            event_loop.call_method1("call_soon", (LoopCallback(self.clone()),))?;
         }
         Ok(())
     }
 
     /// Has a turn after so many seconds, for a deadline.
-    pub(crate) fn turn_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
+    pub(crate) fn run_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if let Some(event_loop) = self.event_loop(py)? {
-            event_loop.call_method1("call_later", (seconds, Turn(self.clone())))?;
+            event_loop.call_method1("call_later", (seconds, LoopCallback(self.clone())))?;
         }
         Ok(())
     }
 
     /// Runs the ready tasks, and does the work of the inbox, within a task of the loop.
-    pub(crate) fn turn(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn run_batch(&self, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
             return Ok(());
@@ -180,15 +180,15 @@ impl Turns {
         called_by_loop(false, || self.sender.deliver(py))
     }
 
-    /// As [`turn`](Self::turn), where the loop itself has called: tasks continue with their results.
-    pub(crate) fn turn_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+    /// As [`run_batch`](Self::run_batch), where the loop itself has called: tasks continue with their results.
+    pub(crate) fn run_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
             return Ok(());
         }
         self.made.check()?;
         let mut delivered = Ok(());
-        for _ in 0..TURNS_MAX {
+        for _ in 0..SUCCESSIVE_POLLS_MAX {
             self.sender.hush();
             self.run();
             self.is_shared.store(self.sender.waiting() > 1, Ordering::Relaxed);
@@ -199,7 +199,7 @@ impl Turns {
             }
         }
         if self.is_wanted.swap(false, Ordering::Relaxed) {
-            self.turn_soon(py)?;
+            self.run_soon(py)?;
         }
         delivered
     }
@@ -210,7 +210,7 @@ impl Turns {
             return Ok(());
         }
         self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.look_again()).is_some());
-        self.turn(py)
+        self.run_batch(py)
     }
 
     /// Takes note of a socket.
@@ -236,7 +236,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turns {
+impl Drop for LoopRuntime {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         if self.made.check().is_ok() {
@@ -257,9 +257,9 @@ impl Drop for Ended {
 }
 
 /// Rings for a turn when calls have waited for a time, and seldom without any.
-async fn tick(turns: Weak<Turns>, calls: Arc<Calls>, sender: Sender) {
+async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender) {
     let (mut begun, mut ticks) = (0, 0);
-    while turns.strong_count() > 0 {
+    while loop_runtime.strong_count() > 0 {
         tokio::time::sleep(TICK).await;
         ticks += 1;
         let now = calls.begun.load(Ordering::Relaxed);
@@ -273,12 +273,12 @@ async fn tick(turns: Weak<Turns>, calls: Arc<Calls>, sender: Sender) {
 
 /// Gives a turn when the loop calls it.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
-pub(crate) struct Turn(Arc<Turns>);
+pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 
 #[pymethods]
-impl Turn {
+impl LoopCallback {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         self.0.is_due.store(false, Ordering::Relaxed);
-        self.0.turn_from_loop(py)
+        self.0.run_from_loop(py)
     }
 }
