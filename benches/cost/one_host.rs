@@ -118,7 +118,8 @@ mod measuring {
         tokio::spawn(tcp.serve());
         tokio::spawn(server().bind_unix(socket(folder, TRANSPORTS[1])).await?.serve());
         for (transport, spin) in TRANSPORTS[2..].iter().zip(SPINS) {
-            let server = server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, transport)).await?;
+            let server =
+                server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, transport)).await?;
             tokio::spawn(server.serve());
         }
         sender.send(Ok(address))?;
@@ -139,7 +140,10 @@ mod measuring {
     }
 
     async fn compare(address: &str, folder: &Path) -> Result<(), BoxError> {
-        println!("{:12}  {:20} {:>20} {:>7} {:>11}", "calls", "transport", "us of cpu, both ends", "ratio", "us of time");
+        println!(
+            "{:12}  {:20} {:>20} {:>7} {:>11}",
+            "calls", "transport", "us of cpu, both ends", "ratio", "us of time"
+        );
         for cell in &CELLS {
             let mut clients = Vec::new();
             for transport in 0..TRANSPORTS.len() {
@@ -164,7 +168,11 @@ mod measuring {
                     median(of_transport.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)))
                 };
                 let (cpu, ratio) = (middle(|one, _| one.cpu), middle(|one, tcp| one.cpu / tcp.cpu));
-                println!("{:12}  {transport:20} {cpu:20.2} {ratio:7.2} {:11.2}", cell.name, middle(|one, _| one.elapsed));
+                println!(
+                    "{:12}  {transport:20} {cpu:20.2} {ratio:7.2} {:11.2}",
+                    cell.name,
+                    middle(|one, _| one.elapsed)
+                );
             }
         }
         Ok(())

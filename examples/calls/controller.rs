@@ -47,7 +47,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The controller, which offers nothing itself: it notes who connects.
     let (sender, mut connected) = mpsc::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection| drop(sender.send(Channel::from_connection(connection))));
+    let server =
+        Server::builder().on_connect(move |connection| drop(sender.send(Channel::from_connection(connection))));
     let server = server.bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());

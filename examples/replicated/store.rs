@@ -12,7 +12,8 @@ pub(crate) const WRITES_MAX: usize = 16;
 impl Store for Replica {
     async fn write(&self, request: Request<Command>) -> Result<Response<Outcome>, Status> {
         // A write gives its place back when it ends, and also when it is dropped, as it is when its caller has gone.
-        let permit = self.0.write_permits.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
+        let permit =
+            self.0.write_permits.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
         if self.has(Defect::ForgottenCancel) {
             permit.forget();
             let outcome = self.execute(request.into_inner()).await;

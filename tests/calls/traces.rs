@@ -30,7 +30,8 @@ impl Marking {
     fn next(&self, received: Option<TraceContext>) -> TraceContext {
         let span = [self.spans.fetch_add(1, Ordering::SeqCst) + 1; 8];
         let trace = received.map_or([7; 16], |received| received.trace_id());
-        TraceContext::new(trace, span, received.is_none_or(|received| received.is_sampled())).expect("the ids are not zero")
+        TraceContext::new(trace, span, received.is_none_or(|received| received.is_sampled()))
+            .expect("the ids are not zero")
     }
 
     fn of(&self, side: CallSide) -> Vec<ObservedCall> {
@@ -98,7 +99,8 @@ async fn nested_call_span_has_handler_span_as_parent() {
         assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
         assert_eq!(parents(&observed), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
         assert!(observed.iter().all(|observed| observed.made.trace_id() == [7; 16] && observed.made.is_sampled()));
-        let remote: Vec<_> = observed.iter().map(|observed| observed.received.is_some_and(|received| received.is_remote())).collect();
+        let remote: Vec<_> =
+            observed.iter().map(|observed| observed.received.is_some_and(|received| received.is_remote())).collect();
         assert_eq!(remote, [false, true, false, true], "a peer may state any context");
     }
 }
@@ -162,7 +164,8 @@ async fn observers_of_both_ends_get_stream_sizes() {
     while let Some(chunk) = chunks.message().await.expect("nothing fails") {
         longest += chunk.data.len() as u64;
     }
-    until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some())).await;
+    until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some()))
+        .await;
     let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
     assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
     // The sender's count has the headers of packets.
@@ -215,7 +218,11 @@ async fn server_to_client_calls_are_observed_and_traced() {
     let sides: Vec<_> = observed.iter().map(|observed| observed.side).collect();
     assert_eq!(sides, [CallSide::Client, CallSide::Server, CallSide::Client, CallSide::Server]);
     assert_eq!(parents(&observed), [None, Some([1; 8]), None, Some([3; 8])]);
-    assert!(observed[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0), "{:?}", observed[2]);
+    assert!(
+        observed[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0),
+        "{:?}",
+        observed[2]
+    );
 }
 
 #[tokio::test]

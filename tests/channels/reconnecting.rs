@@ -126,8 +126,9 @@ async fn unsent_streaming_call_moves_to_next_connection() {
 #[tokio::test(start_paused = true)]
 async fn streaming_call_over_lost_connections_waits_once() {
     let patience = Duration::from_secs(5);
-    let channel =
-        Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
+    let channel = Channel::builder()
+        .reconnect_patience(patience)
+        .connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
     let started = tokio::time::Instant::now();
     let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;

@@ -258,8 +258,10 @@ impl Protocol for Asking {
 async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
     for is_busy in [false, true] {
         let is_asking = Arc::new(AtomicBool::new(is_busy));
-        let server =
-            frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(is_asking.clone())).unwrap();
+        let server = frisbee::Server::builder()
+            .shutdown_timeout(Duration::from_secs(60))
+            .build(Asking(is_asking.clone()))
+            .unwrap();
         let (connection, _) = connected(&server).await;
         let started = Instant::now();
         let stopping = tokio::spawn(async move { server.shutdown().await });

@@ -54,7 +54,8 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
     for workers in KINDS {
         let server = Runtime::new().expect("there are threads");
         let (sender, mut connections) = mpsc::unbounded_channel();
-        let builder = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
+        let builder =
+            Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
         let address = server.block_on(serve_interop_with(builder)).to_string();
         let caller = caller();
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));

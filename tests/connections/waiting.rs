@@ -467,10 +467,11 @@ async fn reader_of_many_messages_yields() {
     const MESSAGES: usize = 3000;
     let (channel_sender, mut streams) = mpsc::unbounded_channel();
     let (sender, mut has_come) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream))).on(user(10), move |_, _| {
-        let _ = sender.send(());
-        async { None }
-    });
+    let handlers =
+        Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream))).on(user(10), move |_, _| {
+            let _ = sender.send(());
+            async { None }
+        });
     let connection = connect(handlers).await;
     let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
     let mut received = streams.recv().await.expect("it is opened");

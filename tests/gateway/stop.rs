@@ -180,7 +180,8 @@ async fn single(address: SocketAddr, request: String) -> usize {
 /// Calls as streams of one connection of HTTP/2.
 async fn streams(address: SocketAddr, content_type: &'static str, body: &'static [u8]) -> usize {
     let overheard = Arc::default();
-    let io = Overheard { io: TcpStream::connect(address).await.expect("it listens"), overheard: Arc::clone(&overheard) };
+    let io =
+        Overheard { io: TcpStream::connect(address).await.expect("it listens"), overheard: Arc::clone(&overheard) };
     let (mut client, connection) =
         http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
     let ended = tokio::spawn(connection);

@@ -32,7 +32,8 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
     let (connection, mut received) = client(served(&acceptor)).await;
     for _ in 0..3 {
         let mut asking = Box::pin(connection.hand_off(TUNNEL, "hold"));
-        let request = tokio::select! { _ = &mut asking => panic!("no answer was sent"), request = held.recv() => request };
+        let request =
+            tokio::select! { _ = &mut asking => panic!("no answer was sent"), request = held.recv() => request };
         let request = request.unwrap();
         begin(Box::pin(request.cancelled()).as_mut()).await;
         drop(asking);

@@ -123,7 +123,8 @@ impl ApiServer {
 
     /// A file of `kubectl` for a service account, whose token the server issues.
     async fn kubeconfig(&self, account: &str) -> PathBuf {
-        let token_request = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
+        let token_request =
+            json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
         let path = format!("/api/v1/namespaces/prod/serviceaccounts/{account}/token");
         let token = self.does("POST", &path, &token_request).await;
         let token = token["status"]["token"].as_str().expect("the account has one");

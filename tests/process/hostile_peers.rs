@@ -6,7 +6,7 @@ use frisbee_tests::attacks::{ADD, FORGED};
 use frisbee_tests::healthy::Healthy;
 use frisbee_tests::interop::{AddRequest, Payload, Text};
 use frisbee_tests::liars::{calling, code, deceived, streaming};
-use frisbee_tests::process::{released_kib, ran_alone, resident_kib};
+use frisbee_tests::process::{ran_alone, released_kib, resident_kib};
 use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Code, Server};

@@ -450,7 +450,8 @@ impl Row {
         let threats: Vec<_> = threats.iter().map(u8::to_string).collect();
         let verdict = if !self.errors.is_empty() {
             Verdict::Errors
-        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) && attacked <= CONNECT_MAX {
+        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) && attacked <= CONNECT_MAX
+        {
             Verdict::Well
         } else {
             Verdict::Slow

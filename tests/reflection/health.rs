@@ -225,11 +225,13 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let response = grpc.unary(tonic::Request::new(check_request("catalog.Shop")), check.clone(), codec()).await;
     assert_eq!(response.expect("it is known").get_ref().status(), ServingStatus::NotServing);
     grpc.ready().await.expect("it listens");
-    let status = grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("it is unknown");
+    let status =
+        grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("it is unknown");
     assert_eq!(status.code(), tonic::Code::NotFound);
     grpc.ready().await.expect("it listens");
     let watch = path("/grpc.health.v1.Health/Watch");
-    let watch = grpc.server_streaming(tonic::Request::new(check_request("")), watch, codec()).await.expect("it streams");
+    let watch =
+        grpc.server_streaming(tonic::Request::new(check_request("")), watch, codec()).await.expect("it streams");
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 

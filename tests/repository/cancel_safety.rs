@@ -22,7 +22,8 @@ fn silent(source: &str) -> Vec<String> {
         if line.starts_with("pub async fn") && !is_documented {
             silent.push(line.to_owned());
         }
-        is_documented = (is_documented || line == "/// # Cancel safety") && (line.starts_with("///") || line.starts_with("#["));
+        is_documented =
+            (is_documented || line == "/// # Cancel safety") && (line.starts_with("///") || line.starts_with("#["));
     }
     silent
 }

@@ -131,7 +131,12 @@ async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
             assert!(numbers.is_sorted_by(|one, next| one < next), "once, and in order: {numbers:?}");
         }
         let count = received.numbers.values().map(Vec::len).sum::<usize>() as u64;
-        assert_eq!(count + received.missed, MESSAGES * BROKERS as u64, "{count} were heard, {} missed", received.missed);
+        assert_eq!(
+            count + received.missed,
+            MESSAGES * BROKERS as u64,
+            "{count} were heard, {} missed",
+            received.missed
+        );
     }
     drop(connections);
 }

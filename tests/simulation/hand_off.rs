@@ -113,7 +113,10 @@ async fn race(world: &World, connection: &Connection) -> bool {
                 let ended_well = matches!(timeout(SILENCE, talking).await, Ok(Ok(_)));
                 let whole = [GREETING, b"raw"].concat();
                 assert!(whole.starts_with(&received), "{received:?} came");
-                assert!(!is_calm(world) || (ended_well && received == whole), "{received:?} is all, though nothing fails");
+                assert!(
+                    !is_calm(world) || (ended_well && received == whole),
+                    "{received:?} is all, though nothing fails"
+                );
                 return true;
             }
             Err(HandOffError::Closed(_)) => return false,

@@ -353,7 +353,11 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
             let started = started.load(Ordering::SeqCst);
             assert_eq!(started, expected, "attempts at {servers} servers");
-            assert!(at.elapsed() >= Duration::from_millis(5) * (started as u32 - 1), "retries pause: {:?}", at.elapsed());
+            assert!(
+                at.elapsed() >= Duration::from_millis(5) * (started as u32 - 1),
+                "retries pause: {:?}",
+                at.elapsed()
+            );
         }
     }
 }

@@ -279,7 +279,8 @@ fn best(servers: &[RivalServer]) -> &RivalServer {
 /// The server with fewer calls in flight of two that are drawn.
 fn less_loaded(servers: &[RivalServer]) -> &RivalServer {
     let [one, other] = [(); 2].map(|()| &servers[fastrand::usize(..servers.len())]);
-    let rank = |server: &RivalServer| (server.passes.load(Ordering::Relaxed) > 0, server.in_flight.load(Ordering::Relaxed));
+    let rank =
+        |server: &RivalServer| (server.passes.load(Ordering::Relaxed) > 0, server.in_flight.load(Ordering::Relaxed));
     let (better, worse) = if rank(other) < rank(one) { (other, one) } else { (one, other) };
     if rank(worse).0 && !rank(better).0 {
         let passes = worse.passes.load(Ordering::Relaxed);

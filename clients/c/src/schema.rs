@@ -78,7 +78,8 @@ impl Schema {
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| refused(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| refused(&error))?;
-        let descriptions: Vec<_> = loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
+        let descriptions: Vec<_> =
+            loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
         Ok(Self::of(&pool, loaded.descriptors, &descriptions))
     }
 
@@ -133,7 +134,8 @@ impl Schema {
     /// # Errors
     /// If there is no such method, or several.
     pub(crate) fn method(&self, name: &str) -> Result<&Callable, Status> {
-        self.method_index(name).map(|method_index| self.methods.get(method_index).expect("a name has the place of its method"))
+        self.method_index(name)
+            .map(|method_index| self.methods.get(method_index).expect("a name has the place of its method"))
     }
 
     /// The index of a method in `methods`.

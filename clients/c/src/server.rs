@@ -188,7 +188,12 @@ impl Service for Functions {
 }
 
 /// Adds the method of a function.
-fn add(builder: MethodsBuilder<()>, schema: &Arc<Schema>, method_index: usize, function: Function) -> MethodsBuilder<()> {
+fn add(
+    builder: MethodsBuilder<()>,
+    schema: &Arc<Schema>,
+    method_index: usize,
+    function: Function,
+) -> MethodsBuilder<()> {
     let callable = schema.methods.get(method_index).expect("the place is one of the schema");
     let (method, schema) = (*callable.method, schema.clone());
     let descriptor = &callable.descriptor;

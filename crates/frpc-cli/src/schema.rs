@@ -94,7 +94,8 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let descriptions: Vec<ServiceDescription> = loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
+    let descriptions: Vec<ServiceDescription> =
+        loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
     Ok(Schema::of(pool, &descriptions))
 }
 
@@ -149,7 +150,8 @@ impl Schema {
     pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Self {
         let mut services = Vec::new();
         for descriptor in pool.services() {
-            let Some(described) = descriptions.iter().find(|described| described.service == descriptor.full_name()) else {
+            let Some(described) = descriptions.iter().find(|described| described.service == descriptor.full_name())
+            else {
                 continue;
             };
             let layout = leak_layout(described);
@@ -218,11 +220,11 @@ impl Schema {
 }
 
 /// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
-fn leak_layout(descriptions: &ServiceDescription) -> &'static Layout {
-    let mut operations: Vec<u16> = described.methods.iter().map(|method| method.operation).collect();
+fn leak_layout(description: &ServiceDescription) -> &'static Layout {
+    let mut operations: Vec<u16> = description.methods.iter().map(|method| method.operation).collect();
     operations.sort_unstable();
-    let (operations, compatible) = (operations.leak(), descriptions.compatible.clone().leak());
-    Box::leak(Box::new(Layout::new(leak_str(&descriptions.service), operations, descriptions.fingerprint, compatible)))
+    let (operations, compatible) = (operations.leak(), description.compatible.clone().leak());
+    Box::leak(Box::new(Layout::new(leak_str(&description.service), operations, description.fingerprint, compatible)))
 }
 
 fn leak_str(name: &str) -> &'static str {

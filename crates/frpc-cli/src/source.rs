@@ -2,7 +2,7 @@
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::schema::{self, MethodDescription, ServiceDescription, Schema};
+use crate::schema::{self, MethodDescription, Schema, ServiceDescription};
 use crate::target::Target;
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -42,7 +42,8 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
     let services: Option<Vec<ServiceDescription>> =
         shown.services.iter().filter(|service| is_readable(service)).map(services).collect();
-    let services = services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
+    let services =
+        services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
     Ok(Schema::of(pool, &services))
 }
 

@@ -16,7 +16,7 @@ use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attachments::{put_calls, put_nesting, set_observers};
-use crate::calls::failures::{closed_status, closed_early_status};
+use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
@@ -91,7 +91,11 @@ impl Protocol for Endpoint {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         // Of several servers, the one for a call is chosen by their reports.
-        let load_report = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
+        let load_report = self
+            .calls
+            .as_ref()
+            .filter(|calls| calls.is_of_fleet())
+            .map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
         offered.chain(called).chain(load_report).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
     }

@@ -102,7 +102,11 @@ pub(crate) struct ReturnSlot {
 }
 
 impl<M: Message> Streaming<M> {
-    pub(crate) fn of_server(receiver: StreamReceiver, shared_receiver: Arc<SharedReceiver>, reading: DecodeOptions) -> Self {
+    pub(crate) fn of_server(
+        receiver: StreamReceiver,
+        shared_receiver: Arc<SharedReceiver>,
+        reading: DecodeOptions,
+    ) -> Self {
         Self::new(receiver, ReceiverEnd::Server(shared_receiver), reading, None)
     }
 
@@ -390,7 +394,8 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
                 // Failed requests may be the reason why the connection is gone.
-                let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
+                let gone =
+                    || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
                 failed.get().cloned().or_else(gone).unwrap_or_else(closed)
             }

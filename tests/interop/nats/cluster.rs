@@ -66,8 +66,12 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
     // Much more than was on its way.
     let received: Vec<_> = accounts.iter().map(|account| account.received.load(Ordering::SeqCst)).collect();
-    let goes_on =
-        || accounts.iter().zip(&received).all(|(account, received)| account.received.load(Ordering::SeqCst) > received + 3_000);
+    let goes_on = || {
+        accounts
+            .iter()
+            .zip(&received)
+            .all(|(account, received)| account.received.load(Ordering::SeqCst) > received + 3_000)
+    };
     until("the bus recovers", goes_on).await;
     let published = load.end().await;
     settle(&accounts, published).await;

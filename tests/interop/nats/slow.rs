@@ -44,7 +44,8 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
     // A burst can be over before the first tick, and the account complete by what its last message says.
     until("it requests its gaps", || request_count.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
-    let (request_count, ticks) = (request_count.load(Ordering::SeqCst) - before, started.elapsed().as_millis() as u64 / 250 + 1);
+    let (request_count, ticks) =
+        (request_count.load(Ordering::SeqCst) - before, started.elapsed().as_millis() as u64 / 250 + 1);
     println!("{missed} of {BURST} were dropped, and requested {request_count} times in {:?}", started.elapsed());
     assert!(missed > 100, "{missed} were dropped, which shows nothing");
     assert!(request_count <= ticks + 1, "{request_count} requests for {missed} messages in {ticks} ticks");

@@ -185,7 +185,8 @@ fn calls() -> Vec<Attack> {
             &metadata(10_000),
         )),
         Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
-        Attack::new("waiting calls with 50 kB of metadata", &[22, 41], Target::Interop, hello()).again(waiting_calls(50)),
+        Attack::new("waiting calls with 50 kB of metadata", &[22, 41], Target::Interop, hello())
+            .again(waiting_calls(50)),
         Attack::new("waiting calls of 16 kB on one connection", &[22, 41], Target::Interop, hello())
             .again(waiting_calls(16).repeat(100))
             .connections(1),

@@ -1,7 +1,7 @@
 //! Targets with a whole end of a connection: a server with a hostile client, a client with a server that lies, and
 //! either of them where the accepting end calls the dialling one.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, attack_bytes};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use crate::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range};
 use crate::service::Service;
 use frisbee::Config;

@@ -1,6 +1,6 @@
 //! The target of hand-offs: a gateway with a hostile client, or a client at a server that lies.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, attack_bytes};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId, Protocol,
@@ -69,7 +69,9 @@ impl Protocol for Gateway {
 pub fn hand_off(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let bytes = attack_bytes(manner, &hello(), data, u16::from);
-    run(async move { if manner.other() { send_requests(manner, &bytes).await } else { serve_requests(manner, &bytes).await } });
+    run(async move {
+        if manner.other() { send_requests(manner, &bytes).await } else { serve_requests(manner, &bytes).await }
+    });
 }
 
 async fn serve_requests(manner: Manner, bytes: &[u8]) {

@@ -1,6 +1,6 @@
 //! Targets of publishing and subscribing: a broker with a hostile client, a client with a broker that lies.
 
-use super::peer::{HANGS, Manner, hello, pipe, run, say, attack_bytes};
+use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use frisbee::Connection;
 use frisbee_pubsub::{
     Broker, Client, ClientRouter, FIRST_OPERATION, History, OPERATIONS, PubSubError, RecvError, SlowSubscriberPolicy,

@@ -268,8 +268,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
         let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
-        let take_token = |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
-        assert!(take_token("192.0.2.1") && take_token("192.0.2.2") && !take_token("192.0.2.1") && !take_token("::ffff:192.0.2.2"));
+        let take_token =
+            |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
+        assert!(
+            take_token("192.0.2.1")
+                && take_token("192.0.2.2")
+                && !take_token("192.0.2.1")
+                && !take_token("::ffff:192.0.2.2")
+        );
         assert!(take_token("2001:db8::1") && !take_token("2001:db8::2") && take_token("2001:db8:0:1::1"));
         assert!(take_token("") && !take_token(""));
     }
@@ -278,7 +284,11 @@ mod tests {
     async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
         let limits = limits([(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
         let busy = named(1).with_role("busy");
-        assert!(take_token(&limits, &busy).is_ok() && take_token(&limits, &busy).is_ok() && take_token(&limits, &busy).is_err());
+        assert!(
+            take_token(&limits, &busy).is_ok()
+                && take_token(&limits, &busy).is_ok()
+                && take_token(&limits, &busy).is_err()
+        );
         assert!(take_token(&limits, &named(2)).is_ok() && take_token(&limits, &named(2)).is_err());
         assert!(limits.bucket(None, None).is_none());
     }

@@ -63,7 +63,13 @@ impl FromStr for DnsResolver {
     type Err = io::Error;
 
     fn from_str(text: &str) -> io::Result<Self> {
-        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, resolver: None, lasts: None, families: Families::new() })
+        Ok(Self {
+            address: Address::parse(text)?,
+            bounds: BOUNDS,
+            resolver: None,
+            lasts: None,
+            families: Families::new(),
+        })
     }
 }
 

@@ -90,7 +90,8 @@ impl FleetClock {
     /// The time, for the one caller that computes the costs.
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
-        let exchanged = self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
+        let exchanged =
+            self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
         (now >= due && exchanged.is_ok()).then_some(now)
     }
 

@@ -26,7 +26,12 @@ impl ReservedNames {
 }
 
 /// Returns `wanted`, with as many trailing `_` as make it unique.
-pub(crate) fn free_name(wanted: &str, reserved: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
+pub(crate) fn free_name(
+    wanted: &str,
+    reserved: &mut HashSet<String>,
+    what: &str,
+    warn: &mut dyn FnMut(String),
+) -> Ident {
     let mut name = wanted.to_owned();
     while !reserved.insert(name.clone()) {
         name.push('_');

@@ -322,7 +322,7 @@ pub(super) fn escaped(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{lower_camel_case, key};
+    use super::{key, lower_camel_case};
 
     #[test]
     fn a_name_becomes_camel_case_as_protoc_has_it() {

@@ -43,8 +43,10 @@ pub(crate) fn service_items(
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
     let trait_name = free_name(&service.name, &mut reserved.types, &format!("the trait of `{full_name}`"), warn);
-    let server = free_name(&format!("{base}Server"), &mut reserved.types, &format!("the server of `{full_name}`"), warn);
-    let client = free_name(&format!("{base}Client"), &mut reserved.types, &format!("the client of `{full_name}`"), warn);
+    let server =
+        free_name(&format!("{base}Server"), &mut reserved.types, &format!("the server of `{full_name}`"), warn);
+    let client =
+        free_name(&format!("{base}Client"), &mut reserved.types, &format!("the client of `{full_name}`"), warn);
     let rpcs = rpcs(service, &full_name, operations, layout, options, reserved, warn)?;
     let wanted = format!("{}_LAYOUT", service.proto_name.to_shouty_snake_case());
     let layout_name = free_name(&wanted, &mut reserved.values, "its layout", &mut |_| {});

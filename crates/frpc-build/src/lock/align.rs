@@ -70,7 +70,10 @@ mod tests {
     #[test]
     fn appending_leaves_all_others() {
         let steps = align(2, &[Some(0), Some(1), None]);
-        assert_eq!(steps, [Step::Matched { old: 0, new: 0 }, Step::Matched { old: 1, new: 1 }, Step::Appended { new: 2 }]);
+        assert_eq!(
+            steps,
+            [Step::Matched { old: 0, new: 0 }, Step::Matched { old: 1, new: 1 }, Step::Appended { new: 2 }]
+        );
     }
 
     #[test]

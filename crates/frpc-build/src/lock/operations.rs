@@ -112,7 +112,8 @@ impl OperationAllocator<'_> {
             let recorded = record.and_then(|record| record.service(&service_name));
             let mut numbers = Vec::new();
             for method in &service.method {
-                let method_before = recorded.and_then(|it| it.methods.iter().find(|method_before| method_before.name == method.name()));
+                let method_before =
+                    recorded.and_then(|it| it.methods.iter().find(|method_before| method_before.name == method.name()));
                 if let Some(method_before) = method_before {
                     numbers.push(method_before.operation);
                     continue;

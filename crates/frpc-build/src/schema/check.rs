@@ -160,7 +160,9 @@ impl Checker<'_> {
         }
         match value.r#type() {
             Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
-            Type::Message | Type::Enum => self.externs.check_field(value.type_name(), what, || self.type_position(path)),
+            Type::Message | Type::Enum => {
+                self.externs.check_field(value.type_name(), what, || self.type_position(path))
+            }
             _ => Ok(()),
         }
     }

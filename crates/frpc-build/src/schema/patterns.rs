@@ -69,7 +69,11 @@ pub(crate) struct OptionPath {
 pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
     schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
-    option_path.iter().filter(|option_path| option_path.path != ".").filter_map(|option_path| named.remark(option_path)).collect()
+    option_path
+        .iter()
+        .filter(|option_path| option_path.path != ".")
+        .filter_map(|option_path| named.remark(option_path))
+        .collect()
 }
 
 /// All items of the schema with options: their kinds, and their paths without the leading dot.

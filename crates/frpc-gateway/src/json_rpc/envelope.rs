@@ -376,7 +376,10 @@ mod tests {
         assert_eq!(invalid(r#"{"id":7,"method":"m"}"#), (Some("7"), "jsonrpc has to be \"2.0\""));
         assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":"a","method":1}"#), (Some("\"a\""), "method has to be a string"));
         assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#).0, None);
-        assert_eq!(message_of(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#), "params are an object or an array");
+        assert_eq!(
+            message_of(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#),
+            "params are an object or an array"
+        );
         let twice = r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"m"}"#;
         assert_eq!(invalid(twice), (None, "a member of the request occurs twice"));
         assert_eq!(message_of("7"), "a request is an object");

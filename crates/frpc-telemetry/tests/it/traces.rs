@@ -286,7 +286,12 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
             let code =
                 attributes.iter().find(|(key, _)| *key == "rpc.response.status_code").map(|(_, code)| code.as_str());
             assert!(attributes.contains(&("rpc.method", &Value::from("greet.Greeter/Greet"))), "{attributes:?}");
-            points.push((metric.name().to_owned(), metric.unit().to_owned(), code.unwrap().into_owned(), point.count()));
+            points.push((
+                metric.name().to_owned(),
+                metric.unit().to_owned(),
+                code.unwrap().into_owned(),
+                point.count(),
+            ));
         }
     }
     points.sort();

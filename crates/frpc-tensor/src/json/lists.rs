@@ -274,7 +274,9 @@ impl Numbers {
 /// The value of a number of JSON, which is not so large that it is infinite.
 fn finite(text: &str, position: usize) -> Result<f64, DecodeError> {
     let float: Option<f64> = text.parse().ok();
-    float.filter(|float| float.is_finite()).ok_or_else(|| Reader::refuse(position, "a number of the lists is too large"))
+    float
+        .filter(|float| float.is_finite())
+        .ok_or_else(|| Reader::refuse(position, "a number of the lists is too large"))
 }
 
 fn as_float(word: u64, has_large: bool) -> f64 {

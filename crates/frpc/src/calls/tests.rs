@@ -227,7 +227,9 @@ fn call_of_lost_connection_returns_deadline_for_retry() {
     assert_eq!((calls.deadline(timed), calls.deadline(endless)), (Some(until), None));
     calls.end(Status::unavailable("gone"));
     for (ticket, deadline) in [(timed, Some(until)), (endless, None)] {
-        assert!(matches!(take(&mut calls, ticket), Poll::Ready(CallOutcome::Disconnected { until, .. }) if until == deadline));
+        assert!(
+            matches!(take(&mut calls, ticket), Poll::Ready(CallOutcome::Disconnected { until, .. }) if until == deadline)
+        );
     }
 }
 

@@ -190,7 +190,9 @@ pub(super) mod tests {
         let at = |millis: u64| start + Duration::from_millis(millis);
         let unsent = begin(&mut calls, at(1), 1_000);
         calls.revoke(unsent);
-        assert!(matches!(events.take()[..], [ServerEvent::Timed(started), ServerEvent::NotMeasured] if started == at(1)));
+        assert!(
+            matches!(events.take()[..], [ServerEvent::Timed(started), ServerEvent::NotMeasured] if started == at(1))
+        );
         let one = begin(&mut calls, at(2), 1_000);
         answer(&mut calls, one);
         calls.handle_time(at(10), &mut Vec::new());

@@ -3,10 +3,10 @@
 use crate::calls::failures::{expired, out_of_time, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
-use crate::client::call::{PendingCall, CallOptions, NotSent};
+use crate::client::call::{CallOptions, NotSent, PendingCall};
 use crate::client::link::Link;
 use crate::deadline;
-use crate::observe::observers::{CallStart, CallSizes};
+use crate::observe::observers::{CallSizes, CallStart};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
 use crate::wire::body::{self, DecodeOptions};

@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attachments;
-use crate::client::call::{PendingCall, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;

@@ -261,7 +261,8 @@ impl ConnectTask {
         }
         let failures = &progress.failures;
         if let (Some(next), Some(patience), None) = (failures.next_attempt, patience, &progress.dial)
-            && (next.saturating_duration_since(started) > patience || (failures.is_misdirected && Instant::now() < next))
+            && (next.saturating_duration_since(started) > patience
+                || (failures.is_misdirected && Instant::now() < next))
         {
             return Err(unreachable(progress.trouble.as_deref().unwrap_or_else(|| self.name())));
         }

@@ -1,9 +1,9 @@
 //! The calling end of calls that request a hand-off.
 
 use crate::api::hand_off::HandOffSlot;
-use crate::calls::failures::{expired, closed_status, out_of_time};
+use crate::calls::failures::{closed_status, expired, out_of_time};
 use crate::calls::offers::rules;
-use crate::client::call::{PendingCall, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::deadline;

@@ -2,7 +2,7 @@
 //! cancelled.
 
 use crate::client::attempt::{Failure, SentState};
-use crate::client::call::{PendingCall, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::picker::{Pick, PickedConnection};

@@ -2,7 +2,7 @@
 
 use crate::calls::failures::expired;
 use crate::client::attempt::{Failure, SentState};
-use crate::client::call::{PendingCall, CallOptions};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::hedging::{Hedge, Hedging};
 use crate::client::picker::PickedConnection;
@@ -186,7 +186,11 @@ mod tests {
             sent: SentState::Disconnected { until: None },
             observed: None,
         });
-        attempts.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: SentState::No, observed: None });
+        attempts.fail(Failure {
+            status: Status::unavailable("not sent").unsent(),
+            sent: SentState::No,
+            observed: None,
+        });
         assert_eq!(attempts.failed, 1, "the other was not sent");
         assert!(attempts.verdict(unsent(), &method).may_have_run());
         let mut cancelled = Attempts::default();

@@ -136,7 +136,11 @@ impl Table {
         }
     }
 
-    fn of(served: Vec<Option<ServedMethod>>, reserved: Vec<Option<ServedMethod>>, layouts: Vec<&'static Layout>) -> Self {
+    fn of(
+        served: Vec<Option<ServedMethod>>,
+        reserved: Vec<Option<ServedMethod>>,
+        layouts: Vec<&'static Layout>,
+    ) -> Self {
         let methods = served.iter().chain(&reserved).flatten().map(|served| served.entry.method);
         let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
         Self { names: names.collect(), served, reserved, layouts }

@@ -2,7 +2,7 @@
 //! tallied, and counted together when the turn ends, since then all have taken the same time.
 
 use crate::observe::TraceContext;
-use crate::observe::observers::{CallStart, CallSizes, MethodObserver, ObservedCall, Observers, nanos};
+use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
 use crate::{Code, deadline};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

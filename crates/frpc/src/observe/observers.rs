@@ -186,7 +186,10 @@ impl ObservedCall {
     }
 
     /// The trace context that a call passes on: by its observer if it has one, and otherwise as it came.
-    pub(crate) fn forwarded_trace(observed_call: Option<&Self>, received: Option<TraceContext>) -> Option<TraceContext> {
+    pub(crate) fn forwarded_trace(
+        observed_call: Option<&Self>,
+        received: Option<TraceContext>,
+    ) -> Option<TraceContext> {
         observed_call.filter(|observed_call| observed_call.method_observer.has_observer).map_or(received, Self::trace)
     }
 

@@ -313,7 +313,8 @@ impl AdapterMethod {
             return self.unary_of_stream(request, format).await;
         };
         let received = request.traceparent();
-        let observed_call = self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(received));
+        let observed_call =
+            self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(received));
         let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), received);
         let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {

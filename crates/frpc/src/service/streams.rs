@@ -134,8 +134,10 @@ where
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
     let inherited = InheritedContext { deadline, trace };
-    let work =
-        HandlerFuture { inherited, future: ParkedFuture::new(work(sender.clone(), receiver, shared_receiver.clone(), options)) };
+    let work = HandlerFuture {
+        inherited,
+        future: ParkedFuture::new(work(sender.clone(), receiver, shared_receiver.clone(), options)),
+    };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);
@@ -218,7 +220,15 @@ async fn respond<B: Message>(
     send_metadata(sender, reply.metadata())?;
     reply.get_ref().carried_by(connection);
     let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
-    send_all(sender, reply.into_inner(), flags, |item| item.as_ref().ok(), failure, |count| shared_receiver.count(count)).await
+    send_all(
+        sender,
+        reply.into_inner(),
+        flags,
+        |item| item.as_ref().ok(),
+        failure,
+        |count| shared_receiver.count(count),
+    )
+    .await
 }
 
 impl SharedReceiver {

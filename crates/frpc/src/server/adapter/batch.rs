@@ -7,7 +7,7 @@ use crate::service::caller::Caller;
 use crate::service::erased::Kind;
 use crate::service::failures::{overloaded, takes_too_much};
 use crate::service::invoke::{
-    AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress, PendingHandler,
+    AdapterOutcome, Incoming, Invoke, InvokeSettings, PendingHandler, ReplyTo, ServeProgress,
 };
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;

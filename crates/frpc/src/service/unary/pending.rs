@@ -7,7 +7,7 @@ use crate::schema::method::FullName;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::invoke::{AdapterOutcome, ReplyTo, ServeProgress, PendingHandler};
+use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
 use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
