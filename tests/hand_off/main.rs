@@ -235,8 +235,8 @@ async fn only_the_end_that_dialled_may_ask() {
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
     let deciding = async {
-        let asked = held.recv().await.unwrap();
-        let unsupported = asked.connection().hand_off(TUNNEL, "").await.unwrap_err();
+        let request = held.recv().await.unwrap();
+        let unsupported = request.connection().hand_off(TUNNEL, "").await.unwrap_err();
         assert!(matches!(unsupported, HandOffError::Unsupported), "{unsupported}");
     };
     let (refused, ()) = tokio::join!(connection.hand_off(TUNNEL, "hold"), deciding);
@@ -263,14 +263,14 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
             let connection = connection.clone();
             async move { connection.hand_off(TUNNEL, "hold").await }
         });
-        let asked = held.recv().await.unwrap();
+        let request = held.recv().await.unwrap();
         let first = Bytes::from_static(b"a stream");
         let mut opening = pin!(connection.open_stream(&first));
         assert!(poll_fn(|context| Poll::Ready(opening.as_mut().poll(context).is_pending())).await);
         if granted {
-            asked.accept("", HandOffTarget::new(async |raw| drop(raw)));
+            request.accept("", HandOffTarget::new(async |raw| drop(raw)));
         } else {
-            asked.refuse("");
+            request.refuse("");
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
         let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is notified");
@@ -307,9 +307,9 @@ async fn a_hand_off_times_out_and_a_silent_peer_is_not_granted_more() {
     for seconds in [59, 61] {
         let asking = connection.hand_off(TUNNEL, "hold");
         let deciding = async {
-            let asked = held.recv().await.unwrap();
+            let request = held.recv().await.unwrap();
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            asked.refuse("");
+            request.refuse("");
         };
         let (answer, ()) = tokio::join!(asking, deciding);
         match answer.unwrap_err() {

@@ -165,7 +165,8 @@ impl Drive {
             over: Condvar::new(),
         });
         let keeper_shared = shared.clone();
-        let keeper = thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || keeper_shared.keep())?;
+        let keeper =
+            thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || keeper_shared.keep())?;
         Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
     }
 

@@ -19,7 +19,8 @@ pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> 
     let mut views = ArrayViews::default();
     let (written, is_lossy) = write(plans, plan, value, &mut views, Form::Flat)?;
     views.again();
-    let extended = if plan.has_presence { Some(write(plans, plan, value, &mut views, Form::Extended)?.0) } else { None };
+    let extended =
+        if plan.has_presence { Some(write(plans, plan, value, &mut views, Form::Extended)?.0) } else { None };
     Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, alternatives: None })
 }
 
@@ -67,7 +68,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn field(&mut self, plan: &Plan, field: &FieldPlan, value: &MessageValue<'_>, to: &mut Encoder<'_>) -> PyResult<()> {
+    fn field(
+        &mut self,
+        plan: &Plan,
+        field: &FieldPlan,
+        value: &MessageValue<'_>,
+        to: &mut Encoder<'_>,
+    ) -> PyResult<()> {
         let MessageValue { value, message } = value;
         match &field.kind {
             Kind::Plain(of) => {
@@ -208,7 +215,12 @@ impl<'py> MessageValue<'py> {
     }
 }
 
-fn field_value<'py>(plan: &Plan, index: usize, field: &FieldPlan, message: &Bound<'py, PyAny>) -> PyResult<MessageValue<'py>> {
+fn field_value<'py>(
+    plan: &Plan,
+    index: usize,
+    field: &FieldPlan,
+    message: &Bound<'py, PyAny>,
+) -> PyResult<MessageValue<'py>> {
     let value = match &plan.form {
         PyForm::Object(class) => message.getattr(field.name.bind(message.py())).map_err(|error| {
             let py = message.py();

@@ -169,8 +169,10 @@ impl Function {
             Some(Encoding::Protobuf) => encode::payload(plans, index, value).and_then(|payload| self.protobuf(payload)),
             Some(_) => json(),
             None => encode::payload(plans, index, value).and_then(|payload| {
-                let alternatives =
-                    Alternatives { json: json()?.written.bytes, protobuf: self.protobuf(payload.clone())?.written.bytes };
+                let alternatives = Alternatives {
+                    json: json()?.written.bytes,
+                    protobuf: self.protobuf(payload.clone())?.written.bytes,
+                };
                 Ok(Payload { alternatives: Some(alternatives), ..payload })
             }),
         };
@@ -218,7 +220,11 @@ impl Function {
     }
 
     /// The arguments of a call.
-    fn handler_arguments<'py>(&self, py: Python<'py>, handler_arguments: HandlerArguments) -> Result<Bound<'py, PyTuple>, Status> {
+    fn handler_arguments<'py>(
+        &self,
+        py: Python<'py>,
+        handler_arguments: HandlerArguments,
+    ) -> Result<Bound<'py, PyTuple>, Status> {
         match handler_arguments {
             HandlerArguments::Message(payload) => self.arguments(py, &payload),
             HandlerArguments::Stream(incoming, _) => {
@@ -456,8 +462,10 @@ pub(crate) async fn run_in_loop(
             return Ok(()); // The call was cancelled before it began.
         }
         let reply = Mutex::new(Some(reply));
-        let completion = Completion { function: function.clone(), spoken: handler_arguments.spoken(), is_step: false, reply, task };
-        let coroutine = function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
+        let completion =
+            Completion { function: function.clone(), spoken: handler_arguments.spoken(), is_step: false, reply, task };
+        let coroutine =
+            function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
         match coroutine {
             Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
             Err(status) => {
@@ -559,7 +567,9 @@ impl AsyncGenerated {
             let reply = Mutex::new(Some(reply));
             let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
             if let Some(Call { handler_arguments, about }) = first {
-                let made = function.handler_arguments(py, handler_arguments).and_then(|arguments| function.invoke(&arguments, about));
+                let made = function
+                    .handler_arguments(py, handler_arguments)
+                    .and_then(|arguments| function.invoke(&arguments, about));
                 match made {
                     Ok(made) => *generator.lock() = Some(made.unbind()),
                     Err(status) => {

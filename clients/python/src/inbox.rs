@@ -1,8 +1,8 @@
 //! [`Inbox`]: work from other threads for an event loop. They ring once for all work since the loop looked last,
 //! and never wait for Python.
 
-use crate::reply::{Reply, called_by_loop};
 use crate::loop_runtime::LoopRuntime;
+use crate::reply::{Reply, called_by_loop};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;

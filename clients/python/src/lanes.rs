@@ -4,9 +4,9 @@
 use crate::client::duration;
 use crate::drive;
 use crate::inbox::{Inbox, Sender};
+use crate::loop_runtime::LoopRuntime;
 use crate::socket::{Socket, Stream};
 use crate::status::failed;
-use crate::loop_runtime::LoopRuntime;
 use frpc::tls::{Authorities, ClientTls, Identity};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
@@ -115,7 +115,8 @@ impl Settings {
     /// A channel that a loop drives.
     fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
         let _context = loop_runtime.handle().enter();
-        let (address, weak, sender) = (self.address.clone(), Arc::downgrade(loop_runtime), loop_runtime.sender().clone());
+        let (address, weak, sender) =
+            (self.address.clone(), Arc::downgrade(loop_runtime), loop_runtime.sender().clone());
         let connector = move || connected(address.clone(), weak.clone(), sender.clone());
         self.builder()?.connect_lazy_with_connector(connector).map_err(failed)
     }

@@ -19,6 +19,7 @@ mod inbox;
 mod incoming;
 mod json;
 mod lanes;
+mod loop_runtime;
 mod openrpc;
 mod payload;
 mod plan;
@@ -33,7 +34,6 @@ mod status;
 mod tensor;
 mod time;
 mod topics;
-mod loop_runtime;
 mod untyped;
 
 use pyo3::prelude::*;

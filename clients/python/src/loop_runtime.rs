@@ -66,7 +66,7 @@ struct Pauses {
 /// Counts of calls.
 #[derive(Default)]
 struct Calls {
-    begun: AtomicU64,
+    started: AtomicU64,
     in_flight: AtomicUsize,
 }
 
@@ -124,7 +124,7 @@ impl LoopRuntime {
 
     /// Runs a part of a call, which ends with a letter. A turn has to follow: [`begin`](Self::begin).
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        self.calls.begun.fetch_add(1, Ordering::Relaxed);
+        self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
         let ended = Ended(self.calls.clone());
         let task = self.handle().spawn(async move {
@@ -258,12 +258,12 @@ impl Drop for Ended {
 
 /// Rings for a turn when calls have waited for a time, and seldom without any.
 async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender) {
-    let (mut begun, mut ticks) = (0, 0);
+    let (mut started_before, mut ticks) = (0, 0);
     while loop_runtime.strong_count() > 0 {
         tokio::time::sleep(TICK).await;
         ticks += 1;
-        let now = calls.begun.load(Ordering::Relaxed);
-        let waits = std::mem::replace(&mut begun, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
+        let now = calls.started_before.load(Ordering::Relaxed);
+        let waits = std::mem::replace(&mut started_before, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
         if waits || ticks >= TICKS_IDLE {
             ticks = 0;
             sender.ring();

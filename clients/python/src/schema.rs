@@ -227,7 +227,8 @@ fn configured() -> frpc_build::Builder {
 impl Schema {
     fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
-        let known: Vec<ServiceDescription> = loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
+        let known: Vec<ServiceDescription> =
+            loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
         Ok(Self::of(&pool, loaded.descriptors, &known))
     }
 

@@ -50,7 +50,12 @@ impl ArrayViews {
 
 /// Writes the fields of a tensor: `dtype`, `shape` and `data` are in this order on the wire as `dtype`, `data`, `shape`,
 /// as the plan says.
-pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, views: &mut ArrayViews, to: &mut Encoder<'_>) -> PyResult<()> {
+pub(crate) fn encode(
+    plan: &Plan,
+    value: &Bound<'_, PyAny>,
+    views: &mut ArrayViews,
+    to: &mut Encoder<'_>,
+) -> PyResult<()> {
     let (dtype, shape, data) = views.parts(value)?;
     for field in &plan.fields {
         match &field.text[..] {

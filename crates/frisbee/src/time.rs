@@ -128,9 +128,9 @@ mod tests {
             let shortest = runtime.block_on(async {
                 let mut shortest = Duration::MAX;
                 for _ in 0..200 {
-                    let begun = Instant::now();
+                    let started = Instant::now();
                     sleep(SHORT).await;
-                    let took = begun.elapsed();
+                    let took = started.elapsed();
                     assert!(took >= SHORT, "{took:?} is too early");
                     shortest = shortest.min(took);
                 }

@@ -57,9 +57,9 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     let Some(id) = id else { return socket.send(&request).await };
     let is_idempotent = callable.is_some_and(Callable::is_idempotent);
     let retries = arguments.retries.unwrap_or(if is_idempotent { IDEMPOTENT_RETRIES } else { 0 });
-    let begun = Instant::now();
+    let started = Instant::now();
     let reply = socket.exchange(id, &request, retries, deadline).await?;
-    screen.remark(1, || format!("the call took {:.3} ms", begun.elapsed().as_secs_f64() * 1e3));
+    screen.remark(1, || format!("the call took {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
     screen.metadata("<", &reply.metadata);
     let result = reply.result?;
     match callable {
@@ -166,12 +166,12 @@ impl Socket {
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
-        let begun = Instant::now();
+        let started = Instant::now();
         // One byte more than any datagram: the system cuts longer ones without a word.
         let mut buffer = vec![0; DATAGRAM_MAX + 1];
         for sent in 1..=sent_max {
             self.send_or_refused(request, sent == sent_max).await?;
-            let until = begun + interval * sent;
+            let until = started + interval * sent;
             while let Ok(received) = timeout_at(until, self.socket.recv(&mut buffer)).await {
                 match received {
                     Ok(length) => {

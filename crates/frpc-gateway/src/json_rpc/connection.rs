@@ -234,7 +234,7 @@ impl Connection<'_> {
                         if length > *message_max {
                             return Some(Err(too_long(*message_max)));
                         }
-                        batch.handle_unusual(&bytes.split_to(length));
+                        batch.handle_framed(&bytes.split_to(length));
                     }
                     Framed::Incomplete if bytes.len() > *message_max => return Some(Err(too_long(*message_max))),
                     Framed::Incomplete => {
