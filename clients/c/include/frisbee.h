@@ -4,7 +4,7 @@
  * type is an error and not a crash. Pointers to memory have to be valid, as in any C library. Text is UTF-8 and ends with
  * a NUL. Functions copy their arguments, unless they say otherwise. After fork() only the parent may use the library.
  *
- * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c --test header`. */
+ * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 
 #ifndef FRISBEE_H
 #define FRISBEE_H

@@ -1,7 +1,6 @@
 //! C programs that call servers in Rust.
 
-mod support;
-
+use crate::support::{Program, read};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_reflection::Reflection;
@@ -9,7 +8,6 @@ use rcgen::{CertificateParams, KeyPair};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::started::Polite;
 use std::future::pending;
-use support::Program;
 
 /// Greets, repeats the metadata, and does not return if the name is "sleep".
 struct Echoing;
@@ -84,6 +82,6 @@ async fn misuse_of_each_function_is_an_error() {
 
 #[tokio::test]
 async fn cpp_header_serves_and_calls() {
-    let schema = support::read("examples/quickstart/proto/quickstart.proto");
+    let schema = read("examples/quickstart/proto/quickstart.proto");
     assert_eq!(run("tests/programs/wrapper.cpp", vec![schema]).await, "done\n");
 }

@@ -1,6 +1,6 @@
 //! Requests that are refused before a call.
 
-use crate::support::{ACCEPT, Host, LEGACY, all, modern, request};
+use super::support::{ACCEPT, Host, LEGACY, all, modern, request};
 use frpc_gateway::{Gateway, Http};
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
 //! Streams that block the threads that use them.
-#![cfg(target_os = "linux")]
 
 use frisbee_shm::{BlockingStream, Connector, Listener, Stream};
 use std::io::{self, Read, Write};

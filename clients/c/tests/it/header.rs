@@ -22,7 +22,7 @@ const HEAD: &str = "\
  * type is an error and not a crash. Pointers to memory have to be valid, as in any C library. Text is UTF-8 and ends with
  * a NUL. Functions copy their arguments, unless they say otherwise. After fork() only the parent may use the library.
  *
- * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c --test header`. */
+ * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 ";
 
 /// The header as the sources have it.

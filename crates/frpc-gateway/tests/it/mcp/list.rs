@@ -1,6 +1,6 @@
 //! The beginning of a conversation, and the list of tools.
 
-use crate::support::{Host, LEGACY, all, modern, request};
+use super::support::{Host, LEGACY, all, modern, request};
 use frpc_gateway::Mcp;
 use serde_json::{Value, json};
 

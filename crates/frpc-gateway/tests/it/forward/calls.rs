@@ -1,6 +1,6 @@
 //! What belongs to a call reaches the other side.
 
-use crate::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
+use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
 use frpc::error_details::ErrorInfo;
 use frpc::{Channel, Server, Status};
 use samples::greet::{GreeterClient, GreeterServer, Name};

@@ -1,6 +1,6 @@
 //! Streams in both directions.
 
-use crate::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
+use super::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
 use frpc::{Channel, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::Forward;
 use samples::greet::{GreeterClient, GreeterServer, Name};

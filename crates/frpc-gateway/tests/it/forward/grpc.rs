@@ -1,7 +1,7 @@
 //! Calls that are forwarded to a gRPC server: one of tonic, which knows no other protocol.
 
-use crate::streams::{call_every_kind, recite, stream_json};
-use crate::support::{calculator, exchange, front, greet, greeter, post};
+use super::streams::{call_every_kind, recite, stream_json};
+use super::support::{calculator, exchange, front, greet, greeter, post};
 use frpc::error_details::ErrorInfo;
 use frpc_gateway::Forward;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};

@@ -1,7 +1,6 @@
 //! Servers in C, called by Rust and C, and in each protocol.
 
-mod support;
-
+use crate::support::{Program, read};
 use frpc::{Channel, Code, Request};
 use frpc_reflection::ServerSchema;
 use samples::quickstart::{CalculatorClient, Number, Range, Terms};
@@ -9,7 +8,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use support::{Program, read};
 
 /// A running server.
 struct Server {

@@ -1,5 +1,4 @@
 //! Streams between two ends that keep to the rules, and with all others who connect to such a socket or listen on one.
-#![cfg(target_os = "linux")]
 
 use frisbee_shm::{Connector, Listener, Stream, connect};
 use std::io;

@@ -1,6 +1,6 @@
 //! Tools of servers with rules.
 
-use crate::support::{Host, LEGACY, Lines, all, request};
+use super::support::{Host, LEGACY, Lines, all, request};
 use frpc::{Principal, Proof};
 use frpc_access::{Access, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Mcp};

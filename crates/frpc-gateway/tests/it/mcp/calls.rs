@@ -1,6 +1,6 @@
 //! Calls of tools.
 
-use crate::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
+use super::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;

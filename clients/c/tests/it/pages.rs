@@ -1,11 +1,9 @@
 //! The code of docs/c.md and of the package's README.
 
-mod support;
-
+use crate::support::{Program, read};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
-use support::{Program, read};
 
 /// The blocks of a language on a page.
 fn blocks(page: &str, language: &str) -> Vec<String> {

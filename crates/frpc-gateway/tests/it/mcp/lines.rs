@@ -1,6 +1,6 @@
 //! Messages in lines, as programs send them over standard input and output.
 
-use crate::support::{Host, Lines, all, modern, request};
+use super::support::{Host, Lines, all, modern, request};
 use frpc_gateway::Gateway;
 use serde_json::json;
 

@@ -1,0 +1,4 @@
+//! Clients and brokers over connections.
+
+mod history;
+mod presence;

@@ -1,0 +1,5 @@
+//! Streams over shared memory, asynchronous and blocking.
+#![cfg(target_os = "linux")]
+
+mod blocking;
+mod streams;
