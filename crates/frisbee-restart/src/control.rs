@@ -111,7 +111,7 @@ impl Control {
             match handed_over {
                 Ok(()) => return,
                 Err(error) => {
-                    tracing::warn!(target: "frisbee::restart", %error, "successor failed, this process continues to serve")
+                    tracing::warn!(target: "frisbee::restart", %error, "successor failed, this process continues to serve");
                 }
             }
             if std::mem::take(has_passed) {

@@ -143,7 +143,7 @@ fn dispatch<R: Protocol>(
             match socket.into_std() {
                 Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
                 Err(error) => {
-                    tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its ring")
+                    tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its ring");
                 }
             }
             return;
@@ -193,7 +193,7 @@ fn spawn<R: Protocol, T: MovableSocket>(
                 host.serve(socket, arrived, context).await;
             }
             Err(error) => {
-                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker")
+                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
             }
         }
     });
