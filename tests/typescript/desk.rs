@@ -8,7 +8,7 @@
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
-use frisbee::{Handlers, Operation, Packet};
+use frisbee::{Handlers, Operation, Packet, RawTransport};
 use frisbee_pubsub::{Broker, History, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
 mod desk {
@@ -56,6 +56,18 @@ fn shouting() -> Handlers {
     Handlers::new().on(shout, |_connection, packet| async move {
         Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
     })
+}
+
+/// Greets, and answers bytes in upper case until their end.
+async fn shout(mut raw: RawTransport) {
+    let mut buffer = [0; 4096];
+    let mut sent = raw.write_all(b"ready ").await;
+    while let (Ok(()), Ok(length @ 1..)) = (&sent, raw.read(&mut buffer).await) {
+        buffer[..length].make_ascii_uppercase();
+        sent = raw.write_all(&buffer[..length]).await;
+    }
+    // The client may be gone.
+    drop(raw.shutdown().await);
 }
 
 /// How long a client may be silent with `--impatient` until it gets a PING, and until it is closed.
@@ -103,6 +115,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let broker = histories.presence("rooms.*", |_| Some("page".to_owned())).build();
             builder
                 .add_service(DeskServer::new(Served::default()))
+                .method_hand_off("desk.Desk/Blob")
                 .mount(OPERATIONS, broker)
                 .mount(SHOUT..=SHOUT, shouting())
         }
@@ -203,6 +216,13 @@ impl Desk for Served {
     }
 
     async fn blob(&self, request: Request<Chunk>) -> Reply<Chunk> {
+        if let Some(asked) = request.hand_off() {
+            match &*request.get_ref().data {
+                b"keep" => {}
+                b"fail" => return Err(Status::unavailable("no connection today")),
+                _ => asked.accept(shout),
+            }
+        }
         let metadata = request.metadata().clone();
         let mut response = Response::new(request.into_inner());
         if let Some(value) = metadata.get("sent") {

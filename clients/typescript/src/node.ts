@@ -1,5 +1,5 @@
 /**
- * Transports of Node: TCP, Unix sockets and TLS. The entry `frisbee-rpc/node`.
+ * Transports of Node: TCP, Unix sockets and TLS, and sockets that a server hands off. The entry `frisbee-rpc/node`.
  */
 
 import { connect as connectTcp, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
@@ -10,6 +10,7 @@ import { Channel, type ChannelOptions } from "./index.js";
 import type { Dial } from "./index.js";
 
 export type { HeaderForm } from "./frames.js";
+export { handOff, type HandOffOptions, type HandedOff } from "./hand-off.js";
 
 /** The address of a server: host and port, or the path of a Unix socket. */
 export type Address = { readonly host?: string | undefined; readonly port: number } | { readonly path: string };

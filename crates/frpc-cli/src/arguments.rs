@@ -205,6 +205,9 @@ pub(crate) struct GatewayArguments {
     /// Forward only this method, or all methods of this service. May be given several times. Default: all.
     #[arg(long, value_name = "METHOD")]
     pub(crate) allow: Vec<String>,
+    /// Admit callers by the rules of this file, in TOML, and no others.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Admit requests that call the gateway by this name, in addition to localhost and its addresses.
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,

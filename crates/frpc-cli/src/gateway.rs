@@ -2,6 +2,7 @@
 
 use crate::arguments::{GatewayArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
+use crate::rules;
 use crate::schema::{Callable, Schema, Service};
 use crate::show::Screen;
 use crate::source;
@@ -49,6 +50,9 @@ pub(crate) async fn gateway(
     for (service, methods) in &services {
         let methods = methods.iter().map(|callable| (callable.descriptor.clone(), callable.method));
         builder = builder.add_service(forward.service(service.layout, Some(embedded), methods));
+    }
+    if let Some(path) = &arguments.rules {
+        builder = builder.access(rules::load(path, &services, arguments.listen_cacert.is_some())?);
     }
     let builder = with_tls(builder, &arguments)?;
     let server = builder.bind(&*arguments.listen).await?;

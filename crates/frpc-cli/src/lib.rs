@@ -17,6 +17,7 @@ mod load;
 mod mcp;
 mod parameters;
 mod pubsub;
+mod rules;
 mod schema;
 mod show;
 mod source;

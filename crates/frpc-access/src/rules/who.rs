@@ -33,6 +33,7 @@ enum Condition {
     When(Arc<dyn Fn(&Principal) -> bool + Send + Sync>),
     Either(Box<[Who; 2]>),
     Both(Box<[Who; 2]>),
+    Except(Box<[Who; 2]>),
 }
 
 impl Who {
@@ -189,12 +190,25 @@ impl Who {
         Self(Condition::Both(Box::new([self, other])))
     }
 
+    /// Those of these that are not among the others.
+    ///
+    /// ```
+    /// use frpc_access::Who;
+    ///
+    /// let who = Who::known().except(Who::role("guest"));
+    /// ```
+    #[must_use]
+    pub fn except(self, others: Self) -> Self {
+        Self(Condition::Except(Box::new([self, others])))
+    }
+
     /// Whether a caller is meant.
     pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
         match &self.0 {
             Condition::Anybody => return true,
             Condition::Either(parts) => return parts.iter().any(|part| part.includes(caller)),
             Condition::Both(parts) => return parts.iter().all(|part| part.includes(caller)),
+            Condition::Except(parts) => return parts[0].includes(caller) && !parts[1].includes(caller),
             _ => {}
         }
         let Some(principal) = caller else { return false };
@@ -214,7 +228,7 @@ impl Who {
             #[cfg(unix)]
             Condition::Group(gid) => matches!(principal.proof(), Proof::Unix(owner) if owner.group == *gid),
             Condition::When(predicate) => predicate(principal),
-            Condition::Anybody | Condition::Either(_) | Condition::Both(_) => false,
+            Condition::Anybody | Condition::Either(_) | Condition::Both(_) | Condition::Except(_) => false,
         }
     }
 }
@@ -236,6 +250,7 @@ impl fmt::Debug for Who {
             Condition::When(_) => f.write_str("by a function"),
             Condition::Either(parts) => write!(f, "({:?} or {:?})", parts[0], parts[1]),
             Condition::Both(parts) => write!(f, "({:?} and {:?})", parts[0], parts[1]),
+            Condition::Except(parts) => write!(f, "({:?} except {:?})", parts[0], parts[1]),
         }
     }
 }
@@ -289,5 +304,14 @@ mod tests {
         assert!(Who::role("x").or(Who::role("teller")).includes(Some(&teller)));
         assert!(!Who::role("x").and(Who::role("teller")).includes(Some(&teller)));
         assert!(Who::known().and(Who::when(|principal| principal.name() == "Ada")).includes(Some(&teller)));
+    }
+
+    #[test]
+    fn excepted_callers_are_not_included() {
+        let guest = Principal::new("Ada", Proof::Other).with_role("guest");
+        let who = Who::anybody().except(Who::role("guest"));
+        assert!(!who.includes(Some(&guest)));
+        assert!(who.includes(None) && who.includes(Some(&Principal::new("Eve", Proof::Other))));
+        assert!(!Who::known().except(Who::anybody()).includes(Some(&guest)));
     }
 }

@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
 
-const GREET: [&str; 2] = ["-p", "examples/proto/greet.proto"];
+pub(crate) const GREET: [&str; 2] = ["-p", "examples/proto/greet.proto"];
 
 /// A gateway. It is killed when it is dropped.
-struct Gateway {
+pub(crate) struct Gateway {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Gateway {
     /// In front of a server.
-    fn new(to: &str, options: &[&str]) -> Self {
+    pub(crate) fn new(to: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
         command.current_dir(root()).args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it was built");
@@ -46,8 +46,20 @@ impl Gateway {
         response
     }
 
+    /// The response to a POST of HTTP/1.1 with these fields in its head.
+    pub(crate) fn post(&self, path: &str, fields: &str, body: &[u8]) -> String {
+        let mut socket = TcpStream::connect(&self.address).expect("it listens");
+        let length = body.len();
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{fields}");
+        let head = format!("{head}content-length: {length}\r\n\r\n");
+        socket.write_all(&[head.as_bytes(), body].concat()).expect("it reads");
+        let mut response = Vec::new();
+        socket.read_to_end(&mut response).expect("it answers");
+        String::from_utf8_lossy(&response).into_owned()
+    }
+
     /// The reply of JSON-RPC in a line.
-    fn line(&self, request: &str) -> String {
+    pub(crate) fn line(&self, request: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).expect("it listens");
         writeln!(socket, "{request}").expect("it reads");
         let mut line = String::new();
@@ -70,7 +82,7 @@ impl Drop for Gateway {
 }
 
 /// A server without a gateway.
-async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTls>) -> String {
+pub(crate) async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTls>) -> String {
     let mut builder = Server::builder().add_service(GreeterServer::new(service));
     if let Some(tls) = tls {
         builder = builder.tls(tls);

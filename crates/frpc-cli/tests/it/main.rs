@@ -1,6 +1,7 @@
 //! The command `frpc` as a process of its own.
 
 mod gateway;
+mod rules;
 mod session;
 mod udp;
 mod ways;

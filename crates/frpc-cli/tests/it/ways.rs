@@ -26,7 +26,8 @@ impl Certified {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("the system has randomness");
         let authority = CertifiedIssuer::self_signed(params, key).expect("the key fits");
-        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("it is a name");
+        let names = vec!["127.0.0.1".to_owned(), "client.example.org".to_owned()];
+        let params = CertificateParams::new(names).expect("they are names");
         let key = KeyPair::generate().expect("the system has randomness");
         let certificate = params.signed_by(&key, &authority).expect("the key fits");
         let made = Self {

@@ -1,0 +1,132 @@
+/**
+ * Connections that a server hands off: after a call that requests its connection, the socket belongs to the caller
+ * (docs/hand-off.md). The call is one of a channel, whose transport here turns its request into HAND_OFF, and the answer
+ * into its reply.
+ */
+
+import type { Socket } from "node:net";
+import { cutter, numbered, packet } from "./frames.js";
+import { Channel, Code, Status, type AnyService, type CallOptions, type Init, type TransportEvents, type Unary } from "./index.js";
+import { Op } from "./link.js";
+import { openSocket, type Address, type SocketOptions } from "./node.js";
+
+/** The settings of a hand-off. */
+export interface HandOffOptions extends SocketOptions, CallOptions {
+  /** Calls on the connection before it is requested, such as a login. */
+  readonly before?: ((channel: Channel) => PromiseLike<unknown>) | undefined;
+}
+
+/** A connection that has been handed off. */
+export interface HandedOff<B> {
+  readonly reply: B;
+  /** The connection, whose next bytes are those after the reply. */
+  readonly socket: Socket;
+}
+
+/** The decisions of a server. */
+const enum Decision {
+  Refused,
+  Accepted,
+  Busy,
+  Unsupported,
+}
+
+/**
+ * Calls a method that hands its connection off, on a connection of its own, and returns its reply and the socket:
+ * `handOff({ port }, Gateway, Gateway.methods.open, { name: "postgres" })`. Rejects with the status of the call, with
+ * `FAILED_PRECONDITION` if the handler keeps the connection or is busy, and with `UNIMPLEMENTED` for another method.
+ * Abort the `signal` to give up; the connection is then closed. */
+export async function handOff<A, B>(address: Address, service: AnyService, method: Unary<A, B>, request: Init<A>, options: HandOffOptions = {}): Promise<HandedOff<B>> {
+  let socket: Socket | undefined;
+  let problem: Status | undefined;
+  let isArmed = false;
+
+  const dial = (events: TransportEvents): ReturnType<ConstructorParameters<typeof Channel>[0]> => {
+    const open = openSocket(address, options.tls);
+    let reason = "the server closed the connection";
+    /** The id of the call whose request is a HAND_OFF. */
+    let pending: number | undefined;
+    const end = (): void => void open.destroySoon();
+    const closed = (): void => events.close(reason);
+    const failed = (error: Error): void => void (reason = error.message);
+    const give = (id: number, operation: number, body?: Uint8Array): void => events.data(packet("current", id, operation, body));
+
+    const outward = cutter("current", (id, operation, body) => {
+      if (pending === undefined && isArmed && operation === method.operation) {
+        pending = id;
+        open.write(packet("current", 0, Op.HandOff, numbered(operation, body)));
+      } else if (pending === undefined) open.write(packet("current", id, operation, body));
+      else if (operation === Op.Ping) {
+        // Nothing may follow the request. Its answer has a timeout of its own.
+        queueMicrotask(() => give(0, Op.Pong));
+      } else if (operation === Op.Cancel) {
+        reason = "the call was given up";
+        end();
+      }
+    });
+    const inward = cutter("current", (id, operation, body) => {
+      if (pending === undefined || operation !== Op.HandOff) return void give(id, operation, body);
+      const [decision] = body;
+      if (decision === Decision.Accepted) {
+        detach();
+        socket = open;
+        give(pending, method.operation, body.subarray(1));
+        return true;
+      }
+      if (decision === Decision.Refused) give(pending, method.operation, body.subarray(1));
+      else {
+        problem = decision === Decision.Busy
+          ? new Status(Code.FAILED_PRECONDITION, "the connection is busy; end its calls and streams before the hand-off", { mayHaveRun: false })
+          : new Status(Code.UNIMPLEMENTED, "the method hands no connection off; name it by method_hand_off at the server", { mayHaveRun: false });
+        channel.close();
+        reason = problem.message;
+        end();
+      }
+      pending = undefined;
+      return false;
+    });
+    const data = (bytes: Uint8Array): void => {
+      try {
+        const rest = inward(bytes);
+        if (!rest) return;
+        open.pause();
+        if (rest.length) open.unshift(rest);
+        events.close("the connection was handed off");
+      } catch (error) {
+        reason = `the server broke the protocol: ${(error as Error).message}`;
+        end();
+      }
+    };
+    const detach = (): void => void open.off("data", data).off("close", closed).off("error", failed);
+    open.once(options.tls ? "secureConnect" : "connect", () => events.open());
+    open.on("data", data).on("close", closed).on("error", failed);
+    return {
+      send: (bytes) => {
+        // Copied by `packet`, since the socket may keep it until later.
+        if (socket) return;
+        open.cork();
+        outward(bytes);
+        open.uncork();
+      },
+      close: () => {
+        if (socket !== open) end();
+      },
+      buffered: () => open.writableLength,
+    };
+  };
+
+  const channel = new Channel(dial, { ...options, serve: undefined, stayConnected: false });
+  channel.name(service);
+  try {
+    await options.before?.(channel);
+    isArmed = true;
+    const reply = await channel.unary(service, method, request, options);
+    if (socket) return { reply, socket };
+    throw new Status(Code.FAILED_PRECONDITION, "the handler kept the connection");
+  } catch (error) {
+    socket?.destroy();
+    throw problem ?? error;
+  } finally {
+    channel.close();
+  }
+}

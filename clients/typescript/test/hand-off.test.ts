@@ -1,0 +1,95 @@
+/** Connections that the server hands off to Node. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { Code } from "frisbee-rpc";
+import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
+import { desk, folder } from "./desk.js";
+import { Desk, DeskClient } from "./generated/desk.js";
+import { failed, type Desk as Server } from "./place.js";
+
+const host = "127.0.0.1";
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const blob = (address: Address, text: string, options?: HandOffOptions): ReturnType<typeof handOff<{ data: Uint8Array }, { data: Uint8Array }>> =>
+  handOff(address, Desk, Desk.methods.blob, { data: bytes(text) }, options);
+
+/** The next bytes of a socket, of this length. */
+async function take(socket: Socket, length: number): Promise<string> {
+  let read = "";
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    read += String(chunk);
+    if (read.length >= length) break;
+  }
+  return read;
+}
+
+async function exchange(socket: Socket): Promise<void> {
+  assert.equal(await take(socket, 6), "ready ");
+  socket.write("some bytes");
+  assert.equal(await take(socket, 10), "SOME BYTES");
+  socket.end("more");
+  assert.equal(await take(socket, 4), "MORE");
+}
+
+let server: Server;
+test.before(async () => void (server = await desk()));
+test.after(() => server.stop());
+
+test("handed off socket is a duplex stream of bytes after the reply", async () => {
+  const { reply, socket } = await blob({ host, port: server.port }, "take");
+  assert.deepEqual(reply.data, bytes("take"));
+  await exchange(socket);
+});
+
+test("handed off socket over TLS is a duplex stream", async () => {
+  const here = folder();
+  const secure = await desk(undefined, "--tls", here);
+  const { socket } = await blob({ host, port: secure.port }, "take", { tls: { ca: readFileSync(`${here}/certificate.pem`) } });
+  await exchange(socket);
+  await secure.stop();
+});
+
+test("calls before the hand-off use the same connection", async () => {
+  let total = 0n;
+  const { socket } = await blob({ host, port: server.port }, "take", {
+    before: async (channel) => ({ total } = await new DeskClient(channel).add({ a: 2n, b: 40n })),
+  });
+  assert.equal(total, 42n);
+  await exchange(socket);
+});
+
+test("connection that the server keeps is an error", async () => {
+  const at = { host, port: server.port };
+  const kept = await failed(blob(at, "keep"));
+  assert.deepEqual([kept.code, kept.message], [Code.FAILED_PRECONDITION, "the handler kept the connection"]);
+  const refused = await failed(blob(at, "fail"));
+  assert.deepEqual([refused.code, refused.message], [Code.UNAVAILABLE, "no connection today"]);
+  const other = await failed(handOff(at, Desk, Desk.methods.add, { a: 1n }));
+  assert.equal(other.code, Code.UNIMPLEMENTED, String(other));
+  const gone = await failed(blob({ host, port: 1 }, "take", { patience: 50 }));
+  assert.equal(gone.code, Code.UNAVAILABLE);
+});
+
+test("abort before the answer closes the connection", async () => {
+  // It greets as a server and answers no hand-off.
+  const silent = createServer((socket) => {
+    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));
+  }).listen(0, host);
+  await once(silent, "listening");
+  const accepted = once(silent, "connection") as Promise<[Socket]>;
+  const controller = new AbortController();
+  const call = failed(blob({ host, port: (silent.address() as { port: number }).port }, "take", { signal: controller.signal }));
+  const [socket] = await accepted;
+  let received = "";
+  await new Promise<void>((resolve) => socket.on("data", (chunk: Buffer) => {
+    // The request: HAND_OFF of operation 12.
+    if ((received += chunk.toString("hex")).includes("000f00000008")) resolve();
+  }));
+  controller.abort();
+  assert.equal((await call).code, Code.CANCELLED);
+  await once(socket, "close");
+  silent.close();
+});

@@ -1,0 +1,347 @@
+//! The access rules of `frpc gateway`: a TOML file, and the [`Access`] that it describes.
+//!
+//! docs/gateway-command.md has the format. This file reads it and finds the methods of patterns; `frpc-access` judges
+//! callers.
+//!
+//! # Decisions
+//!
+//! * **An error names its line.** A rule that is silently ignored admits or refuses callers by mistake, so unknown keys,
+//!   patterns without a method and conditions that no caller can meet are errors.
+//! * **Patterns become names here.** `Access` takes methods by name, so that a method of a later schema stays closed in
+//!   programs. A gateway starts with one schema, and the operator of a file may open all of a service.
+
+use crate::arguments::duration;
+use crate::failure::Failure;
+use crate::schema::{Callable, Service};
+use crate::target::read;
+use frpc::Proof;
+use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
+use frpc_access::{Access, Rate, Who};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Spanned;
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesFile {
+    jwt: Option<Spanned<JwtIssuer>>,
+    #[serde(default)]
+    allow: Vec<MethodRule>,
+    #[serde(default)]
+    deny: Vec<MethodRule>,
+    #[serde(default)]
+    limit: Vec<Spanned<LimitRule>>,
+}
+
+/// The issuer of tokens, and its keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct JwtIssuer {
+    issuer: String,
+    audience: String,
+    roles_claim: Option<String>,
+    leeway: Option<Spanned<String>>,
+    jwks: Option<PathBuf>,
+    #[serde(default)]
+    keys: Vec<Spanned<KeyFile>>,
+}
+
+/// A key in a file of its own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    kid: String,
+    algorithm: Algorithm,
+    pem: Option<PathBuf>,
+    secret: Option<PathBuf>,
+}
+
+/// `[[allow]]` and `[[deny]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MethodRule {
+    methods: Vec<Spanned<String>>,
+    who: Spanned<Vec<Spanned<Condition>>>,
+}
+
+/// `[[limit]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LimitRule {
+    methods: Option<Vec<Spanned<String>>>,
+    who: Spanned<Vec<Spanned<Condition>>>,
+    per_second: Option<u32>,
+    one_in: Option<Spanned<String>>,
+    burst: Option<u32>,
+}
+
+/// An element of `who`: callers who meet all of its keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Condition {
+    #[serde(default)]
+    anybody: bool,
+    #[serde(default)]
+    known: bool,
+    role: Option<String>,
+    subject: Option<String>,
+    #[serde(default)]
+    claims: BTreeMap<String, Value>,
+    spiffe: Option<String>,
+    spiffe_below: Option<String>,
+    host: Option<String>,
+    common_name: Option<String>,
+}
+
+/// A file with its text, for the lines of errors.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+    /// Whether callers may have tokens, and certificates.
+    has_tokens: bool,
+    has_certificates: bool,
+    /// The names of forwarded methods.
+    methods: BTreeSet<String>,
+}
+
+/// The methods of the gateway itself, which `*` does not open.
+const OWN_METHODS: [&str; 7] = [
+    "frpc.reflection.v1.Reflection/Files",
+    "frpc.reflection.v1.Reflection/List",
+    "grpc.health.v1.Health/Check",
+    "grpc.health.v1.Health/List",
+    "grpc.health.v1.Health/Watch",
+    "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+];
+
+/// Reads the rules for a gateway that forwards these methods.
+pub(crate) fn load(
+    path: &Path,
+    services: &[(&Service, Vec<&Callable>)],
+    has_certificates: bool,
+) -> Result<Access, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+    let methods = services.iter().flat_map(|(_, methods)| methods).map(|callable| callable.name()).collect();
+    let mut source = Source { path, text: &text, has_tokens: false, has_certificates, methods };
+    let file: RulesFile =
+        toml::from_str(&text).map_err(|error| source.wrong(error.span().unwrap_or_default(), error.message()))?;
+    if file.allow.is_empty() {
+        return Err(Failure::new(format!(
+            "{}: no rule admits a caller; add [[allow]] with `methods` and `who`, or leave out --rules",
+            path.display()
+        )));
+    }
+    let mut access = Access::new();
+    if has_certificates {
+        access = access.certificates();
+    }
+    if let Some(jwt) = &file.jwt {
+        source.has_tokens = true;
+        access = access.tokens(source.jwt(jwt)?);
+    }
+    access = source.admit(access, &file)?;
+    for limit in &file.limit {
+        let rate = source.rate(limit)?;
+        let who = source.who(&limit.get_ref().who)?;
+        access = match &limit.get_ref().methods {
+            None => access.limit(who, rate),
+            Some(patterns) => access.limit_methods(source.matching(patterns)?, who, rate),
+        };
+    }
+    Ok(access)
+}
+
+impl Source<'_> {
+    /// An error at a place of the file.
+    fn wrong(&self, at: Range<usize>, text: impl fmt::Display) -> Failure {
+        let line = self.text.bytes().take(at.start).filter(|byte| *byte == b'\n').count() + 1;
+        Failure::new(format!("{}:{line}: {text}", self.path.display()))
+    }
+
+    /// Adds the rules of methods. Methods with the same rules share a condition.
+    fn admit(&self, mut access: Access, file: &RulesFile) -> Result<Access, Failure> {
+        let mut rules: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (number, rule) in file.allow.iter().enumerate() {
+            for method in self.matching(&rule.methods)? {
+                rules.entry(method).or_default().0.push(number);
+            }
+        }
+        for (number, rule) in file.deny.iter().enumerate() {
+            for method in self.matching(&rule.methods)? {
+                rules.entry(method).or_default().1.push(number);
+            }
+        }
+        let conditions =
+            |rules: &[MethodRule]| rules.iter().map(|rule| self.who(&rule.who)).collect::<Result<Vec<_>, _>>();
+        let (allowed, denied) = (conditions(&file.allow)?, conditions(&file.deny)?);
+        let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        for (method, numbers) in rules {
+            groups.entry(numbers).or_default().push(method);
+        }
+        for ((allow, deny), methods) in groups {
+            let any = |who: &[Who], numbers: &[usize]| {
+                numbers.iter().filter_map(|number| who.get(*number).cloned()).reduce(Who::or)
+            };
+            // Without a rule that allows it, a method is closed.
+            let Some(who) = any(&allowed, &allow) else { continue };
+            access = access.allow(
+                methods,
+                match any(&denied, &deny) {
+                    Some(others) => who.except(others),
+                    None => who,
+                },
+            );
+        }
+        Ok(access)
+    }
+
+    /// The methods of patterns: `package.Service/Method`, `package.Service/*`, or `*` for all that are forwarded.
+    fn matching(&self, patterns: &[Spanned<String>]) -> Result<BTreeSet<String>, Failure> {
+        let mut found = BTreeSet::new();
+        for pattern in patterns {
+            let text = pattern.get_ref();
+            let all = || self.methods.iter().map(String::as_str).chain(OWN_METHODS);
+            let named: Vec<String> = match text.strip_suffix('*') {
+                Some("") => self.methods.iter().cloned().collect(),
+                Some(prefix) if prefix.ends_with('/') => {
+                    all().filter(|name| name.starts_with(prefix)).map(ToOwned::to_owned).collect()
+                }
+                None if all().any(|name| name == text) => vec![text.clone()],
+                _ => Vec::new(),
+            };
+            if named.is_empty() {
+                let names: Vec<_> = all().collect();
+                let text = format!(
+                    "no method matches {text:?}; write package.Service/Method, package.Service/* or *, for one of: {}",
+                    names.join(", ")
+                );
+                return Err(self.wrong(pattern.span(), text));
+            }
+            found.extend(named);
+        }
+        Ok(found)
+    }
+
+    /// Callers who meet one of the conditions.
+    fn who(&self, conditions: &Spanned<Vec<Spanned<Condition>>>) -> Result<Who, Failure> {
+        let who = conditions.get_ref().iter().map(|condition| self.condition(condition));
+        let who = who.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(Who::or);
+        who.ok_or_else(|| self.wrong(conditions.span(), "`who` is empty; add a condition such as { known = true }"))
+    }
+
+    fn condition(&self, spanned: &Spanned<Condition>) -> Result<Who, Failure> {
+        let condition = spanned.get_ref();
+        let by_token = condition.role.is_some() || condition.subject.is_some() || !condition.claims.is_empty();
+        let parts = [
+            condition.anybody.then(Who::anybody),
+            condition.known.then(Who::known),
+            condition.role.clone().map(Who::role),
+            condition.subject.clone().map(subject),
+            condition.spiffe.clone().map(Who::spiffe),
+            condition.spiffe_below.clone().map(Who::spiffe_below),
+            condition.host.clone().map(Who::host),
+            condition.common_name.clone().map(Who::common_name),
+        ];
+        let claims = condition.claims.iter().map(|(name, value)| claim(name.clone(), value.clone()));
+        let who = parts.into_iter().flatten().chain(claims).reduce(Who::and);
+        let Some(who) = who else {
+            return Err(self.wrong(spanned.span(), "a condition without keys; write { known = true }, for example"));
+        };
+        let by_certificate = [&condition.spiffe, &condition.spiffe_below, &condition.host, &condition.common_name];
+        let unmet = match () {
+            () if by_token && !self.has_tokens => {
+                "callers have no tokens; add [jwt] with `issuer`, `audience` and keys"
+            }
+            () if by_certificate.iter().any(|name| name.is_some()) && !self.has_certificates => {
+                "callers have no certificates; add --listen-cacert FILE"
+            }
+            () if condition.known && !self.has_tokens && !self.has_certificates => {
+                "no caller can be known; add [jwt], or --listen-cacert FILE"
+            }
+            () => return Ok(who),
+        };
+        Err(self.wrong(spanned.span(), unmet))
+    }
+
+    fn rate(&self, spanned: &Spanned<LimitRule>) -> Result<Rate, Failure> {
+        let limit = spanned.get_ref();
+        let wrong = |text: &str| self.wrong(spanned.span(), text);
+        let rate = match (limit.per_second, &limit.one_in) {
+            (Some(calls @ 1..), None) => Rate::per_second(calls),
+            (None, Some(period)) => Rate::one_in(self.time(period)?),
+            (Some(0), None) => return Err(wrong("per-second = 0 admits no call; must be greater than zero")),
+            _ => return Err(wrong("a limit needs one of `per-second = 10` and `one-in = \"10s\"`")),
+        };
+        match limit.burst {
+            Some(0) => Err(wrong("burst = 0 admits no call; must be greater than zero")),
+            Some(calls) => Ok(rate.burst(calls)),
+            None => Ok(rate),
+        }
+    }
+
+    fn time(&self, text: &Spanned<String>) -> Result<Duration, Failure> {
+        duration(text.get_ref()).map_err(|error| self.wrong(text.span(), format!("{:?}: {error}", text.get_ref())))
+    }
+
+    fn jwt(&self, spanned: &Spanned<JwtIssuer>) -> Result<Jwt, Failure> {
+        let jwt = spanned.get_ref();
+        let mut keys = match &jwt.jwks {
+            Some(path) => {
+                let path = self.relative(path);
+                let set = read(&path)?;
+                Keys::from_jwks(set).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?
+            }
+            None if jwt.keys.is_empty() => {
+                return Err(self.wrong(spanned.span(), "[jwt] has no keys; add `jwks = FILE`, or [[jwt.keys]]"));
+            }
+            None => Keys::new(),
+        };
+        for spanned in &jwt.keys {
+            let KeyFile { kid, algorithm, pem, secret } = spanned.get_ref();
+            let added = match (pem, secret) {
+                (Some(pem), None) => keys.pem(kid, *algorithm, read(&self.relative(pem))?),
+                (None, Some(secret)) => {
+                    let secret = read(&self.relative(secret))?;
+                    let end = secret.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
+                    keys.secret(kid, *algorithm, secret.get(..end).unwrap_or_default())
+                }
+                _ => return Err(self.wrong(spanned.span(), "a key needs one of `pem = FILE` and `secret = FILE`")),
+            };
+            keys = added.map_err(|error| self.wrong(spanned.span(), format!("key {kid:?}: {error}")))?;
+        }
+        let mut accepted = Jwt::new(&jwt.issuer, &jwt.audience, keys);
+        if let Some(name) = &jwt.roles_claim {
+            accepted = accepted.roles_claim(name);
+        }
+        if let Some(leeway) = &jwt.leeway {
+            accepted = accepted.leeway(self.time(leeway)?);
+        }
+        Ok(accepted)
+    }
+
+    /// A path in the file, relative to its folder.
+    fn relative(&self, path: &Path) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+}
+
+/// Callers whose token has this subject. A name from a certificate does not count.
+fn subject(name: String) -> Who {
+    Who::when(move |principal| principal.name() == name && matches!(principal.proof(), Proof::Token { .. }))
+}
+
+/// Callers whose token has a claim with this value, or a list with it.
+fn claim(name: String, value: Value) -> Who {
+    Who::when(move |principal| {
+        let claim = principal.get::<Claims>().and_then(|claims| claims.get(&name));
+        claim.is_some_and(|claim| *claim == value || claim.as_array().is_some_and(|list| list.contains(&value)))
+    })
+}
