@@ -1,6 +1,6 @@
-"""Serves the echo call by FastAPI or UCall on a free port of the loopback, until its parent ends.
+"""Serves the echo call by FastAPI, grpcio or UCall on a free port of the loopback, until its parent ends.
 
-`serve.py check` ends without an error if both can run; requirements.txt lists what they need.
+`serve.py check NAME` ends without an error if it can run; requirements.txt lists the packages.
 """
 
 import ctypes
@@ -58,12 +58,38 @@ def ucall():
     server.run()
 
 
-def check():
-    import fastapi, httptools, ucall.posix, uvicorn, uvloop  # noqa: E401, F401
+def grpcio():
+    from concurrent.futures import ThreadPoolExecutor
+
+    import grpc
+
+    class Echo(grpc.GenericRpcHandler):
+        """Request and response have the same encoding."""
+
+        def service(self, details):
+            return grpc.unary_unary_rpc_method_handler(lambda request, context: request)
+
+    unlimited = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+    server = grpc.server(ThreadPoolExecutor(8), handlers=[Echo()], options=unlimited)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(f"listening 127.0.0.1:{port}", flush=True)
+    server.wait_for_termination()
+
+
+def check(name):
+    if name == "fastapi":
+        import fastapi, httptools, uvicorn, uvloop  # noqa: E401, F401
+    elif name == "grpcio":
+        import grpc  # noqa: F401
+    else:
+        import ucall.posix  # noqa: F401
 
 
 if __name__ == "__main__":
     role = sys.argv[1]
-    if role != "check":
+    if role == "check":
+        check(sys.argv[2])
+    else:
         end_with_parent()
-    {"fastapi": fastapi, "ucall": ucall, "check": check}[role]()
+        {"fastapi": fastapi, "grpcio": grpcio, "ucall": ucall}[role]()

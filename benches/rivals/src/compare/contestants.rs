@@ -65,7 +65,7 @@ macro_rules! dispatch {
             ["gateways"] gateways::Through<gateways::JsonRpc>, gateways::Through<gateways::JsonRpcHttp>,
                 gateways::Through<gateways::JsonRpcWebSocket>, gateways::Through<gateways::Connect>,
                 gateways::Through<gateways::JsonRpseeHttp>, gateways::Through<gateways::JsonRpseeWebSocket>,
-                gateways::FramesOverWebSocket, gateways::Grpc, gateways::Through<gateways::GrpcWeb>,
+                gateways::FramesOverWebSocket, gateways::Grpc, gateways::Grpcio, gateways::Through<gateways::GrpcWeb>,
                 gateways::Through<gateways::TonicWeb>, gateways::Through<gateways::ConnectRpc>,
                 gateways::Through<gateways::AxumPipelined>, gateways::Through<gateways::FastApi>, gateways::Through<gateways::Ucall>;
             ["one-host"] one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>,
@@ -231,6 +231,12 @@ fn rust_entries() -> Vec<Entry> {
         ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Gateway),
         ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Gateway),
         ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Gateway),
+        (
+            "grpcio",
+            "gRPC in Python with eight threads, messages not parsed, called by tonic's client",
+            NATIVE,
+            Kind::Gateway,
+        ),
         ("ucall", "JSON-RPC over TCP, which closes the connection after each reply", NATIVE, Kind::Gateway),
         ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
         ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
@@ -331,8 +337,8 @@ impl Entry {
             return Err(format!("not built; add --features {feature}"));
         }
         #[cfg(feature = "gateways")]
-        if ["fastapi", "ucall"].contains(&self.name) {
-            return rivals::rivals::gateways::check_python().map_err(|error| {
+        if ["fastapi", "grpcio", "ucall"].contains(&self.name) {
+            return rivals::rivals::gateways::check_python(self.name).map_err(|error| {
                 format!("modules of Python missing, see benches/rivals/python/requirements.txt: {error}")
             });
         }

@@ -21,7 +21,7 @@ mod syscalls;
 
 use clap::{Args, Parser, Subcommand};
 use contestants::{Entry, entries};
-use grid::{Cell, Section, grid};
+use grid::{Cell, Mode, Section, grid};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Failure;
 use report::Report;
@@ -245,6 +245,10 @@ impl Times {
     /// which memory has to be found.
     fn of(self, cell: &Cell) -> Self {
         let calls = cell.clients * cell.in_flight;
+        if cell.mode == Mode::Counted {
+            // Time for perf to start.
+            return Self { warm_up: self.warm_up.max(Duration::from_secs(2)), ..self };
+        }
         if calls * cell.length >= 64 << 20 {
             return Self { warm_up: 6 * self.warm_up, window: 3 * self.window };
         }

@@ -98,7 +98,7 @@ fn parse(text: &str, is_go: bool) -> Result<Syscalls, BoxError> {
         let event = format!("syscalls:sys_enter_{call}");
         let line = text.lines().find(|line| line.split(',').nth(2) == Some(&event));
         let count = line.and_then(|line| line.split(',').next()?.parse::<u64>().ok());
-        count.ok_or_else(|| BoxError::from(format!("perf has not counted {call}; this needs root and tracefs: {text}")))
+        count.ok_or_else(|| BoxError::from(format!("perf has not counted {call}; it needs root, tracefs and warm-up")))
     };
     let sum = |calls: &[&str]| calls.iter().try_fold(0, |sum, call| Ok::<_, BoxError>(sum + count(call)?));
     let [mut reads, mut writes, mut wakes] = [sum(&READS)?, sum(&WRITES)?, count("futex")?];

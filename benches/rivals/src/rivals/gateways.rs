@@ -26,7 +26,7 @@ use tokio::net::TcpStream;
 use wire::Wire;
 
 pub use axum::AxumPipelined;
-pub use channels::{FramesOverWebSocket, Grpc};
+pub use channels::{FramesOverWebSocket, Grpc, Grpcio};
 pub use connectrpc::ConnectRpc;
 pub use grpc_web::TonicWeb;
 pub use jsonrpsee::{JsonRpseeHttp, JsonRpseeWebSocket};

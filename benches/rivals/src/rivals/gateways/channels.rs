@@ -1,6 +1,7 @@
 //! gRPC and frames over WebSocket, called by libraries: tonic's client, and our own.
 
 use super::ours::gateway;
+use super::python::become_python;
 use crate::BoxError;
 use crate::background::Bound;
 use crate::proto::benchmark::BenchmarkServiceClient;
@@ -25,6 +26,23 @@ impl Rival for FramesOverWebSocket {
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
         let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
         Ok(BenchmarkServiceClient::new(Channel::builder().connect_with_connector(connector).await?))
+    }
+}
+
+/// gRPC's library for Python, called by tonic's client.
+#[derive(Debug)]
+pub struct Grpcio;
+
+impl Rival for Grpcio {
+    const NAME: &'static str = "grpcio";
+    type Client = TonicClient<::tonic::transport::Channel>;
+
+    async fn serve(_setup: Setup, _bound: Bound) -> Result<(), BoxError> {
+        Err(become_python(Self::NAME))
+    }
+
+    async fn connect(address: SocketAddr, setup: Setup) -> Result<Self::Client, BoxError> {
+        <tonic::Tonic as Rival>::connect(address, setup).await
     }
 }
 

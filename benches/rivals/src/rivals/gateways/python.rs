@@ -44,7 +44,7 @@ impl Named for Ucall {
 }
 
 /// Returns only if there is no such program.
-fn become_python(server: &str) -> BoxError {
+pub(super) fn become_python(server: &str) -> BoxError {
     Command::new("python3").arg(script()).arg(server).exec().into()
 }
 
@@ -52,12 +52,13 @@ fn script() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("python/serve.py")
 }
 
-/// Whether these servers can run here.
+/// Whether one of these servers can run here.
 ///
 /// # Errors
 /// If a package is missing.
-pub fn check() -> Result<(), String> {
-    let checked = Command::new("python3").arg(script()).arg("check").output().map_err(|error| error.to_string())?;
+pub fn check(server: &str) -> Result<(), String> {
+    let checked =
+        Command::new("python3").arg(script()).args(["check", server]).output().map_err(|error| error.to_string())?;
     if checked.status.success() {
         return Ok(());
     }
