@@ -56,7 +56,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
     while let Some(call) = calls.join_next().await {
         call.expect("no task panics").expect("no call is lost");
     }
-    assert_eq!(server.pending(), 0);
+    assert_eq!(server.waiting(), 0);
 }
 
 /// All of them are notified at one moment, in the same order in each run.
@@ -80,7 +80,7 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
         server.take_over().shutdown().await;
     }
     calls.join_all().await;
-    assert_eq!(server.pending(), 0);
+    assert_eq!(server.waiting(), 0);
 }
 
 #[sim_test(seeds = 60)]
@@ -115,7 +115,7 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
             }
         }
     }
-    assert_eq!(server.pending(), 0);
+    assert_eq!(server.waiting(), 0);
 }
 
 #[sim_test(seeds = 60)]
@@ -125,7 +125,7 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
     let [pending, getting] = [client.clone(), client.clone()];
     let pending = tokio::spawn(async move { pending.wait(Time { millis: 60_000 }).await });
     let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
-    world.eventually("both calls run", SOON, || (server.pending(), server.gets()) == (1, 1)).await;
+    world.eventually("both calls run", SOON, || (server.waiting(), server.gets()) == (1, 1)).await;
     server.fail_for(some(&world, 3_000)).await;
     let error = pending.await.expect("no task panics").expect_err("its server died");
     assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true), "{error}");
