@@ -67,7 +67,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
         let client = client.clone();
         calls.spawn(async move { client.wait(Time { millis: 60_000 }).await });
     }
-    let running = || servers.each_ref().map(Running::waiting);
+    let running = || servers.each_ref().map(Running::running);
     world.eventually("all calls run", SOON, || running().iter().sum::<i64>() == 50).await;
     assert_eq!(running(), [25, 25]);
     calls.shutdown().await;
