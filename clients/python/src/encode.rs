@@ -195,7 +195,7 @@ impl Writer<'_> {
             Element::Enum(indexes) => {
                 let number = self.plans.number(indexes, value)?;
                 let unknown = || PyValueError::new_err(format!("{} has no number {number}", indexes.name));
-                to.u32(indexes.index(number).ok_or_else(unknown)?);
+                to.u32(indexes.index_of(number).ok_or_else(unknown)?);
             }
             Element::Message(_) => return Err(expected("a value", value)),
         }
@@ -266,7 +266,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
         // Nothing is too long in them.
         Element::String => to.string("").unwrap_or_default(),
         Element::Bytes => to.bytes(&[]).unwrap_or_default(),
-        Element::Enum(indexes) => to.u32(indexes.index(0).unwrap_or(0)),
+        Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
     }
 }

@@ -262,7 +262,7 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
     while loop_runtime.strong_count() > 0 {
         tokio::time::sleep(TICK).await;
         ticks += 1;
-        let now = calls.started_before.load(Ordering::Relaxed);
+        let now = calls.started.load(Ordering::Relaxed);
         let waits = std::mem::replace(&mut started_before, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
         if waits || ticks >= TICKS_IDLE {
             ticks = 0;

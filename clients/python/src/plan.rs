@@ -355,8 +355,8 @@ impl Plans {
     fn item(&self, of: &Element) -> PyResult<Item> {
         Ok(match of {
             Element::Message(message) => {
-                let index_of = self.by_name.get(message.full_name()).copied();
-                Item::Message(index_of.ok_or_else(|| PyKeyError::new_err(message.full_name().to_owned()))?)
+                let index = self.by_name.get(message.full_name()).copied();
+                Item::Message(index.ok_or_else(|| PyKeyError::new_err(message.full_name().to_owned()))?)
             }
             scalar => Item::Scalar(scalar.clone()),
         })
@@ -374,7 +374,7 @@ impl Plans {
                     | Kind::List(of)
                     | Kind::Map(_, of)
                     | Kind::Member { of, .. } => {
-                        matches!(of, Item::Message(index_of) if has.get(*index_of) == Some(&true))
+                        matches!(of, Item::Message(index) if has.get(*index) == Some(&true))
                     }
                 });
                 changed |= plan.has_presence;
@@ -391,7 +391,7 @@ impl Plans {
     }
 
     /// The plan at an index of this schema.
-    pub(crate) fn get(&self, index_of: usize) -> PyResult<&Plan> {
-        self.messages.get(index_of).ok_or_else(|| PyKeyError::new_err(index_of))
+    pub(crate) fn get(&self, index: usize) -> PyResult<&Plan> {
+        self.messages.get(index).ok_or_else(|| PyKeyError::new_err(index))
     }
 }

@@ -361,8 +361,8 @@ impl Api {
         let endpoint = |callable: &Callable| {
             PyResult::Ok(Endpoint {
                 method: callable.method,
-                request: plans.index(callable.descriptor.input().full_name())?,
-                reply: plans.index(callable.descriptor.output().full_name())?,
+                request: plans.index_of(callable.descriptor.input().full_name())?,
+                reply: plans.index_of(callable.descriptor.output().full_name())?,
                 appended: callable.appended,
             })
         };
@@ -372,7 +372,7 @@ impl Api {
 
     /// Writes a message for a topic.
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let payload = encode::payload(&self.plans, self.plans.index(name)?, value)?;
+        let payload = encode::payload(&self.plans, self.plans.index_of(name)?, value)?;
         let mut out = Vec::new();
         // Subscribers are native peers.
         payload.encode_root(&mut Encoder::new(&mut out).with_form(Form::Extended)).map_err(refused)?;
@@ -381,7 +381,7 @@ impl Api {
 
     /// Reads a message of a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        decode::body(py, &self.plans, self.plans.index(name)?, &body.into(), 0)
+        decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into(), 0)
     }
 }
 

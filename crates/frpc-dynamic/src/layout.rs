@@ -196,21 +196,21 @@ impl Indexes {
 
     /// The number at an index of the declaration. One that the schema does not know is -2^31 and the index, unless that
     /// is a number that the schema declares.
-    pub fn number(&self, index_of: u32) -> Option<i32> {
-        if let Some(number) = usize::try_from(index_of).ok().and_then(|index_of| self.numbers.get(index_of)) {
+    pub fn number(&self, index: u32) -> Option<i32> {
+        if let Some(number) = usize::try_from(index).ok().and_then(|index| self.numbers.get(index)) {
             return Some(*number);
         }
-        let number = i32::MIN.wrapping_add_unsigned(index_of);
+        let number = i32::MIN.wrapping_add_unsigned(index);
         (number < 0 && !self.indices.contains_key(&number)).then_some(number)
     }
 
     /// The index of a number, as [`number`](Self::number) gives it back.
     pub fn index_of(&self, number: i32) -> Option<u32> {
-        if let Some(index_of) = self.indices.get(&number) {
-            return Some(*index_of);
+        if let Some(index) = self.indices.get(&number) {
+            return Some(*index);
         }
-        let index_of = number.wrapping_sub(i32::MIN).cast_unsigned();
-        let is_declared = usize::try_from(index_of).is_ok_and(|index_of| index_of < self.numbers.len());
-        (number < 0 && !is_declared).then_some(index_of)
+        let index = number.wrapping_sub(i32::MIN).cast_unsigned();
+        let is_declared = usize::try_from(index).is_ok_and(|index| index < self.numbers.len());
+        (number < 0 && !is_declared).then_some(index)
     }
 }
