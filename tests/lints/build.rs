@@ -3,8 +3,24 @@
 use std::error::Error;
 use std::path::Path;
 
-/// Schemas with everything that becomes Rust code: comments and none, deprecated items, services.
-const SCHEMAS: [&str; 7] = ["collisions", "comments", "interop", "presence", "shop/orders", "vec", "wellknown"];
+/// All golden schemas: comments and none, deprecated items, services, oneofs, maps, enums.
+const SCHEMAS: [&str; 15] = [
+    "collisions",
+    "comments",
+    "containers",
+    "hostile",
+    "interop",
+    "keywords",
+    "only_service",
+    "presence",
+    "redacted",
+    "rootless",
+    "shapes",
+    "shop/orders",
+    "vec",
+    "vecopt",
+    "wellknown",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new("../../crates/frpc-build/tests/proto");

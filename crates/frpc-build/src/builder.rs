@@ -357,10 +357,11 @@ impl Builder {
     /// Whether generated code allows `dead_code` and `unreachable_pub`, which it may break in a private module of a
     /// program that uses a part of it, and `deprecated`, since codecs use deprecated fields. Default: `true`.
     ///
-    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the code has none and
-    /// belongs into a public module of a library; `deprecated` options of the schema are then ignored. All public items
-    /// have comments either way, so `missing_docs` is never allowed. `dead_code` alone cannot be forbidden, only denied:
-    /// the derive macro of prost allows it in what it adds to messages with enums or optional fields.
+    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the code has none of them
+    /// and belongs into a public module of a library; `deprecated` options of the schema are then ignored, and of clippy's
+    /// lints some are allowed by name, in place of groups. All public items have comments either way, so `missing_docs` is
+    /// never allowed. `dead_code` alone cannot be forbidden, only denied: the derive macro of prost allows it in its
+    /// additions to messages with enums or optional fields.
     ///
     /// ```no_run
     /// // In a library with `#![forbid(deprecated, missing_docs, unreachable_pub)]`.

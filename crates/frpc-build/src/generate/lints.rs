@@ -8,6 +8,21 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 /// Lints that generated code allows by default.
 const ALLOWED: [&str; 3] = ["dead_code", "deprecated", "unreachable_pub"];
 
+/// The lints of clippy that generated code may break, which take the place of whole groups in programs that forbid lints.
+const CLIPPY: [&str; 11] = [
+    "clippy::doc_markdown",            // Comments are those of the schema.
+    "clippy::elidable_lifetime_names", // Views have one name for their lifetime.
+    "clippy::inline_always",           // Codecs are measured in instructions.
+    "clippy::match_same_arms",         // Enums have an arm for each value.
+    "clippy::missing_errors_doc",      // All methods of clients fail with a status, for the reasons of `frpc`.
+    "clippy::module_inception",        // Modules are named as messages and packages of the schema.
+    "clippy::must_use_candidate",      // Names of enum values are looked up by methods of prost.
+    "clippy::pub_underscore_fields",   // Names of the schema may begin with an underscore, as below.
+    "clippy::too_many_lines",          // A service has lines for each of its methods.
+    "clippy::used_underscore_binding",
+    "clippy::used_underscore_items",
+];
+
 /// Adds a comment to each public item without one, for programs that require them.
 pub(crate) fn document(items: &mut [Item]) {
     for item in items {
@@ -114,7 +129,14 @@ fn filtered_attribute(attribute: Group) -> Option<Group> {
         "allow" => {
             let text = arguments.stream().to_string();
             let lints = text.split(',').map(|lint| lint.split_whitespace().collect::<String>());
-            let lints: Vec<_> = lints.filter(|lint| !lint.is_empty() && !ALLOWED.contains(&&**lint)).collect();
+            let lints = lints.filter(|lint| !lint.is_empty() && !ALLOWED.contains(&&**lint));
+            let lints: Vec<_> = lints
+                .flat_map(|lint| match &*lint {
+                    "clippy::all" => CLIPPY.map(str::to_owned).to_vec(),
+                    "clippy::pedantic" => Vec::new(),
+                    _ => vec![lint],
+                })
+                .collect();
             if lints.is_empty() {
                 return None;
             }

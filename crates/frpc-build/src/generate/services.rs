@@ -287,6 +287,15 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             #method
         }
     });
+    // No method of such a client reads its channel, and a crate that denies `dead_code` would not compile.
+    let accessor = rpcs.is_empty().then(|| {
+        quote! {
+            /// The channel of the client.
+            pub fn channel(&self) -> &::frpc::Channel {
+                &self.channel
+            }
+        }
+    });
     quote! {
         #[doc = #doc]
         #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
@@ -305,6 +314,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             pub async fn connect(address: impl ::core::convert::Into<::std::string::String>) -> ::core::result::Result<Self, ::frpc::Error> {
                 ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }
+            #accessor
             #(#methods)*
         }
         impl ::frpc::codegen::Client for #name {

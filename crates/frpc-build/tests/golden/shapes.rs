@@ -827,6 +827,10 @@ impl SilentClient {
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
+    /// The channel of the client.
+    pub fn channel(&self) -> &::frpc::Channel {
+        &self.channel
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic)]
