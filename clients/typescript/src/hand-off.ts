@@ -60,7 +60,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
         // Nothing may follow the request. Its answer has a timeout of its own.
         queueMicrotask(() => give(0, Op.Pong));
       } else if (operation === Op.Cancel) {
-        reason = "the call was given up";
+        reason = "the call was cancelled";
         end();
       }
     });

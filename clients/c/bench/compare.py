@@ -1,0 +1,65 @@
+"""Processor time of a call by the C++ client, with native bytes and with JSON, and by the Rust client, at the same server.
+
+16 connections with 10 calls in flight on each; the clients take turns in seven rounds of two seconds each. The goal is at most
+1.3 times of the Rust client. It ends after a minute.
+
+    cargo build --release -p frpc-c --lib --example load
+    python3 clients/c/bench/compare.py
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+ROUNDS = 7
+SECONDS = sys.argv[1] if len(sys.argv) > 1 else "2"
+
+
+def cost(command: list[str]) -> float:
+    """Processor time of a program for each of the calls that it reports, in microseconds."""
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert program.stdout
+    calls = program.stdout.read()
+    _, status, used = os.wait4(program.pid, 0)
+    program.returncode = os.waitstatus_to_exitcode(status)
+    if program.returncode != 0:
+        sys.exit(f"exit code {program.returncode}: {' '.join(command)}")
+    return (used.ru_utime + used.ru_stime) / int(calls) * 1e6
+
+
+def main() -> None:
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("PROFILE", "release")
+    rust = str(target / "examples/load")
+    with tempfile.TemporaryDirectory() as folder:
+        cpp = f"{folder}/load"
+        compiler = [os.environ.get("CXX", "c++"), "-std=c++17", "-O2", "-Wall", "-Wextra", "-pthread"]
+        source = [str(ROOT / "clients/c/bench/load.cpp"), "-I", str(ROOT / "clients/c/include")]
+        library = ["-L", str(target), "-lfrisbee_c", f"-Wl,-rpath,{target}"]
+        subprocess.run([*compiler, *source, "-o", cpp, *library], check=True)
+        server = subprocess.Popen([rust, "serve", "127.0.0.1:0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert server.stdin and server.stdout
+        address = server.stdout.readline().strip()
+        clients = {
+            "Rust": [rust, "call", address, SECONDS],
+            "C++, native bytes": [cpp, address, SECONDS, "native"],
+            "C++, JSON": [cpp, address, SECONDS, "json"],
+        }
+        costs: dict[str, list[float]] = {name: [] for name in clients}
+        for _ in range(ROUNDS):
+            for name, command in clients.items():
+                costs[name].append(cost(command))
+        for name, of in costs.items():
+            ratio = statistics.median(ours / rust for ours, rust in zip(of, costs["Rust"]))
+            print(f"{name:17} {statistics.median(of):6.3f} us a call ({min(of):.3f} to {max(of):.3f}), {ratio:.2f} x of Rust")
+        server.stdin.close()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

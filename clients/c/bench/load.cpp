@@ -1,0 +1,92 @@
+// Calls a greeter with 16 connections and 10 calls in flight on each, for some seconds: load ADDRESS SECONDS native|json
+// Prints the number of calls. compare.py compares its processor time with that of load.rs.
+
+#include <frisbee.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <vector>
+
+namespace {
+
+constexpr int CONNECTIONS = 16;
+constexpr int IN_FLIGHT = 10;
+
+const char *schema = R"(
+    syntax = "proto3";
+    package greet;
+    service Greeter {
+      rpc Greet(Name) returns (Greeting) { option idempotency_level = NO_SIDE_EFFECTS; }
+      rpc Recite(Name) returns (stream Greeting);
+    }
+    message Name { string name = 1; }
+    message Greeting { string text = 1; }
+)";
+
+// The message Name { name: "Ada" } in the native encoding, and its greeting.
+const std::string NATIVE("\x08\x00\x05\x0a\x03"
+                      "Ada",
+                      8);
+const std::string NATIVE_REPLY("\x08\x00\x05\x0a\x0b"
+                            "Hello, Ada!",
+                            16);
+const std::string JSON = R"({"name":"Ada"})";
+const std::string JSON_REPLY = R"({"text":"Hello, Ada!"})";
+
+struct Load {
+    frisbee::Format format;
+    const std::string &request, &reply;
+    std::chrono::steady_clock::time_point until;
+    std::atomic<long> calls{0}, in_flight{0};
+    std::mutex mutex{};
+    std::condition_variable ended{};
+
+    // Makes a call, and the next one when it has ended.
+    void next(frisbee::Client &client) {
+        auto started = client.start("greet.Greeter/Greet", format, request, [this, &client](frisbee::Result<frisbee::Reply> outcome) {
+            if (!outcome) fail(outcome.error().message);
+            if (outcome->data() != reply) fail("a reply differs from the expected one");
+            calls.fetch_add(1, std::memory_order_relaxed);
+            if (std::chrono::steady_clock::now() < until) return next(client);
+            if (in_flight.fetch_sub(1) > 1) return;
+            std::lock_guard lock(mutex);
+            ended.notify_one();
+        });
+        if (!started) fail(started.error().message);
+    }
+
+    [[noreturn]] static void fail(const std::string &text) {
+        std::cerr << text << '\n';
+        std::_Exit(1);
+    }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 4) {
+        std::cerr << "usage: load ADDRESS SECONDS native|json\n";
+        return 2;
+    }
+    const bool is_native = std::string(argv[3]) == "native";
+    const auto time = std::chrono::milliseconds(static_cast<long>(std::atof(argv[2]) * 1000));
+    Load load{is_native ? FRISBEE_NATIVE : FRISBEE_JSON, is_native ? NATIVE : JSON, is_native ? NATIVE_REPLY : JSON_REPLY,
+              std::chrono::steady_clock::now() + time};
+    std::vector<frisbee::Client> clients;
+    for (int i = 0; i < CONNECTIONS; i++) {
+        auto client = frisbee::Client::connect(argv[1]);
+        if (!client) Load::fail(client.error().message);
+        client->proto(schema).value();
+        clients.push_back(std::move(*client));
+    }
+    load.in_flight = CONNECTIONS * IN_FLIGHT;
+    for (auto &client : clients)
+        for (int i = 0; i < IN_FLIGHT; i++) load.next(client);
+    std::unique_lock lock(load.mutex);
+    load.ended.wait(lock, [&] { return load.in_flight == 0; });
+    std::cout << load.calls << '\n';
+}
