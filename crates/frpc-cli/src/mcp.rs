@@ -71,6 +71,22 @@ fn id(line: &[u8], is_request: bool) -> Option<Value> {
     envelope.id.filter(|_| envelope.method.is_some() == is_request)
 }
 
+/// The id of the request that a notification cancels.
+fn cancelled(line: &[u8]) -> Option<Value> {
+    #[derive(Deserialize)]
+    struct Notification {
+        method: String,
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "requestId")]
+        request_id: Value,
+    }
+    let notification: Notification = serde_json::from_slice(line).ok()?;
+    (notification.method == "notifications/cancelled").then_some(notification.params.request_id)
+}
+
 struct Bridge<'a, D, T> {
     address: &'a str,
     prefix: String,
@@ -126,6 +142,10 @@ where
         }
         let Some(link) = &mut self.link else { return Ok(()) };
         link.pending.extend(id);
+        if let Some(id) = cancelled(request) {
+            // It has no reply, for which the end of the input would wait.
+            link.pending.retain(|pending| *pending != id);
+        }
         let request = request.trim_ascii();
         let rest = request.strip_prefix(b"{").filter(|_| !self.prefix.is_empty());
         let written = async {

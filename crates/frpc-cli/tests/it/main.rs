@@ -1,5 +1,7 @@
 //! The command `frpc` as a process of its own.
 
+#[cfg(unix)]
+mod agent;
 mod gateway;
 mod rules;
 mod session;
