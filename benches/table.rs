@@ -1,5 +1,5 @@
 //! The results of the other benchmarks as one table: a row for each comparison, a column for each contestant. Prints it in
-//! Markdown, and writes it as a page of HTML beside the pages of criterion.
+//! Markdown, and writes it as a page of HTML next to those of criterion.
 //!
 //! `cargo bench -p benches` runs it last, since targets run in the order of their names.
 

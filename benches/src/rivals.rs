@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The wait of a handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Other calls go on.
+    /// Other calls continue.
     Sleep(Duration),
     /// The thread is blocked.
     Block(Duration),

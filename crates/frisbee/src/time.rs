@@ -158,7 +158,8 @@ mod tests {
     fn sleep_ends_in_another_runtime_than_its_first() {
         let [first, second] = runtimes();
         let mut moved = Box::pin(sleep(Duration::from_millis(5)));
-        first.block_on(poll_fn(|context| Poll::Ready(assert!(moved.as_mut().poll(context).is_pending()))));
+        let is_pending = first.block_on(poll_fn(|context| Poll::Ready(moved.as_mut().poll(context).is_pending())));
+        assert!(is_pending);
         drop(first);
         second.block_on(moved);
     }

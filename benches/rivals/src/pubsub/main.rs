@@ -125,13 +125,13 @@ fn compare_brokers(scenario: Scenario, steps: usize, rounds: usize, nats: &Path)
 fn run(name: Name, scenario: Scenario, steps: usize, nats: &Path) -> Result<Sample, BoxError> {
     let own = std::env::current_exe()?;
     let broker = match name {
-        Name::Frisbee => Process::start(&own, &["serve".into()], false)?,
-        Name::Nats => Process::start(nats, &[], false)?,
+        Name::Frisbee => Process::start(&own, &["serve".into()], None)?,
+        Name::Nats => Process::start(nats, &[], None)?,
     };
     let address = broker.expect("listening", PATIENCE)?;
     let scenario_name = if scenario == Scenario::FanOut { "fan-out" } else { "pairs" };
     let arguments = ["load", name.text(), &address, scenario_name, &steps.to_string()].map(String::from);
-    let load = Process::start(&own, &arguments, false)?;
+    let load = Process::start(&own, &arguments, None)?;
     load.expect("begin", PATIENCE)?;
     let (begun, at_first) = (Instant::now(), (broker.cpu()?, load.cpu()?));
     let delivered: f64 = load.expect("end", PATIENCE)?.parse()?;
@@ -152,11 +152,11 @@ fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
     for round in 1..=rounds {
         let mut p99 = Vec::new();
         for stalled in [false, true] {
-            let broker = Process::start(&own, &["serve", "--queue-max", "262144"].map(String::from), false)?;
+            let broker = Process::start(&own, &["serve", "--queue-max", "262144"].map(String::from), None)?;
             let address = broker.expect("listening", PATIENCE)?;
             let mut arguments = vec!["stall".to_owned(), address, seconds.to_string()];
             arguments.extend(stalled.then(|| "--stalled".to_owned()));
-            let load = Process::start(&own, &arguments, false)?;
+            let load = Process::start(&own, &arguments, None)?;
             let result = load.expect("result", PATIENCE)?;
             let figures: Vec<f64> = result.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
             let what = if stalled { "with one stalled" } else { "without" };

@@ -66,27 +66,27 @@ impl Flows for Socket {
 
     async fn stream_down(&self, items: u64, text: &str) -> Result<u64, BoxError> {
         let mut socket = self.0.lock().await;
-        request(&mut *socket, DOWN, items, text).await?;
+        request(&mut socket, DOWN, items, text).await?;
         receive(&mut *socket, items).await
     }
 
     async fn stream_up(&self, items: u64, text: &str) -> Result<u64, BoxError> {
         let mut socket = self.0.lock().await;
-        request(&mut *socket, UP, items, text).await?;
+        request(&mut socket, UP, items, text).await?;
         send(&mut *socket, items, text.as_bytes()).await?;
         Ok(socket.read_u64().await?)
     }
 
     async fn stream_both(&self, items: u64, text: &str) -> Result<u64, BoxError> {
         let mut socket = self.0.lock().await;
-        request(&mut *socket, BOTH, items, text).await?;
+        request(&mut socket, BOTH, items, text).await?;
         let (mut read, mut write) = socket.split();
         Ok(tokio::try_join!(receive(&mut read, items), send(&mut write, items, text.as_bytes()))?.0)
     }
 
     async fn ping_pong(&self, items: u64, text: &str) -> Result<u64, BoxError> {
         let mut socket = self.0.lock().await;
-        request(&mut *socket, BOTH, items, text).await?;
+        request(&mut socket, BOTH, items, text).await?;
         let mut bytes = 0;
         for _ in 0..items {
             send(&mut *socket, 1, text.as_bytes()).await?;

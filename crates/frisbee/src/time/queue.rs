@@ -185,7 +185,7 @@ impl Drop for Running {
 fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     // SAFETY: A `Timer` owns its descriptor, which is the same one until it is dropped.
     let registered = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
-    Ok(registered.map_err(|error| error.into_parts().1)?)
+    registered.map_err(|error| error.into_parts().1)
 }
 
 /// The runtime of this thread's worker, or that of the caller.
