@@ -1,7 +1,7 @@
 //! Brokers on one bus that goes away and loses frames: messages and losses that subscribers at each of them receive.
 
 use frisbee::{Connection, Server};
-use frisbee_pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
+use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, History, MemoryBus, RecvError, Start, Subscription};
 use frisbee_sim::{Cable, World, sim_test};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ fn broker(at: usize) -> String {
     format!("broker {at}")
 }
 
-async fn serve(world: &World, bus: &MemoryBus) {
+async fn serve(world: &World, bus: &MemoryBus, settings: &BrokerBuilder) {
     for at in 0..BROKERS {
-        let acceptor = Server::builder().build(Broker::builder().backplane(bus.member()).build());
+        let acceptor = Server::builder().build(settings.clone().backplane(bus.member()).build());
         let acceptor = acceptor.expect("a broker can be served");
         world.node(&broker(at)).start(move |process| {
             let acceptor = acceptor.clone();
@@ -64,6 +64,8 @@ async fn publish(world: World, at: usize) {
 struct Received {
     numbers: BTreeMap<String, Vec<u64>>,
     missed: u64,
+    /// How often the number of missed messages was unknown.
+    unknown: u64,
 }
 
 async fn listen(mut subscription: Subscription) -> Received {
@@ -76,6 +78,7 @@ async fn listen(mut subscription: Subscription) -> Received {
                 numbers.push(text.parse().expect("it was published"));
             }
             Err(RecvError::Lagged(count)) => received.missed += count,
+            Err(RecvError::Reconnected) => received.unknown += 1,
             Err(error) => panic!("the connections live: {error}"),
         }
     }
@@ -105,10 +108,20 @@ async fn trouble(world: World, bus: MemoryBus) {
 
 #[sim_test(seeds = 25)]
 async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
+    each_message_is_received_or_missed(world, &Broker::builder()).await;
+}
+
+#[sim_test(seeds = 25)]
+async fn histories_on_a_bus_miss_no_message_silently(world: World) {
+    each_message_is_received_or_missed(world, &Broker::builder().history("numbers.>", History::last(5))).await;
+}
+
+async fn each_message_is_received_or_missed(world: World, settings: &BrokerBuilder) {
     world.set_cables(Cable::default().latency(Duration::ZERO..=Duration::from_millis(5)).splits(0.2));
     let bus = MemoryBus::new();
-    serve(&world, &bus).await;
+    serve(&world, &bus, settings).await;
     let mut listeners = JoinSet::new();
+    let mut followers = JoinSet::new();
     let mut connections = Vec::new();
     for at in 0..BROKERS {
         let (client, connection) = client(&world, &format!("reader {at}"), at).await;
@@ -117,6 +130,8 @@ async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
             let subscription = client.subscribe(pattern).await.expect("the broker takes it");
             listeners.spawn(listen(subscription));
         }
+        let following = client.subscribe_from("numbers.>", Start::Now).await.expect("the broker takes it");
+        followers.spawn(listen(following));
     }
     let troubled = tokio::spawn(trouble(world.clone(), bus));
     let writers: Vec<_> = (0..BROKERS).map(|at| tokio::spawn(publish(world.clone(), at))).collect();
@@ -137,6 +152,13 @@ async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
             "{count} were heard, {} missed",
             received.missed
         );
+        assert_eq!(received.unknown, 0);
+    }
+    for received in followers.join_all().await {
+        assert!(received.numbers.values().all(|numbers| numbers.is_sorted_by(|one, next| one < next)));
+        let count = received.numbers.values().map(Vec::len).sum::<usize>() as u64 + received.missed;
+        let is_stated = count == MESSAGES * BROKERS as u64 || received.unknown > 0;
+        assert!(is_stated, "{count} were received or missed, and nothing was reported");
     }
     drop(connections);
 }
@@ -144,7 +166,7 @@ async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
 #[sim_test(seeds = 10)]
 async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: World) {
     let bus = MemoryBus::new();
-    serve(&world, &bus).await;
+    serve(&world, &bus, &Broker::builder()).await;
     let got = Arc::new(Mutex::new(Vec::new()));
     let mut connections = Vec::new();
     for at in 0..BROKERS {

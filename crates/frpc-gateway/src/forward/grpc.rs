@@ -161,8 +161,8 @@ fn stream(
     let (head, messages, _) = replies.into_parts();
     let of = method.reply.clone();
     let late = LateTrailers::default();
-    let rest = Box::pin(futures_util::stream::unfold((messages, of, late.clone()), next));
-    let mut response = Response::new(ResponseStream::new(Replies { first: None, rest, failure }));
+    let replies = Box::pin(futures_util::stream::unfold((messages, of, late.clone()), next));
+    let mut response = Response::new(ResponseStream::new(Replies { replies, failure }));
     response.extensions_mut().insert(late);
     set_metadata(&mut response, &head);
     response

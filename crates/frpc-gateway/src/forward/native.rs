@@ -116,24 +116,23 @@ fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
     RawMessage::reply(Encoding::Native, body.as_bytes().clone(), of)
 }
 
-/// The replies. The first one carries the metadata, so the response waits for it.
+/// The replies. The response waits for the answer of the backend, whose metadata precedes its messages, and its failure.
 async fn stream(mut replies: Streaming<Body>, method: &ForwardedMethod, failure: Option<Failure>) -> super::Replies {
     let mut failure = failure;
-    let first = match &mut failure {
-        Some(failure) => failure.unless(replies.message()).await?,
-        None => replies.message().await?,
-    };
+    match &mut failure {
+        Some(failure) => failure.unless(replies.opened()).await?,
+        None => replies.opened().await?,
+    }
     let metadata = replies.metadata().clone();
-    let first = first.map(|body| message(&body, &method.reply));
-    let rest = Received { replies, of: method.reply.clone() };
-    let mut response = Response::new(ResponseStream::new(Replies { first, rest, failure }));
+    let replies = Received { replies, of: method.reply.clone() };
+    let mut response = Response::new(ResponseStream::new(Replies { replies, failure }));
     if !metadata.is_empty() {
         *response.metadata_mut() = metadata;
     }
     Ok(response)
 }
 
-/// The replies of a call after the first.
+/// The replies of a call.
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,

@@ -76,10 +76,9 @@ impl Failure {
     }
 }
 
-/// The replies of a call: the first, which is there already, and the others of the backend.
+/// The replies of a call, or the failure of one of its requests.
 pub(super) struct Replies<S> {
-    pub(super) first: Option<RawMessage>,
-    pub(super) rest: S,
+    pub(super) replies: S,
     /// Of a call without a stream of requests, none.
     pub(super) failure: Option<Failure>,
 }
@@ -88,16 +87,13 @@ impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for Replies<S>
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(Ok(first)));
-        }
         if let Some(failure) = &mut self.failure
             && let Poll::Ready(status) = failure.poll(context)
         {
             self.failure = None;
             return Poll::Ready(Some(Err(status)));
         }
-        Pin::new(&mut self.rest).poll_next(context)
+        Pin::new(&mut self.replies).poll_next(context)
     }
 }
 

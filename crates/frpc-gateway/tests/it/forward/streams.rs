@@ -3,7 +3,7 @@
 use super::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
 use frpc::{Channel, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::Forward;
-use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use samples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,6 +77,32 @@ pub(crate) async fn recite(address: &str) {
 async fn failure_of_a_stream_follows_its_messages() {
     let backend = serve(Server::builder().add_service(GreeterServer::new(Host::new().0))).await;
     recite(&front(greeter(&to_native(&backend))).await).await;
+}
+
+/// Recites nothing, with metadata.
+struct Mute;
+
+impl Greeter for Mute {
+    async fn greet(&self, _: Request<Name>) -> Result<Response<Greeting>, Status> {
+        Err(Status::unimplemented("no greetings"))
+    }
+
+    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let verses = [Err(Status::data_loss("no verses"))];
+        let mut response = Response::new(ResponseStream::new(frpc::iter(verses)));
+        response.metadata_mut().insert("tenant", "blue").expect("it fits");
+        Ok(response)
+    }
+}
+
+#[tokio::test]
+async fn metadata_precedes_a_failure_without_messages() {
+    let backend = serve(Server::builder().add_service(GreeterServer::new(Mute))).await;
+    let address = front(greeter(&to_native(&backend))).await;
+    let request = post("/greet.Greeter/Recite", "application/connect+json", "", &envelope("{}"));
+    let response = exchange(&address, request).await;
+    assert!(response.to_lowercase().contains("\r\ntenant: blue\r\n"), "{response}");
+    assert!(response.contains(r#""code":"data_loss""#), "{response}");
 }
 
 /// Counts without end, and takes one number of a stream.
