@@ -54,7 +54,7 @@ async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
 }
 
 #[sim_test(seeds = 60)]
-async fn extended_and_plain_peers_call_each_other_through_all_faults(world: World) {
+async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     let (server, client) = world.draw(|rng| (rng.bool(), rng.bool()));
     let memory = Arc::new(Memory::default());
     serve(&world, memory.clone(), move || Server::builder().config(Config::default().hello(server)));

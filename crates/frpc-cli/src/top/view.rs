@@ -134,7 +134,7 @@ fn head_lines(board: &TopView) -> [String; HEAD as usize] {
             server.open,
             server.shed
         ),
-        format!("{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} calls wait", server.workers.len()),
+        format!("{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} pending calls", server.workers.len()),
         methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),
@@ -206,7 +206,7 @@ fn detail_lines(number: u64, detail: &ConnectionReply) -> Vec<String> {
     if !detail.routed.is_empty() {
         lines.push(format!("held up by {}", cell(&detail.routed)));
     }
-    lines.push(format!("{} calls wait{}", connection.calls, if detail.calls.is_empty() { "" } else { ":" }));
+    lines.push(format!("{} pending calls{}", connection.calls, if detail.calls.is_empty() { "" } else { ":" }));
     lines.extend(detail.calls.iter().map(call));
     lines.push(format!("{} streams{}", connection.streams, if detail.streams.is_empty() { "" } else { ":" }));
     lines.extend(detail.streams.iter().map(stream));
@@ -371,11 +371,11 @@ mod tests {
     fn everything_fits_into_80_columns_and_24_lines() {
         let lines = drawn(&board(), 80, 24);
         assert_eq!(lines[0], "shop: 3 open, 10.0 opened/s, memory 1.5M of 256M, 0 refused (0.0/s)");
-        assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 calls wait");
+        assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 pending calls");
         assert_eq!(lines[2], "calls: 1000.0/s, 3.5 errors/s; 3010 have ended, 10 of them failed");
         assert_eq!(lines[3], "closed: closed_by_peer 7");
         assert_eq!(lines[5], "number  peer               kind     age    calls↓ oldest streams queued  memory");
-        assert_eq!(lines[6], "2       10.0.0.2:2000      extended 1m01   9      0ms    0       0       0");
+        assert_eq!(lines[6], "2       10.0.0.2:2000      native   1m01   9      0ms    0       0       0");
         assert!(
             lines[23].starts_with("q quit  m methods  enter look  < > sort  r reverse  / filter  p pause"),
             "{lines:?}"
@@ -529,7 +529,7 @@ mod tests {
         let text = plain(&board());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 9);
-        assert_eq!(lines[5], "number  peer                     kind      age   calls  oldest  streams  queued  memory");
+        assert_eq!(lines[5], "number  peer                     kind    age   calls  oldest  streams  queued  memory");
         assert!(lines[6].starts_with("2       10.0.0.2:2000"), "{text}");
     }
 
