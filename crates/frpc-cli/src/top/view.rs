@@ -134,7 +134,10 @@ fn head_lines(board: &TopView) -> [String; HEAD as usize] {
             server.open,
             server.shed
         ),
-        format!("{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} pending calls", server.workers.len()),
+        format!(
+            "{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} pending calls",
+            server.workers.len()
+        ),
         methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),
