@@ -42,7 +42,7 @@ class Golden:
         self.names = sorted({vector["type"] for vector in VECTORS} & self.classes.keys())
         files = {path.relative_to(PROTO).as_posix(): path.read_text("utf-8") for path in PROTO.rglob("*.proto")}
         # There is no Python for these.
-        files = {name: text for name, text in files.items() if name not in ("containers.proto", "only_service.proto", "vec.proto")}
+        files = {name: text for name, text in files.items() if name not in ("containers.proto", "only_service.proto", "tools.proto", "vec.proto")}
         imports = "".join(f'import "{name}";' for name in files)
         methods = "".join(f"rpc M{at}(.{name}) returns (.{name});" for at, name in enumerate(self.names))
         source = f'syntax = "proto3"; package vectors; {imports} service All {{ {methods} }}'

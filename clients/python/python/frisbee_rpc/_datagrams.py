@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import itertools
 import json
 import socket
 import time
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union, cast
 
 from ._status import Code, Metadata, Status
 
 if TYPE_CHECKING:
+    import asyncio
     from types import TracebackType
 
 __all__ = ["AsyncUdpClient", "UdpClient"]
@@ -212,11 +212,23 @@ class UdpClient:
         raise self._settings.silence(timeout, sent_max)
 
 
-class _Receiver(asyncio.DatagramProtocol):
-    """The calls in progress of a socket."""
+class _Receiver:
+    """The calls in progress of a socket: an ``asyncio.DatagramProtocol``, which an import of this package does not bring."""
 
     def __init__(self) -> None:
         self.calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        pass
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        pass
+
+    def pause_writing(self) -> None:
+        pass
+
+    def resume_writing(self) -> None:
+        pass
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         reply = _reply(data)
@@ -236,10 +248,12 @@ class AsyncUdpClient:
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
         """A client of ``HOST:PORT``, with the parameters of ``UdpClient``. The first call opens its socket."""
+        from asyncio import Lock
+
         self._settings = _Settings(address, timeout, pad)
         self._receiver = _Receiver()
         self._transport: asyncio.DatagramTransport | None = None
-        self._opening = asyncio.Lock()
+        self._opening = Lock()
 
     async def __aenter__(self) -> AsyncUdpClient:
         return self
@@ -265,10 +279,12 @@ class AsyncUdpClient:
         metadata: Metadata | None = None,
     ) -> Any:
         """The result of a call, as that of ``UdpClient.call``."""
+        from asyncio import get_running_loop, sleep, timeout_at
+
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
-        calls, loop = self._receiver.calls, asyncio.get_running_loop()
+        calls, loop = self._receiver.calls, get_running_loop()
         begun = loop.time()
         try:
             transport = await self._open()
@@ -277,14 +293,14 @@ class AsyncUdpClient:
                 transport.sendto(request)
                 until = begun + timeout * sent / sent_max
                 try:
-                    async with asyncio.timeout_at(until):
+                    async with timeout_at(until):
                         return _result(await calls[number])
                 except TimeoutError:
                     continue
                 except ConnectionRefusedError:
                     if sent == sent_max:
                         raise
-                    await asyncio.sleep(max(0.0, until - loop.time()))
+                    await sleep(max(0.0, until - loop.time()))
         except OSError as error:
             raise self._settings.unreachable(error) from None
         finally:
@@ -300,8 +316,10 @@ class AsyncUdpClient:
             raise self._settings.unreachable(error) from None
 
     async def _open(self) -> asyncio.DatagramTransport:
+        from asyncio import get_running_loop
+
         async with self._opening:
             if self._transport is None:
-                loop, peer = asyncio.get_running_loop(), (self._settings.host, self._settings.port)
-                self._transport, _ = await loop.create_datagram_endpoint(lambda: self._receiver, remote_addr=peer)
+                receiver, peer = cast("asyncio.DatagramProtocol", self._receiver), (self._settings.host, self._settings.port)
+                self._transport, _ = await get_running_loop().create_datagram_endpoint(lambda: receiver, remote_addr=peer)
             return self._transport
