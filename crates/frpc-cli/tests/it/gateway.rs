@@ -153,12 +153,12 @@ async fn gateway_speaks_tls_at_both_sides() {
 #[cfg(feature = "grpc-backend")]
 #[tokio::test(flavor = "multi_thread")]
 async fn grpc_server_with_tls_is_called_in_every_protocol() {
-    use frpc_gateway::{Gateway, Http, ServeGateway as _};
+    use frpc_gateway::{Http, ServeGateway as _};
     let certified = Certified::new();
     for tls in [None, Some(certified.server())] {
         let is_secure = tls.is_some();
-        let gateway = Gateway::new().http(Http::new().grpc());
-        let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(gateway);
+        let protocols = frpc_gateway::Gateway::new().http(Http::new().grpc());
+        let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).gateway(protocols);
         if let Some(tls) = tls {
             builder = builder.tls(tls);
         }
