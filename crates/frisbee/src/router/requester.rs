@@ -513,5 +513,5 @@ impl From<SendError> for RequestError {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(frisbee_loom)))]
 mod tests;
