@@ -22,7 +22,7 @@ pub enum RestartError {
     /// The running process refused, and serves on.
     Refused(Refusal),
     /// The process at the other end of the control socket belongs to another user.
-    AdapterUser {
+    OtherUser {
         /// That user's id.
         user: u32,
     },
@@ -74,7 +74,7 @@ impl fmt::Display for RestartError {
             Self::Io { doing, source } => write!(f, "{doing} failed: {source}"),
             Self::Bind { address, source } => write!(f, "listening on {address} failed: {source}"),
             Self::Refused(refusal) => write!(f, "rejected by the running process: {refusal}"),
-            Self::AdapterUser { user } => write!(f, "other process belongs to user {user}"),
+            Self::OtherUser { user } => write!(f, "other process belongs to user {user}"),
             Self::Protocol(text) => write!(f, "protocol violation by the other process: {text}"),
             Self::Timeout => f.write_str("timeout: no answer from the other process"),
             Self::PredecessorEnded => f.write_str("running process ended before it passed its sockets"),

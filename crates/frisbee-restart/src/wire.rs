@@ -35,7 +35,7 @@ impl Wire {
     pub(crate) fn new(socket: UnixStream) -> Result<Self, RestartError> {
         let peer = socket.peer_cred().map_err(RestartError::io("reading the credentials of the other process"))?;
         if peer.uid() != rustix::process::geteuid().as_raw() {
-            return Err(RestartError::AdapterUser { user: peer.uid() });
+            return Err(RestartError::OtherUser { user: peer.uid() });
         }
         Ok(Self { socket, unread: Vec::new(), descriptors: Vec::new() })
     }
