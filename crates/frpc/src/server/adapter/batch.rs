@@ -54,7 +54,7 @@ impl Drop for AdapterBatch<'_> {
 
 impl fmt::Debug for AdapterBatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterTurn").field("began", &self.began).finish_non_exhaustive()
+        f.debug_struct("AdapterBatch").field("began", &self.began).finish_non_exhaustive()
     }
 }
 
@@ -153,7 +153,7 @@ impl AdapterSlot {
 
 impl fmt::Debug for AdapterSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterPlace").field("method", &self.method.name()).finish_non_exhaustive()
+        f.debug_struct("AdapterSlot").field("method", &self.method.name()).finish_non_exhaustive()
     }
 }
 
