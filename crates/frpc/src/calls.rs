@@ -84,15 +84,15 @@ pub(crate) struct Calls {
 pub(crate) enum ServerKind {
     #[default]
     Unknown,
-    Plain,
-    Extended,
-    /// As `Extended`; it unpacks, and this end packs.
+    Compat,
+    Native,
+    /// As `Native`; it unpacks, and this end packs.
     Unpacking,
 }
 
 impl ServerKind {
     pub(crate) fn is_native(self) -> bool {
-        matches!(self, Self::Extended | Self::Unpacking)
+        matches!(self, Self::Native | Self::Unpacking)
     }
 }
 
@@ -228,7 +228,7 @@ impl Calls {
 
     /// Notes the kind of the server. A native server has stated its limit of calls.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
-        self.server = if calls_max.is_some() { ServerKind::Extended } else { ServerKind::Plain };
+        self.server = if calls_max.is_some() { ServerKind::Native } else { ServerKind::Compat };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
         match &mut self.paused {

@@ -185,7 +185,7 @@ fn call_table_fills_at_limit_and_frees_on_call_end() {
 fn no_more_calls_are_in_flight_than_the_server_takes() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(3));
-    assert_eq!(calls.server, ServerKind::Extended);
+    assert_eq!(calls.server, ServerKind::Native);
     let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
     assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
     calls.handle_reply(packet(tickets[0].id, ADD, b""));

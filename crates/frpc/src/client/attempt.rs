@@ -216,11 +216,11 @@ impl<B> InFlight<B> {
     fn expired(&self) -> Status {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
-            ServerKind::Plain => Status::deadline_exceeded(format!(
+            ServerKind::Compat => Status::deadline_exceeded(format!(
                 "{}; the server is a compat peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
-            ServerKind::Extended | ServerKind::Unpacking | ServerKind::Unknown => expired,
+            ServerKind::Native | ServerKind::Unpacking | ServerKind::Unknown => expired,
         }
     }
 

@@ -130,13 +130,13 @@ impl<'a> PendingCall<'a> {
         let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
-        if server != ServerKind::Extended {
+        if server != ServerKind::Native {
             match server {
                 // Metadata and traces are worth waiting for a verdict on the server.
                 ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
-                ServerKind::Plain if link.backward => return Err(NotSent::Failed(takes_no_calls())),
+                ServerKind::Compat if link.backward => return Err(NotSent::Failed(takes_no_calls())),
                 _ => {}
             }
         }
