@@ -11,7 +11,7 @@ use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::executor::settle;
-use crate::workers::{Pool, Worker, WorkerAssignment, Workers};
+use crate::workers::{Pool, Worker, WorkerAssignment, Workers, wake_queue};
 use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -483,9 +483,9 @@ impl ClientBuilder {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver =
                 Driver::new(io, engine, None, tokio_timer(), busy).in_parts().among_callers().buffering(buffers);
-            tokio::spawn(tokio::task::unconstrained(async move {
+            wake_queue::spawn(&Handle::current(), async move {
                 driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
-            }));
+            });
             return Ok(handle);
         };
         let now = {

@@ -12,6 +12,7 @@ pub(crate) mod executor;
 mod task;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wake_queue;
 pub(crate) mod watchdog;
 
 use crate::IoBackend;

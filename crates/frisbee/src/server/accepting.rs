@@ -14,7 +14,7 @@ use crate::acceptor::{AcceptedConnection, Entry, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
 use crate::transport::{MovableSocket, Socket};
 use crate::workers::executor::wake_last;
-use crate::workers::{Pool, Worker, WorkerAssignment};
+use crate::workers::{Pool, Worker, WorkerAssignment, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -171,8 +171,7 @@ fn spawn<R: Protocol, T: MovableSocket>(
     let arrived = Box::new(AcceptedConnection { ends, entry });
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
-        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, arrived, None).await }));
-        return;
+        return wake_queue::spawn(&runtime, async move { drop(host.serve(socket, arrived, None).await) });
     };
     let driven = worker.driven();
     if worker.is_current() {
