@@ -534,11 +534,16 @@ impl OpenConnections {
     pub(crate) fn tie(open: &Arc<Self>) {
         let (hold, over) = oneshot::channel::<()>();
         open.inner.lock().tie = Some(hold);
-        let tied = CloseWithCaller(Arc::downgrade(open));
+        let tied = Self::close_on_drop(open);
         tokio::spawn(async move {
             let _tied = tied;
             let _ = over.await;
         });
+    }
+
+    /// Ends the connections when the returned value is dropped, and accepts no more.
+    pub(crate) fn close_on_drop(open: &Arc<Self>) -> CloseOnDrop {
+        CloseOnDrop(Arc::downgrade(open))
     }
 
     /// Begins a phase, and returns the handles of the connections that are open then.
@@ -596,10 +601,10 @@ impl OpenConnections {
     }
 }
 
-/// Closes connections whose caller has gone, and accepts no more.
-struct CloseWithCaller(Weak<OpenConnections>);
+/// Closes connections without an owner, and accepts no more.
+pub(crate) struct CloseOnDrop(Weak<OpenConnections>);
 
-impl Drop for CloseWithCaller {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         let Some(open) = self.0.upgrade() else { return };
         open.begin(Phase::Closing).iter().for_each(Connection::abort_with_work);

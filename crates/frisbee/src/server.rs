@@ -210,7 +210,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the threads that drive connections. Default: [`Workers::PerCore`].
+    /// Sets the threads that drive connections. Default: [`Workers::Caller`].
     ///
     /// ```
     /// use frisbee::{Server, Workers};
@@ -551,8 +551,7 @@ impl<R: Protocol> Server<R> {
     /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
     ///
     /// # Cancel safety
-    /// Dropping the future closes every connection at once if workers drive them; on the caller's runtime they
-    /// continue.
+    /// Dropping the future closes every connection at once.
     pub async fn serve(self) -> Result<(), Error> {
         self.serve_with_shutdown(pending()).await
     }
@@ -624,6 +623,7 @@ impl<L: Listener, R: Protocol> BoundListener<L, R> {
         let (listener, host) = self.into_host();
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
+        let _open = OpenConnections::close_on_drop(&host.open);
         if pool.is_shared() {
             OpenConnections::tie(&host.open);
         }

@@ -184,7 +184,12 @@ mod tests {
             sleep(SHORT).await;
             Some(packet)
         });
-        let server = Server::builder().io_backend(crate::IoBackend::Tokio).bind("127.0.0.1:0", handlers).await.unwrap();
+        let server = Server::builder()
+            .workers(crate::Workers::PerCore)
+            .io_backend(crate::IoBackend::Tokio)
+            .bind("127.0.0.1:0", handlers)
+            .await
+            .unwrap();
         let address = server.local_addr();
         tokio::spawn(server.serve());
         let requests = Requester::new();

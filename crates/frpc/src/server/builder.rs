@@ -178,7 +178,7 @@ impl ServerBuilder {
         self.accept_compressed()
     }
 
-    /// Sets which threads drive connections. Default: one thread for each core.
+    /// Sets which threads drive connections. Default: [`Workers::Caller`], the current tokio runtime.
     ///
     /// ```
     /// use frpc::{Server, Workers};
