@@ -6,7 +6,7 @@ mod short;
 
 use benches::background::Background;
 use benches::load::drive;
-use benches::rivals::frpc::{PerCore, Shared};
+use benches::rivals::frpc::{PerCore, Plain};
 use benches::rivals::tonic::Tonic;
 use benches::rivals::{Rival, Setup};
 use criterion::measurement::WallTime;
@@ -47,7 +47,7 @@ fn sizes(criterion: &mut Criterion) {
 
 fn compare(group: &mut BenchmarkGroup<'_, WallTime>, in_flight: usize, length: usize) {
     measure::<PerCore>(group, in_flight, length);
-    measure::<Shared>(group, in_flight, length);
+    measure::<Plain>(group, in_flight, length);
     measure::<Tonic>(group, in_flight, length);
 }
 

@@ -81,21 +81,19 @@ macro_rules! settings {
 
 settings! {
     /// A thread for each core.
-    PerCore = "frpc": |server: ServerBuilder| server;
+    PerCore = "frpc": |server: ServerBuilder| server.workers(Workers::PerCore);
     /// As in the first example of its documentation: a server with its defaults, and clients in tokio's multi-thread runtime.
     Plain = "frpc-plain": |server: ServerBuilder| server;
-    /// In the runtime of the caller.
-    Shared = "frpc-shared": |server: ServerBuilder| server.workers(Workers::Caller);
     /// Servers on io_uring, and clients as ever.
-    Uring = "frpc-uring": |server: ServerBuilder| server.io_backend(IoBackend::Uring);
+    Uring = "frpc-uring": |server: ServerBuilder| server.workers(Workers::PerCore).io_backend(IoBackend::Uring);
     /// Both ends stay awake for as long as there is something to do, and a while longer.
-    Busy = "frpc-busy": |server: ServerBuilder| server.busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
+    Busy = "frpc-busy": |server: ServerBuilder| server.workers(Workers::PerCore).busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
     /// Clients in the runtime of the caller, and their connections on a thread for each core.
-    Apart = "frpc-apart": |server: ServerBuilder| server, |client: ChannelBuilder| client.workers(Workers::PerCore);
+    Apart = "frpc-apart": |server: ServerBuilder| server.workers(Workers::PerCore), |client: ChannelBuilder| client.workers(Workers::PerCore);
     /// Every handler has a task of its own.
-    Concurrent = "frpc-concurrent": |server: ServerBuilder| server.policy(Policy::Concurrent);
+    Concurrent = "frpc-concurrent": |server: ServerBuilder| server.workers(Workers::PerCore).policy(Policy::Concurrent);
     /// Every handler has a task of its own, and sixteen of them at most are at work for a connection.
-    AtMost = "frpc-at-most-16": |server: ServerBuilder| server.policy(Policy::AtMost(16));
+    AtMost = "frpc-at-most-16": |server: ServerBuilder| server.workers(Workers::PerCore).policy(Policy::AtMost(16));
 }
 
 /// How long a connection that polls keeps its thread awake: longer than any pause between two calls of a closed loop.
@@ -110,7 +108,8 @@ impl Rival for Shares {
     type Client = BulkServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let server = Server::builder().add_service(BulkServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
+        let server = Server::builder().workers(Workers::PerCore).add_service(BulkServiceServer::new(Service(setup)));
+        let server = server.bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
     }
@@ -129,7 +128,8 @@ impl Rival for SharesText {
     type Client = TextServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let server = Server::builder().add_service(TextServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
+        let server = Server::builder().workers(Workers::PerCore).add_service(TextServiceServer::new(Service(setup)));
+        let server = server.bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
     }

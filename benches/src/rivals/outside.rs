@@ -5,7 +5,7 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::text::Text;
 use bytes::Bytes;
-use frisbee::{IoBackend, Operation, Server, ServerBuilder};
+use frisbee::{IoBackend, Operation, Server, ServerBuilder, Workers};
 use outside::{Caller, Replies, Service};
 use std::net::SocketAddr;
 
@@ -20,7 +20,7 @@ impl Rival for Outside {
     type Client = Caller;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        serve_with(setup, Server::builder().io_backend(IoBackend::Tokio), bound).await
+        serve_with(setup, Server::builder().workers(Workers::PerCore).io_backend(IoBackend::Tokio), bound).await
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Caller, BoxError> {

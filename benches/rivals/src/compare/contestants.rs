@@ -58,7 +58,7 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument),
-            [] raw::PerCore, raw::Shared, router::Routers, outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain,
+            [] raw::PerCore, raw::Shared, router::Routers, outside::Outside, frpc::PerCore, frpc::Plain,
                 frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText,
                 tonic::Tonic, tonic::PerCore;
             ["axum"] axum::Axum;
@@ -80,7 +80,7 @@ macro_rules! dispatch {
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument),
-            [] outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
+            [] outside::Outside, frpc::PerCore, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
                 frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore;
             ["axum"] axum::Axum;
             ["tarpc"] tarpc::Tarpc, tarpc::InPlace;
@@ -147,12 +147,11 @@ fn rust_entries() -> Vec<Entry> {
         ),
         (
             "frpc-plain",
-            "fRPC with its defaults: a server with a thread for each core, clients on tokio's multi-thread runtime",
+            "fRPC with its defaults: tokio's multi-thread runtime, at both ends",
             SHARED,
             Kind::Calls,
         ),
         ("frpc", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
-        ("frpc-shared", "fRPC, tokio's multi-thread runtime, at both ends", SHARED, Kind::Calls),
         (
             "frpc-uring",
             "fRPC, servers on io_uring with a ring for each core, clients as of frpc",

@@ -5,7 +5,7 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server};
+use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Workers};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Contestant for Routers {
     type Connection = Driven;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let server = Server::builder().bind("127.0.0.1:0", Echo).await?;
+        let server = Server::builder().workers(Workers::PerCore).bind("127.0.0.1:0", Echo).await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
     }

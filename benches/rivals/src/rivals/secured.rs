@@ -6,7 +6,7 @@ use crate::background::Bound;
 use crate::proto::bulk::{BulkServiceClient, BulkServiceServer};
 use benches::rivals::frpc::{Ours, Service, Setting};
 use benches::rivals::{Rival, Setup};
-use frpc::{Channel, ChannelBuilder, Server, ServerBuilder};
+use frpc::{Channel, ChannelBuilder, Server, ServerBuilder, Workers};
 use std::net::SocketAddr;
 
 /// A thread for each core.
@@ -21,7 +21,7 @@ impl Setting for PerCore {
     const NAME: &'static str = "frpc-tls";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
-        server.tls(tls::of_server())
+        server.workers(Workers::PerCore).tls(tls::of_server())
     }
 
     fn client(client: ChannelBuilder) -> ChannelBuilder {
@@ -33,7 +33,7 @@ impl Setting for Plain {
     const NAME: &'static str = "frpc-plain-tls";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
-        PerCore::server(server)
+        server.tls(tls::of_server())
     }
 
     fn client(client: ChannelBuilder) -> ChannelBuilder {

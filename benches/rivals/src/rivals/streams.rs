@@ -45,7 +45,7 @@ impl Streams for Plain {
     type Client = FlowsClient;
 
     async fn serve(bound: Bound) -> Result<(), BoxError> {
-        ours::serve(Workers::PerCore, bound).await
+        ours::serve(Workers::default(), bound).await
     }
 }
 
