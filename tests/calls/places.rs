@@ -137,6 +137,40 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
     is_done.recv_timeout(Duration::from_secs(30)).expect("a waker was called with a lock held, or the calls failed");
 }
 
+/// A waker that is broken, and announces it.
+#[derive(Default)]
+struct Broken(Notify);
+
+impl Wake for Broken {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test]
+async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
+    let gate = Holding::new();
+    let server = Server::builder().add_service(InteropServer::new(gate.clone()));
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let client = InteropClient::new(channel.clone());
+    gate.0.1.add_permits(1);
+    client.do_nothing(Empty {}).await.expect("it was released"); // The server has identified itself.
+    gate.0.0.notified().await;
+    let (mut broken, mut waits) = (Box::pin(client.do_nothing(Empty {})), Box::pin(client.do_nothing(Empty {})));
+    let woken = Arc::<Broken>::default();
+    let waker = Waker::from(woken.clone());
+    assert!(broken.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    gate.0.0.notified().await;
+    tokio::select! { reply = &mut waits => panic!("it is held: {reply:?}"), () = gate.0.0.notified() => {} }
+    gate.0.1.add_permits(1); // For the first.
+    woken.0.notified().await;
+    gate.0.1.add_permits(1);
+    waits.await.expect("it was released");
+    broken.await.expect("its reply was kept");
+    assert!(!channel.connection().expect("it was open").is_closed());
+}
+
 #[tokio::test]
 async fn stream_refused_for_memory_reports_not_run() {
     let gate = Holding::new();

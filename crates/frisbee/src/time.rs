@@ -175,6 +175,22 @@ mod tests {
         assert_eq!(queue::registered_here(), 0);
     }
 
+    /// The task of the timer panicked with the waker, and others that had expired with it were never woken.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn panicking_waker_does_not_prevent_wakes_by_timer() {
+        let broken = crate::wake_counter::calling_waker(|| panic!("on purpose"));
+        let mut first = Box::pin(sleep(20 * SHORT));
+        assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());
+        std::mem::forget(broken); // Its drop would panic as well.
+        let second = tokio::spawn(sleep(20 * SHORT));
+        tokio::task::yield_now().await;
+        std::thread::sleep(60 * SHORT);
+        let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
+        woken.expect("it is woken").expect("it does not panic");
+        std::mem::forget(first);
+    }
+
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn handler_sleeps_on_the_timer_of_its_worker() {

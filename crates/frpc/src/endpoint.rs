@@ -17,7 +17,7 @@ use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attachments::{put_calls, put_nesting, set_observers};
 use crate::calls::failures::{closed_early_status, closed_status};
-use crate::calls::table::CallTable;
+use crate::calls::table::{CallTable, wake_all};
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
@@ -616,7 +616,7 @@ fn settle(
         late.count();
     }
     if !wake.is_empty() {
-        wake.drain(..).for_each(Waker::wake);
+        wake_all(wake.drain(..));
     }
     if strays > STRAYS_MAX {
         close_for_strays(&caller.connection, strays);

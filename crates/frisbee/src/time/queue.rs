@@ -3,6 +3,7 @@
 //! The timer is set for the first deadline. Its task wakes all that have expired and sets it again. A registration
 //! before the first deadline sets it as well.
 
+use crate::mailbox::wake_all;
 use crate::workers::executor;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
@@ -134,7 +135,7 @@ impl Queue {
 
     /// Wakes the tasks of expired deadlines, and sets the timer for the first of the others.
     fn expire(&self) -> io::Result<()> {
-        let mut expired = {
+        let expired = {
             let mut state = self.state.lock();
             let now = Instant::now();
             let later = state.waiting.split_off(&(now, u64::MAX));
@@ -144,9 +145,7 @@ impl Queue {
             }
             expired
         };
-        while let Some((_, waker)) = expired.pop_first() {
-            waker.wake();
-        }
+        wake_all(expired.into_values());
         Ok(())
     }
 }
@@ -177,7 +176,7 @@ impl Drop for Running {
             state.is_stopped = true;
             std::mem::take(&mut state.waiting)
         };
-        waiting.into_values().for_each(Waker::wake);
+        wake_all(waiting.into_values());
     }
 }
 

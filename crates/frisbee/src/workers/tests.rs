@@ -161,6 +161,50 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     until(|| Arc::strong_count(&blocking) == 1);
 }
 
+/// The last handle of a worker. Its drop ends the worker, and waits until the thread that has taken over has dropped
+/// the other tasks.
+struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(), mpsc::RecvTimeoutError>>);
+
+impl Drop for LastHandle {
+    fn drop(&mut self) {
+        let last = self.0.take().and_then(Arc::into_inner);
+        assert!(last.is_some(), "the test has dropped the other");
+        drop(last);
+        // Disconnected once the senders of all tasks are dropped.
+        let ended = match self.1.recv_timeout(PATIENCE) {
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(mpsc::RecvTimeoutError::Timeout),
+            _ => Ok(()),
+        };
+        let _ = self.2.send(ended);
+    }
+}
+
+/// A finished task was dropped under its lock, which the end of its worker takes as well.
+#[test]
+fn finished_task_may_end_its_worker_as_it_is_dropped() {
+    let worker = Arc::new(worker());
+    let (held, released) = mpsc::channel::<()>();
+    for _ in 0..64 {
+        let held = held.clone();
+        worker.spawn(async move {
+            let _held = held;
+            pending::<()>().await;
+        });
+    }
+    drop(held);
+    let (go, gone) = oneshot::channel::<()>();
+    let (sender, ended) = mpsc::channel();
+    let last = LastHandle(Some(worker.clone()), released, sender);
+    let mut gone = Box::pin(gone);
+    worker.spawn(poll_fn(move |context| {
+        let _ = &last; // Dropped with the task, not by it.
+        gone.as_mut().poll(context).map(drop)
+    }));
+    drop(worker);
+    go.send(()).expect("the task waits");
+    assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
+}
+
 #[test]
 fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     let worker = worker();

@@ -16,11 +16,13 @@ use crate::wire::report::Report;
 use crate::{Code, Status};
 use frisbee::PeerKind;
 use parking_lot::Mutex;
-use std::pin::pin;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::Waker;
-use tokio::sync::Notify;
+use std::task::{Context, Poll, Wake, Waker};
+use tokio::sync::{Notify, futures::Notified};
 
 /// The calls of a connection, and the callers that wait for a slot.
 #[derive(Debug, Default)]
@@ -198,7 +200,7 @@ impl CallTable {
             if self.retired.load(Ordering::Acquire) {
                 return;
             }
-            changed.await;
+            poll_fn(|context| poll_notified(changed.as_mut(), context)).await;
         }
     }
 
@@ -206,8 +208,31 @@ impl CallTable {
     pub(crate) fn end(&self, status: Status) {
         self.retire();
         let wake = self.calls.lock().end(status);
-        wake.into_iter().for_each(Waker::wake);
+        wake_all(wake);
         self.vacancy.notify_waiters();
+    }
+}
+
+/// Wakes callers. If one waker panics, which is its own defect, the others are still woken, and the connection lives on.
+pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    let mut wakers = wakers.into_iter();
+    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
+        tracing::error!(target: "frpc::client", "a waker panicked; the others are woken");
+    }
+}
+
+/// Polls a wait for [`CallTable::vacancy`], which loses the wakers that follow one that panics.
+pub(crate) fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
+    let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
+    notified.poll(&mut Context::from_waker(&waker))
+}
+
+/// A waker that does not panic.
+struct GuardedWaker(Waker);
+
+impl Wake for GuardedWaker {
+    fn wake(self: Arc<Self>) {
+        wake_all([self.0.clone()]);
     }
 }
 
@@ -288,7 +313,7 @@ mod tests {
         }
     }
 
-    impl std::task::Wake for LastReference {
+    impl Wake for LastReference {
         fn wake(self: Arc<Self>) {
             self.count();
         }
@@ -327,6 +352,56 @@ mod tests {
             let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
             assert_eq!(counts, [true, false], "{event}");
         }
+    }
+
+    /// A waker that is broken.
+    struct Broken;
+
+    impl Wake for Broken {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose")
+        }
+    }
+
+    #[derive(Default)]
+    struct Counted(AtomicU64);
+
+    impl Wake for Counted {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Callers whose wakers panic, and one in their midst whose waker is counted.
+    fn wakers() -> (Arc<Counted>, [Waker; 3]) {
+        let counted = Arc::<Counted>::default();
+        (counted.clone(), [Arc::new(Broken).into(), counted.into(), Arc::new(Broken).into()])
+    }
+
+    #[test]
+    fn panicking_waker_does_not_prevent_other_wakes_at_end() {
+        let table = CallTable::default();
+        let (caller, callers) = wakers();
+        for waker in &callers {
+            table.calls.lock().begin(Operation::FIRST_USER, None, Some(waker)).expect("there is room");
+        }
+        table.end(Status::unavailable("lost"));
+        assert_eq!(caller.0.load(Ordering::SeqCst), 1);
+        assert!(table.calls.lock().begin(Operation::FIRST_USER, None, None).is_err());
+    }
+
+    #[test]
+    fn panicking_waker_does_not_prevent_wakes_for_slots() {
+        let table = CallTable::default();
+        let (caller, callers) = wakers();
+        let mut waits: Vec<_> = callers.iter().map(|_| Box::pin(table.vacancy.notified())).collect();
+        for (wait, waker) in waits.iter_mut().zip(&callers) {
+            assert!(poll_notified(wait.as_mut(), &mut Context::from_waker(waker)).is_pending());
+        }
+        let mut retired = Box::pin(table.retired());
+        assert!(retired.as_mut().poll(&mut Context::from_waker(&callers[1])).is_pending());
+        table.end(Status::unavailable("lost"));
+        assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::calls::failures::{expired, out_of_time, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
+use crate::calls::table::poll_notified;
 use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
 use crate::client::call::{CallOptions, NotSent, PendingCall};
 use crate::client::link::Link;
@@ -142,7 +143,7 @@ impl PendingCall<'_> {
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(message, link, None, Some((&mut waiter, context))) {
                     // Either the outbox or the vacancy wakes the caller.
-                    Err(NotSent::Full) => vacancy.as_mut().poll(context).map(|()| Err(NotSent::Full)),
+                    Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
                     sent => Poll::Ready(sent),
                 }
             });
