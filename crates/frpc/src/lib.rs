@@ -83,7 +83,9 @@ pub use api::principal::{CertificateNames, Principal, Proof};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;
-pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter};
+pub use api::streams::{
+    Iter, MessageSender, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter,
+};
 pub use api::try_send::TrySendError;
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
