@@ -131,7 +131,7 @@ async fn reported(trader: impl Future<Output = Result<(), Failure>>) {
 /// The handles of a browser on its one connection.
 struct Browser {
     client: ExchangeClient,
-    books: frpc::TopicSubscription<Book>,
+    books: frpc::pubsub::TopicSubscription<Book>,
     dice: Dice,
 }
 

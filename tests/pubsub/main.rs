@@ -11,7 +11,7 @@ use frisbee_tests::extension::{Maybe, Time, maybe};
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
-use frpc::{Code, Topic, TopicRecvError};
+use frpc::{Code, Status, Topic};
 use std::net::SocketAddr;
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -464,11 +464,11 @@ async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
     writer.publish("maybe.that", "no message").await.unwrap();
     topic.publish(&writer, &sent[2]).await.unwrap();
     let failed = messages.recv().await.unwrap_err();
-    assert!(matches!(&failed, TopicRecvError::Undecodable(_)), "{failed}");
+    assert!(matches!(&failed, RecvError::Undecodable(_)), "{failed}");
     assert!(failed.to_string().starts_with("the message on maybe.that is not a valid extension.Maybe: "), "{failed}");
     assert_eq!(messages.recv().await.unwrap().into_inner(), sent[2]);
     let failed = Topic::<Maybe>::new("maybe.*").publish(&writer, &sent[0]).await.unwrap_err();
-    assert_eq!(failed.code(), Code::InvalidArgument);
+    assert_eq!(Status::from(failed).code(), Code::InvalidArgument);
 }
 
 #[tokio::test]
@@ -478,7 +478,7 @@ async fn typed_topics_are_for_peers_of_ours() {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let reader = client(address).await;
-    let refused = Topic::<Time>::new("a").subscribe(&reader).await.unwrap_err();
+    let refused = Status::from(Topic::<Time>::new("a").subscribe(&reader).await.unwrap_err());
     assert_eq!(
         (refused.code(), refused.message()),
         (Code::FailedPrecondition, "subscribing to a typed topic needs a native peer",)

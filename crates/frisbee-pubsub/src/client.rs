@@ -48,6 +48,10 @@ pub enum PubSubError {
     NoAnswer,
     /// All 65 535 ids of subscriptions are in use on this connection.
     TooMany,
+    /// The peer is not native, and typed messages are for native peers.
+    NotNative,
+    /// The message of a typed topic cannot be encoded, for this reason.
+    Encoding(String),
 }
 
 impl fmt::Display for PubSubError {
@@ -60,6 +64,8 @@ impl fmt::Display for PubSubError {
                 write!(f, "no answer within {ANSWER_TIMEOUT:?}; the peer may not be a broker")
             }
             Self::TooMany => f.write_str("every subscription id of the connection is in use"),
+            Self::NotNative => f.write_str("subscribing to a typed topic needs a native peer"),
+            Self::Encoding(text) => f.write_str(text),
         }
     }
 }
@@ -69,7 +75,7 @@ impl std::error::Error for PubSubError {
         match self {
             Self::Topic(error) => Some(error),
             Self::Send(error) => Some(error),
-            Self::Refused(_) | Self::NoAnswer | Self::TooMany => None,
+            Self::Refused(_) | Self::NoAnswer | Self::TooMany | Self::NotNative | Self::Encoding(_) => None,
         }
     }
 }

@@ -100,6 +100,8 @@ pub enum RecvError {
     /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
     /// the broker was restarted or has removed the history of a topic.
     Reconnected,
+    /// The message of a typed topic cannot be read as its type, for this reason. The subscription continues.
+    Undecodable(String),
     /// The connection has ended, and all that came before has been read.
     Closed(CloseReason),
 }
@@ -111,6 +113,7 @@ impl fmt::Display for RecvError {
                 write!(f, "{count} messages are missing; the subscriber was too slow, or too long without a connection")
             }
             Self::Reconnected => f.write_str("the connection was lost and made again; messages may be missing"),
+            Self::Undecodable(text) => f.write_str(text),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }
     }

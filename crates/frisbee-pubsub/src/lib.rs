@@ -59,6 +59,8 @@ mod resume;
 #[cfg(test)]
 mod tests;
 mod topics;
+#[cfg(feature = "typed")]
+mod typed;
 
 pub use broker::{Broker, BrokerBuilder, BrokerSession, SlowSubscriberPolicy, TopicUse};
 pub use bus::{Backplane, BackplaneError, Interest, MemoryBus, MemoryMember, Node, OutagePolicy, PendingInterest};
@@ -69,6 +71,8 @@ pub use presence::{Presence, PresenceEvent};
 pub use receive::{ClientRouter, ClientSession};
 pub use resume::Start;
 pub use topics::{TopicError, check_pattern, check_topic, covers};
+#[cfg(feature = "typed")]
+pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;

@@ -431,6 +431,6 @@ impl fmt::Debug for AdapterContext {
 }
 
 #[cfg(test)]
-mod tests;
+mod nested_tests;
 #[cfg(test)]
-mod within;
+mod tests;

@@ -8,11 +8,10 @@ use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
-use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Pool, Worker, WorkerAssignment, Workers, wake_queue};
-use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
+use crate::{ClientSettings, Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,9 +22,6 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-
-/// How long connecting may take, by default.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an address of a name is tried before the next is tried in parallel, as in RFC 8305.
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
@@ -61,12 +57,7 @@ pub struct Client(());
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ClientBuilder {
-    pub(crate) config: ClientConfig,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) memory_max: usize,
-    pub(crate) workers: Workers,
-    pub(crate) io_backend: IoBackend,
-    pub(crate) busy_poll: Duration,
+    pub(crate) settings: ClientSettings,
     pub(crate) log_settings: bool,
     /// How memory is offered at addresses of Unix sockets; at `unix+shm:` addresses by the defaults.
     #[cfg(all(feature = "shm", target_os = "linux"))]
@@ -105,12 +96,7 @@ impl Client {
     /// ```
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
-            config: ClientConfig::default(),
-            connect_timeout: CONNECT_TIMEOUT,
-            memory_max: MEMORY_MAX,
-            workers: Workers::Caller,
-            io_backend: IoBackend::default(),
-            busy_poll: Duration::ZERO,
+            settings: ClientSettings::default(),
             log_settings: false,
             #[cfg(all(feature = "shm", target_os = "linux"))]
             shared_memory: None,
@@ -131,7 +117,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().config(Config::default());
     /// ```
     pub fn config(mut self, config: Config) -> Self {
-        self.config.common = config;
+        self.settings.connection = config;
         self
     }
 
@@ -143,7 +129,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().header_form(HeaderForm::Current);
     /// ```
     pub fn header_form(mut self, form: HeaderForm) -> Self {
-        self.config.header_form = form;
+        self.settings.header_form = form;
         self
     }
 
@@ -157,7 +143,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().peer_kind_timeout(Duration::from_secs(1));
     /// ```
     pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
-        self.config.peer_kind_timeout = timeout;
+        self.settings.peer_kind_timeout = timeout;
         self
     }
 
@@ -170,7 +156,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().connect_timeout(Duration::from_secs(3));
     /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+        self.settings.connect_timeout = timeout;
         self
     }
 
@@ -182,7 +168,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().memory_max(64 << 20);
     /// ```
     pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.memory_max = bytes;
+        self.settings.memory_max = bytes;
         self
     }
 
@@ -207,7 +193,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().workers(Workers::PerCore);
     /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
-        self.workers = workers;
+        self.settings.workers = workers;
         self
     }
 
@@ -223,7 +209,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().io_backend(IoBackend::Auto);
     /// ```
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.io_backend = backend;
+        self.settings.io_backend = backend;
         self
     }
 
@@ -238,7 +224,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().busy_poll(Duration::from_micros(50));
     /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.busy_poll = time;
+        self.settings.busy_poll = time;
         self
     }
 
@@ -324,7 +310,7 @@ impl ClientBuilder {
         router: Arc<R>,
     ) -> Result<Connection, Error> {
         let name = address.to_string();
-        let timeout = self.connect_timeout;
+        let timeout = self.settings.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
@@ -364,8 +350,8 @@ impl ClientBuilder {
     {
         let name = String::from("the given transport");
         router.check()?;
-        let timeout = self.connect_timeout;
-        let pool = Pool::of_client(self.workers, self.io_backend, false);
+        let timeout = self.settings.connect_timeout;
+        let pool = self.pool(false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
         let connecting = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.next().worker());
         match tokio::time::timeout(timeout, connecting).await {
@@ -374,9 +360,8 @@ impl ClientBuilder {
         }
     }
 
-    #[cfg_attr(not(all(feature = "uring", target_os = "linux")), allow(unused_mut))]
     async fn dial<R: Protocol>(
-        mut self,
+        self,
         address: impl ToSocketAddrs,
         name: String,
         router: Arc<R>,
@@ -385,19 +370,19 @@ impl ClientBuilder {
         let failed = |source| Error::Connect { address: name.clone(), source };
         #[cfg(all(feature = "shm", target_os = "linux"))]
         if let Some((path, connector)) = self.offers_memory(&name) {
-            let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;
+            let pool = self.pool(false).map_err(failed)?;
             let stream = connector.connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(stream.peer_credentials());
             return self.begin(stream, ends, name, router, pool.next().worker()).await;
         }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
-            let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;
+            let pool = self.pool(false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(socket.peer_cred());
             return self.begin(socket, ends, name, router, pool.next().worker()).await;
         }
-        let pool = Pool::of_client(self.workers, self.io_backend, !self.is_secured()).map_err(failed)?;
+        let pool = self.pool(!self.is_secured()).map_err(failed)?;
         let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
         let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
@@ -408,7 +393,7 @@ impl ClientBuilder {
             WorkerAssignment::Ring(rings) => {
                 let socket = socket.into_std().map_err(failed)?;
                 let (handle, engine) = self.prepare(ends, router, now());
-                rings.drive(socket, |_| engine, Handle::current(), self.busy_poll, tie(&handle));
+                rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
                 Ok(handle)
             }
             assignment @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => {
@@ -426,7 +411,11 @@ impl ClientBuilder {
             (None, None) => return None,
         };
         // A driver that polls again by itself needs no bell, and its peer learns that from the transport.
-        Some((path, connector.spin_at_least(self.busy_poll)))
+        Some((path, connector.spin_at_least(self.settings.busy_poll)))
+    }
+
+    fn pool(&self, takes_rings: bool) -> io::Result<Pool> {
+        Pool::of_client(self.settings.workers, self.settings.io_backend, takes_rings)
     }
 
     fn is_secured(&self) -> bool {
@@ -452,7 +441,7 @@ impl ClientBuilder {
             let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
             let (secured, may_be_refused) = connected.map_err(failed)?;
             let ends = EndpointInfo { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
-            let waits = may_be_refused && self.config.common.hello;
+            let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             if waits {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
@@ -471,14 +460,14 @@ impl ClientBuilder {
 
     /// Has the connection driven. Fails if the transport cannot be moved to its worker.
     fn drive<T: Io, R: Protocol>(
-        mut self,
+        self,
         mut io: T,
         ends: EndpointInfo,
         router: Arc<R>,
         buffers: bool,
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
-        let busy = BusyPoll::new(self.busy_poll);
+        let busy = BusyPoll::new(self.settings.busy_poll);
         let Some(worker) = worker else {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver =
@@ -506,15 +495,19 @@ impl ClientBuilder {
 
     /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
     /// is returned, wherever the engine goes.
-    fn prepare<R: Protocol>(&mut self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
-        self.config.hello_items = router.hello_items().into_iter().collect();
+    fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
+        let settings = &self.settings;
         if self.log_settings {
-            tracing::info!(target: "frisbee::client", settings = ?self.describe(), "settings of a client");
+            tracing::info!(target: "frisbee::client", ?settings, "settings of a client");
         }
+        let config = ClientConfig::from(settings.connection.clone())
+            .header_form(settings.header_form)
+            .peer_kind_timeout(settings.peer_kind_timeout)
+            .hello_items(router.hello_items().into_iter().collect());
         tracing::debug!(peer = ?ends.peer, "connected");
-        let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
-        let handle = Connection::client(&self.config, budget, Handle::current(), ends);
-        let core = frisbee_core::Connection::client(&self.config, now);
+        let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
+        let handle = Connection::client(&config, budget, Handle::current(), ends);
+        let core = frisbee_core::Connection::client(&config, now);
         let engine = Engine::new(core, router, handle.clone());
         (handle, engine)
     }
@@ -655,7 +648,7 @@ mod tests {
         let started = Instant::now();
         let connect =
             |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
-        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connect_to_any(addresses(9), connect)).await;
+        let connected = tokio::time::timeout(Duration::from_secs(10), connect_to_any(addresses(9), connect)).await;
         assert_eq!(connected.expect("the third accepts").ok(), Some(3));
         assert_eq!(started.elapsed(), 2 * ADDRESS_HEAD_START);
     }

@@ -70,12 +70,14 @@ mod stream;
 mod sync;
 pub mod tasks;
 pub mod testing;
+#[cfg(test)]
+mod tests {
+    pub(crate) mod wake_counter;
+}
 pub mod time;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;
-#[cfg(test)]
-mod wake_counter;
 mod work;
 mod workers;
 

@@ -1,7 +1,7 @@
 //! The queue through which handles pass packets and orders to the connection's driver, and the state that both share.
 
 #[cfg(all(test, frisbee_loom))]
-mod models;
+mod model_tests;
 mod order;
 mod streams;
 #[cfg(all(test, not(frisbee_loom)))]

@@ -12,10 +12,10 @@ use crate::adapter::{ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
-use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
+use crate::pending_handshakes::HandshakeLimiter;
 use crate::transport::{Socket, second};
 use crate::workers::{Pool, Workers};
-use crate::{Config, Error, IoBackend, Protocol};
+use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
@@ -32,15 +32,9 @@ use crate::transport::unix::{Sharing, UnixServer, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
-/// How long a shutdown lets connections finish, by default. Orchestrators give 30 s before they kill.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// How many connections may wait to be accepted: as many as Linux allows by default. A fleet that reconnects at once
 /// should find places, or try again a second later.
 const BACKLOG: u32 = 4096;
-
-/// How many bytes of input a whole server may hold, by default.
-pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// A listening socket, and the treatment of its connections.
 ///
@@ -71,7 +65,7 @@ pub(crate) struct BoundListener<L, R> {
     pub(crate) listener: L,
     budget: Arc<Budget>,
     open: Arc<OpenConnections>,
-    settings: ServerBuilder,
+    builder: ServerBuilder,
     router: Arc<R>,
 }
 
@@ -125,14 +119,7 @@ impl Listener for TcpListener {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    pub(crate) config: ServerConfig,
-    pub(crate) workers: Workers,
-    pub(crate) io_backend: IoBackend,
-    pub(crate) busy_poll: Duration,
-    pub(crate) memory_max: usize,
-    pub(crate) silent_max: usize,
-    pub(crate) shutdown_timeout: Duration,
-    pub(crate) age_limit: AgeLimit,
+    pub(crate) settings: ServerSettings,
     pub(crate) log_settings: bool,
     is_proxied: bool,
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
@@ -161,14 +148,7 @@ impl Server<()> {
     /// ```
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
-            config: ServerConfig::default(),
-            workers: Workers::default(),
-            io_backend: IoBackend::default(),
-            busy_poll: Duration::ZERO,
-            memory_max: MEMORY_MAX,
-            silent_max: SILENT_MAX,
-            shutdown_timeout: SHUTDOWN_TIMEOUT,
-            age_limit: AgeLimit::default(),
+            settings: ServerSettings::default(),
             log_settings: false,
             is_proxied: false,
             alpn_protocols: Vec::new(),
@@ -193,7 +173,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().config(Config::default());
     /// ```
     pub fn config(mut self, config: Config) -> Self {
-        self.config.common = config;
+        self.settings.connection = config;
         self
     }
 
@@ -206,7 +186,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
     /// ```
     pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
-        self.config.first_header_timeout = timeout;
+        self.settings.first_header_timeout = timeout;
         self
     }
 
@@ -218,7 +198,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().workers(Workers::PerCore);
     /// ```
     pub fn workers(mut self, workers: Workers) -> Self {
-        self.workers = workers;
+        self.settings.workers = workers;
         self
     }
 
@@ -230,7 +210,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().io_backend(IoBackend::Tokio);
     /// ```
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.io_backend = backend;
+        self.settings.io_backend = backend;
         self
     }
 
@@ -248,7 +228,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
     /// ```
     pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.busy_poll = time;
+        self.settings.busy_poll = time;
         self
     }
 
@@ -276,7 +256,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().memory_max(1 << 30);
     /// ```
     pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.memory_max = bytes;
+        self.settings.memory_max = bytes;
         self
     }
 
@@ -291,7 +271,7 @@ impl ServerBuilder {
     /// let builder = frisbee::Server::builder().silent_max(1000);
     /// ```
     pub fn silent_max(mut self, count: usize) -> Self {
-        self.silent_max = count;
+        self.settings.silent_max = count;
         self
     }
 
@@ -304,7 +284,7 @@ impl ServerBuilder {
     /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
     /// ```
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
-        self.shutdown_timeout = timeout;
+        self.settings.shutdown_timeout = timeout;
         self
     }
 
@@ -323,14 +303,14 @@ impl ServerBuilder {
     /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
     /// ```
     pub fn max_connection_age(mut self, age: Duration) -> Self {
-        self.age_limit.max = Some(age);
+        self.settings.max_connection_age = Some(age);
         self
     }
 
     /// Sets how long work in progress may take after the [maximum age](Self::max_connection_age), until the connection
     /// is closed with [`CloseReason::MaxAge`](crate::CloseReason). Default: any time, so that no call is lost.
     pub fn max_connection_age_grace(mut self, grace: Duration) -> Self {
-        self.age_limit.grace = Some(grace);
+        self.settings.max_connection_age_grace = Some(grace);
         self
     }
 
@@ -490,19 +470,22 @@ impl ServerBuilder {
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
         // As of a client: see `ClientBuilder::offers_memory`.
-        return self.shared_memory.clone().map(|sharing| sharing.spin_at_least(self.busy_poll).sharing()).transpose();
+        return self
+            .shared_memory
+            .clone()
+            .map(|sharing| sharing.spin_at_least(self.settings.busy_poll).sharing())
+            .transpose();
         #[cfg(not(all(feature = "shm", target_os = "linux")))]
         Ok(None)
     }
 
-    fn bound<L, R: Protocol>(mut self, listener: L, router: R) -> BoundListener<L, R> {
+    fn bound<L, R: Protocol>(self, listener: L, router: R) -> BoundListener<L, R> {
+        let settings = &self.settings;
         if self.log_settings {
-            tracing::info!(target: "frisbee::server", settings = ?self.describe(), "settings of a server");
+            tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
         }
-        self.config.served = router.operations().into();
-        self.config.hello_items = router.hello_items().into_iter().collect();
-        let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
-        BoundListener { listener, budget, open: Arc::default(), settings: self, router: Arc::new(router) }
+        let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
+        BoundListener { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
     }
 }
 
@@ -588,38 +571,43 @@ impl<L, R: Protocol> BoundListener<L, R> {
     }
 
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
-        let Self { listener, budget, open, settings, router } = self;
+        let Self { listener, budget, open, builder, router } = self;
+        let settings = builder.settings;
+        let config = ServerConfig::from(settings.connection)
+            .first_header_timeout(settings.first_header_timeout)
+            .served(router.operations().into())
+            .hello_items(router.hello_items().into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
-            let adapters = ProtocolAdapters::new(settings.adapters, open.phase(), &settings.config, host.clone());
+            let adapters = ProtocolAdapters::new(builder.adapters, open.phase(), &config, host.clone());
             #[cfg(feature = "tls")]
-            let adapters = if settings.takes_plain { adapters.securing() } else { adapters };
+            let adapters = if builder.takes_plain { adapters.securing() } else { adapters };
             ServerShared {
                 budget,
                 open,
                 pending_handshakes: HandshakeLimiter::new(settings.silent_max, adapters),
                 runtime: Handle::current(),
                 router,
-                config: settings.config,
+                config,
                 busy_poll: settings.busy_poll,
                 shutdown_timeout: settings.shutdown_timeout,
-                age_limit: settings.age_limit,
-                is_proxied: settings.is_proxied,
+                age_limit: AgeLimit { max: settings.max_connection_age, grace: settings.max_connection_age_grace },
+                is_proxied: builder.is_proxied,
                 listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
-                tls: settings.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, settings.alpn_protocols)),
+                tls: builder.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, builder.alpn_protocols)),
                 #[cfg(feature = "tls")]
-                takes_plain: settings.takes_plain,
+                takes_plain: builder.takes_plain,
             }
         });
-        host.listen(settings.listeners);
+        host.listen(builder.listeners);
         (listener, host)
     }
 }
 
 impl<L: Listener, R: Protocol> BoundListener<L, R> {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let pool =
-            Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
+        let settings = &self.builder.settings;
+        let pool = Pool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
@@ -651,10 +639,10 @@ impl<L: Listener, R: Protocol> BoundListener<L, R> {
     /// Rings carry plain TCP.
     fn takes_rings(&self) -> bool {
         #[cfg(feature = "tls")]
-        if self.settings.tls.is_some() && !self.settings.takes_plain {
+        if self.builder.tls.is_some() && !self.builder.takes_plain {
             return false;
         }
-        L::TAKES_RINGS && !self.settings.is_proxied
+        L::TAKES_RINGS && !self.builder.is_proxied
     }
 }
 

@@ -1,9 +1,12 @@
 //! Settings of servers and clients as plain structs, for configuration files.
 
-use crate::connection::AgeLimit;
-use crate::{ClientBuilder, Config, HeaderForm, IoBackend, Server, ServerBuilder, Workers};
+use crate::pending_handshakes::SILENT_MAX;
+use crate::{ClientBuilder, Config, HeaderForm, IoBackend, ServerBuilder, Workers};
 use std::fmt;
 use std::time::Duration;
+
+/// How many bytes may be held for peers, by default.
+const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Settings of a [`ServerBuilder`]. The fields are documented at the builder's methods of the same names.
 ///
@@ -59,7 +62,19 @@ pub struct ServerSettings {
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Server::builder().describe()
+        Self {
+            connection: Config::default(),
+            first_header_timeout: Duration::from_secs(10),
+            memory_max: MEMORY_MAX,
+            silent_max: SILENT_MAX,
+            // Orchestrators give 30 s before they kill.
+            shutdown_timeout: Duration::from_secs(20),
+            max_connection_age: None,
+            max_connection_age_grace: None,
+            busy_poll: Duration::ZERO,
+            workers: Workers::default(),
+            io_backend: IoBackend::default(),
+        }
     }
 }
 
@@ -92,7 +107,17 @@ pub struct ClientSettings {
 
 impl Default for ClientSettings {
     fn default() -> Self {
-        crate::Client::builder().describe()
+        Self {
+            connection: Config::default(),
+            connect_timeout: Duration::from_secs(10),
+            // Go answers a PING at once.
+            peer_kind_timeout: Duration::from_secs(5),
+            memory_max: MEMORY_MAX,
+            busy_poll: Duration::ZERO,
+            workers: Workers::Caller,
+            io_backend: IoBackend::default(),
+            header_form: HeaderForm::Current,
+        }
     }
 }
 
@@ -177,34 +202,14 @@ impl ServerBuilder {
         check_positive(&[("first_header_timeout", settings.first_header_timeout)])?;
         check_positive(&[("memory_max", settings.memory_max), ("silent_max", settings.silent_max)])?;
         check_workers(settings.workers)?;
-        self.config.common = settings.connection.clone();
-        self.config.first_header_timeout = settings.first_header_timeout;
-        let (max, grace) = (settings.max_connection_age, settings.max_connection_age_grace);
-        check_positive(&[("max_connection_age", max.unwrap_or(Duration::MAX))])?;
-        self.age_limit = AgeLimit { max, grace };
-        Ok(self
-            .memory_max(settings.memory_max)
-            .silent_max(settings.silent_max)
-            .shutdown_timeout(settings.shutdown_timeout)
-            .busy_poll(settings.busy_poll)
-            .workers(settings.workers)
-            .io_backend(settings.io_backend))
+        check_positive(&[("max_connection_age", settings.max_connection_age.unwrap_or(Duration::MAX))])?;
+        self.settings.clone_from(settings);
+        Ok(self)
     }
 
     /// The settings in effect.
     pub fn describe(&self) -> ServerSettings {
-        ServerSettings {
-            connection: self.config.common.clone(),
-            first_header_timeout: self.config.first_header_timeout,
-            memory_max: self.memory_max,
-            silent_max: self.silent_max,
-            shutdown_timeout: self.shutdown_timeout,
-            max_connection_age: self.age_limit.max,
-            max_connection_age_grace: self.age_limit.grace,
-            busy_poll: self.busy_poll,
-            workers: self.workers,
-            io_backend: self.io_backend,
-        }
+        self.settings.clone()
     }
 
     /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
@@ -231,29 +236,13 @@ impl ClientBuilder {
         ])?;
         check_positive(&[("memory_max", settings.memory_max)])?;
         check_workers(settings.workers)?;
-        self.config.common = settings.connection.clone();
-        Ok(self
-            .connect_timeout(settings.connect_timeout)
-            .peer_kind_timeout(settings.peer_kind_timeout)
-            .memory_max(settings.memory_max)
-            .busy_poll(settings.busy_poll)
-            .workers(settings.workers)
-            .io_backend(settings.io_backend)
-            .header_form(settings.header_form))
+        self.settings.clone_from(settings);
+        Ok(self)
     }
 
     /// The settings in effect.
     pub fn describe(&self) -> ClientSettings {
-        ClientSettings {
-            connection: self.config.common.clone(),
-            connect_timeout: self.connect_timeout,
-            peer_kind_timeout: self.config.peer_kind_timeout,
-            memory_max: self.memory_max,
-            busy_poll: self.busy_poll,
-            workers: self.workers,
-            io_backend: self.io_backend,
-            header_form: self.config.header_form,
-        }
+        self.settings.clone()
     }
 
     /// Sets whether all settings are logged when the client connects, at the level INFO. Default: no.

@@ -167,7 +167,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn dropped_sleep_leaves_no_registration() {
-        let (_, waker) = crate::wake_counter::task();
+        let (_, waker) = crate::tests::wake_counter::task();
         let mut long = Box::pin(sleep(Duration::MAX));
         assert!(long.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         assert_eq!(queue::registered_here(), 1);

@@ -42,6 +42,8 @@ impl fmt::Debug for Image {
     }
 }
 
+impl polyglot::protobuf::Protobuf for Image {}
+
 impl polyglot::Fields for Image {
     const NAME: &'static str = "frpc.Image";
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
+use polyglot::protobuf::{Field, Protobuf};
 use polyglot::{DecodeError, Decoder, EncodeError, Encoder};
 
 use crate::dtype::Dtype;
@@ -215,6 +216,15 @@ impl fmt::Debug for Tensor {
             .field("shape", &self.shape)
             .field("data", &format_args!("{} bytes", self.data.len()))
             .finish()
+    }
+}
+
+impl Protobuf for Tensor {
+    fn field(number: u32) -> Field {
+        match number {
+            2 => Field::varints::<u32>(),
+            _ => Field::PLAIN,
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 pub(crate) mod attachments;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
-mod models;
+mod model_tests;
 pub(crate) mod observed;
 pub(crate) mod offers;
 mod release;

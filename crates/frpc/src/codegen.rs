@@ -11,7 +11,7 @@ pub use crate::service::json::{any_type, json_format};
 pub use crate::service::lifecycle::{Lifecycle, OfferedMethod, OfferedService};
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::service::proto::protobuf_format;
-pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf, utf8_bytes};
+pub use polyglot::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf, utf8_bytes};
 
 /// A future in a box, as methods of traits for trait objects return it.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

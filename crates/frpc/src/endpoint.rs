@@ -15,7 +15,7 @@ pub(crate) mod table;
 use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
-use crate::calls::attachments::{put_calls, put_nesting, set_observers};
+use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
 use crate::endpoint::clauses::Clauses;
@@ -101,8 +101,8 @@ impl Protocol for Endpoint {
     }
 
     fn connected(&self, connection: &Connection) -> Session {
+        ConnectionEnd::attach(connection, &self.offer, self.calls.as_ref());
         if let Some(calls) = &self.calls {
-            put_calls(connection, calls);
             // A client that sends no HELLO takes its server for plain from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
@@ -135,13 +135,6 @@ impl Protocol for Endpoint {
             packs: false,
             rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
         };
-        put_nesting(connection, self.offer.terms.nesting);
-        if let Some(packing) = &self.offer.packing {
-            packed::put_packing(connection, packing);
-        }
-        if let Some(observers) = &self.offer.observers {
-            set_observers(connection, observers);
-        }
         self.offer.connected(connection);
         session
     }

@@ -68,8 +68,6 @@ mod settings;
 #[cfg(all(feature = "signal", any(unix, windows)))]
 pub mod signal;
 mod streaming;
-#[cfg(feature = "pubsub")]
-mod topic;
 mod wire;
 
 pub use api::authorize::{Admitted, Authorize, PeerRules};
@@ -85,7 +83,9 @@ pub use api::principal::{CertificateNames, Principal, Proof};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;
-pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter};
+pub use api::streams::{
+    Iter, MessageSender, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter,
+};
 pub use api::try_send::TrySendError;
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
@@ -101,6 +101,8 @@ pub use frisbee::{
 };
 #[cfg(feature = "pubsub")]
 pub use frisbee_pubsub as pubsub;
+#[cfg(feature = "pubsub")]
+pub use frisbee_pubsub::Topic;
 pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};
 #[cfg(unix)]
@@ -115,8 +117,6 @@ pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
 pub use settings::ChannelSettings;
 pub use streaming::Streaming;
-#[cfg(feature = "pubsub")]
-pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 #[cfg(feature = "json")]
 pub use frpc_json as json;

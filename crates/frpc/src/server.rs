@@ -41,67 +41,89 @@ impl Server {
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
-
-    /// The counts of the server's connections, for use at any time.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", server.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn stats(&self) -> frisbee::Stats {
-        self.inner.stats()
-    }
-
-    /// Shows the connections while they are open, and the calls on them if the server is
-    /// [inspectable](crate::ServerBuilder::inspectable).
-    pub fn inspector(&self) -> Inspector {
-        Inspector::new(self.inner.inspector(), self.offer.clone())
-    }
-
-    /// Serves until the future is dropped.
-    ///
-    /// Pending handlers continue in the runtime of this call.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
-    /// server.serve().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If threads cannot be started. Failures to accept are retried.
-    ///
-    /// # Cancel safety
-    /// Dropping the future closes all connections.
-    pub async fn serve(self) -> Result<(), Error> {
-        Ok(self.inner.serve().await?)
-    }
-
-    /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
-    /// closes each connection when it is idle.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::time::Duration;
-    ///
-    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`serve`](Self::serve).
-    ///
-    /// # Cancel safety
-    /// As [`Server::serve`].
-    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { inner, offer } = self;
-        Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
-    }
 }
+
+/// The methods for a look at the connections.
+macro_rules! observe_connections {
+    ($server:ty) => {
+        impl $server {
+            /// The counts of the server's connections, for use at any time.
+            ///
+            /// ```
+            /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+            /// println!("{} connections", server.stats().open());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn stats(&self) -> frisbee::Stats {
+                self.inner.stats()
+            }
+
+            /// Shows the connections while they are open, and the calls on them if the server is
+            /// [inspectable](crate::ServerBuilder::inspectable).
+            pub fn inspector(&self) -> Inspector {
+                Inspector::new(self.inner.inspector(), self.offer.clone())
+            }
+        }
+    };
+}
+
+/// The methods of servers with a listening socket.
+macro_rules! serve {
+    ($server:ty) => {
+        impl $server {
+            /// Serves until the future is dropped.
+            ///
+            /// Pending handlers continue in the runtime of this call.
+            ///
+            /// ```
+            /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+            /// server.serve().await?;
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            /// # Errors
+            /// If threads cannot be started. Failures to accept are retried.
+            ///
+            /// # Cancel safety
+            /// Dropping the future closes all connections.
+            pub async fn serve(self) -> Result<(), Error> {
+                Ok(self.inner.serve().await?)
+            }
+
+            /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
+            /// closes each connection when it is idle.
+            ///
+            /// ```
+            /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
+            /// use std::time::Duration;
+            ///
+            /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            /// # Errors
+            /// As [`serve`](Self::serve).
+            ///
+            /// # Cancel safety
+            /// As [`Server::serve`].
+            pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+                let Self { inner, offer } = self;
+                Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
+            }
+        }
+    };
+}
+
+observe_connections!(Server);
+serve!(Server);
+#[cfg(unix)]
+observe_connections!(UnixServer);
+#[cfg(unix)]
+serve!(UnixServer);
+observe_connections!(Acceptor);
 
 /// Ready when `shutdown` is and the services have finished their preparations.
 async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<ServiceOffer>) {
@@ -119,24 +141,6 @@ pub struct UnixServer {
 
 #[cfg(unix)]
 impl UnixServer {
-    /// The counts of the server's connections, for use at any time.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", server.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn stats(&self) -> frisbee::Stats {
-        self.inner.stats()
-    }
-
-    /// Shows the connections while they are open, and the calls on them if the server is
-    /// [inspectable](crate::ServerBuilder::inspectable).
-    pub fn inspector(&self) -> Inspector {
-        Inspector::new(self.inner.inspector(), self.offer.clone())
-    }
-
     /// The path of the socket.
     ///
     /// ```
@@ -147,45 +151,6 @@ impl UnixServer {
     /// ```
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
-    }
-
-    /// Serves until the future is dropped, as [`Server::serve`] does.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
-    /// server.serve().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Server::serve`].
-    ///
-    /// # Cancel safety
-    /// As [`Server::serve`].
-    pub async fn serve(self) -> Result<(), Error> {
-        Ok(self.inner.serve().await?)
-    }
-
-    /// Serves until `shutdown` is ready, as [`Server::serve_with_shutdown`] does.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::time::Duration;
-    ///
-    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Server::serve`].
-    ///
-    /// # Cancel safety
-    /// As [`Server::serve`].
-    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { inner, offer } = self;
-        Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
     }
 }
 
@@ -209,24 +174,6 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// The counts of the server's connections, for use at any time.
-    ///
-    /// ```
-    /// # async fn example(acceptor: frpc::Acceptor) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", acceptor.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn stats(&self) -> frisbee::Stats {
-        self.inner.stats()
-    }
-
-    /// Shows the connections while they are open, and the calls on them if the server is
-    /// [inspectable](crate::ServerBuilder::inspectable).
-    pub fn inspector(&self) -> Inspector {
-        Inspector::new(self.inner.inspector(), self.offer.clone())
-    }
-
     /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].
     ///
     /// ```

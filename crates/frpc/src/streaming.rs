@@ -9,7 +9,7 @@ mod sending;
 
 pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::api::metadata::Metadata;
-use crate::calls::attachments;
+use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
 use crate::observe::observers::ObservedCall;
 use crate::wire::body;
@@ -375,7 +375,7 @@ impl<M: Message> Streaming<M> {
             return;
         }
         if let ReceiverEnd::Client(Some(connection), _) = &self.end {
-            attachments::handle_answer(connection, code);
+            ConnectionEnd::of(connection).calls.iter().for_each(|calls| calls.handle_answer(code));
         }
     }
 

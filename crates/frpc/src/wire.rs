@@ -5,6 +5,5 @@ pub(crate) mod envelope;
 pub(crate) mod layouts;
 pub(crate) mod packed;
 pub(crate) mod prefix;
-pub(crate) mod protobuf;
 pub(crate) mod received;
 pub(crate) mod report;

@@ -73,6 +73,8 @@ mod limits;
 mod message;
 mod oneof;
 mod path_error;
+#[cfg(feature = "prost")]
+pub mod protobuf;
 mod utf8_bytes;
 mod value;
 mod varint;

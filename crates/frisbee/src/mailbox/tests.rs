@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::budget::Budget;
-use crate::wake_counter::{calling_waker, task};
+use crate::tests::wake_counter::{calling_waker, task};
 use crate::{Operation, PacketId};
 use std::sync::atomic::AtomicUsize;
 

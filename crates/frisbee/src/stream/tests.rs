@@ -4,7 +4,7 @@
 use super::*;
 use crate::budget::{Budget, Stats};
 use crate::connection::EndpointInfo;
-use crate::wake_counter::task;
+use crate::tests::wake_counter::task;
 use crate::{Config, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

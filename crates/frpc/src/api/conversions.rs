@@ -213,7 +213,8 @@ impl From<PubSubError> for Status {
         let status = match error {
             PubSubError::Send(error) => return error.into(),
             PubSubError::Topic(_) => Self::invalid_argument,
-            PubSubError::Refused(_) => Self::failed_precondition,
+            PubSubError::Refused(_) | PubSubError::NotNative => Self::failed_precondition,
+            PubSubError::Encoding(_) => Self::internal,
             PubSubError::TooMany => Self::resource_exhausted,
             PubSubError::NoAnswer => Self::unavailable,
             _ => Self::unknown,
@@ -229,6 +230,7 @@ impl From<RecvError> for Status {
     fn from(error: RecvError) -> Self {
         match error {
             RecvError::Lagged(_) | RecvError::Reconnected => Self::data_loss(error.to_string()),
+            RecvError::Undecodable(_) => Self::internal(error.to_string()),
             _ => Self::unavailable(error.to_string()),
         }
     }

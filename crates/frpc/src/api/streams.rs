@@ -23,8 +23,11 @@ use tokio::sync::mpsc;
 /// ```
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
-/// The sender of a [`ResponseStream`].
-pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<SenderConnection>);
+/// The sender of a [`ResponseStream`] or [`RequestStream`]. Dropping it ends the stream.
+pub struct MessageSender<T>(mpsc::Sender<T>, Arc<SenderConnection>);
+
+/// The sender of a [`ResponseStream`]: of messages, or an error that fails the call.
+pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 
 /// The requests of a client, from a [`RequestSender`].
 ///
@@ -52,8 +55,8 @@ pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<SenderConnecti
 /// ```
 pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<SenderConnection>);
 
-/// The sender of a [`RequestStream`]. Dropping it ends the stream.
-pub struct RequestSender<M>(mpsc::Sender<M>, Arc<SenderConnection>);
+/// The sender of a [`RequestStream`].
+pub type RequestSender<M> = MessageSender<M>;
 
 /// What [`ResponseStream::new`] takes: a [`Stream`] of messages, each of them `Ok`, or an error that fails the call.
 /// Every such stream has this trait.
@@ -75,22 +78,24 @@ enum Source<T> {
 
 /// The connection that carries the messages, once there is one. A sender needs it to report why its messages have no
 /// receiver any more.
-#[derive(Default)]
-struct SenderConnection(OnceLock<Connection>);
+struct SenderConnection {
+    connection: OnceLock<Connection>,
+    is_of_replies: bool,
+}
 
 impl SenderConnection {
     fn set(&self, connection: &Connection) {
-        let _ = self.0.set(connection.clone());
+        let _ = self.connection.set(connection.clone());
     }
 
-    /// Why the connection was lost, if it was.
-    fn close_reason(&self) -> Option<CloseReason> {
-        self.0.get().and_then(Connection::close_reason)
+    /// Why messages have no receiver any more.
+    fn over(&self) -> Status {
+        match (self.connection.get().and_then(Connection::close_reason), self.is_of_replies) {
+            (None | Some(CloseReason::ClosedByPeer), true) => Status::cancelled("the caller is gone"),
+            (None, false) => Status::cancelled("the call is over"),
+            (Some(reason), _) => Status::unavailable(format!("the connection was lost: {reason}")),
+        }
     }
-}
-
-fn closed_status(reason: &CloseReason) -> Status {
-    Status::unavailable(format!("the connection was lost: {reason}"))
 }
 
 impl<M> ResponseStream<M> {
@@ -122,9 +127,8 @@ impl<M> ResponseStream<M> {
     /// }
     /// ```
     pub fn channel(capacity: usize) -> (ResponseSender<M>, Self) {
-        let (sender, receiver) = mpsc::channel(capacity.max(1));
-        let carrier = Arc::default();
-        (ResponseSender(sender, Arc::clone(&carrier)), Self(Source::Channel(receiver, carrier)))
+        let (sender, receiver, carrier) = MessageSender::channel(capacity, true);
+        (sender, Self(Source::Channel(receiver, carrier)))
     }
 
     /// Notes the connection that carries the messages.
@@ -135,8 +139,14 @@ impl<M> ResponseStream<M> {
     }
 }
 
-impl<M> ResponseSender<M> {
-    /// Sends a message, or an error that fails the call, once there is room.
+impl<T> MessageSender<T> {
+    fn channel(capacity: usize, is_of_replies: bool) -> (Self, mpsc::Receiver<T>, Arc<SenderConnection>) {
+        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        let carrier = Arc::new(SenderConnection { connection: OnceLock::new(), is_of_replies });
+        (Self(sender, carrier.clone()), receiver, carrier)
+    }
+
+    /// Sends an item once there is room. A status from a handler fails the call.
     ///
     /// ```
     /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
@@ -147,20 +157,20 @@ impl<M> ResponseSender<M> {
     /// ```
     ///
     /// # Errors
-    /// With [`Cancelled`](crate::Code::Cancelled) if the caller is no longer there or does not wait any more, and with
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection to it was lost.
+    /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, or its caller is no longer there or does not wait
+    /// any more; with [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
-    pub async fn send(&self, item: Result<M, Status>) -> Result<(), Status> {
-        self.0.send(item).await.map_err(|_| self.over())
+    pub async fn send(&self, item: T) -> Result<(), Status> {
+        self.0.send(item).await.map_err(|_| self.1.over())
     }
 
-    /// Sends a message, or an error that fails the call, if there is room, and does not wait otherwise.
+    /// Sends an item if there is room, and does not wait otherwise.
     ///
     /// ```
-    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Err(error) = sender.try_send(Ok(1)) {
+    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Err(error) = sender.try_send(1) {
     ///     println!("{error}");
     /// }
     /// # Ok(())
@@ -170,18 +180,11 @@ impl<M> ResponseSender<M> {
     /// # Errors
     /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the receiver is gone, with the status of
     /// [`send`](Self::send). Both give the item back.
-    pub fn try_send(&self, item: Result<M, Status>) -> Result<(), TrySendError<Result<M, Status>>> {
-        self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.over()))
+    pub fn try_send(&self, item: T) -> Result<(), TrySendError<T>> {
+        self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.1.over()))
     }
 
-    fn over(&self) -> Status {
-        match self.1.close_reason() {
-            None | Some(CloseReason::ClosedByPeer) => Status::cancelled("the caller is gone"),
-            Some(reason) => closed_status(&reason),
-        }
-    }
-
-    /// Waits until the caller no longer receives.
+    /// Waits until the peer no longer receives, or the call has ended.
     ///
     /// ```
     /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
@@ -208,9 +211,8 @@ impl<M> RequestStream<M> {
     /// // `numbers` is the argument of a streaming call.
     /// ```
     pub fn channel(capacity: usize) -> (RequestSender<M>, Self) {
-        let (sender, receiver) = mpsc::channel(capacity.max(1));
-        let carrier = Arc::default();
-        (RequestSender(sender, Arc::clone(&carrier)), Self(receiver, carrier))
+        let (sender, receiver, carrier) = MessageSender::channel(capacity, false);
+        (sender, Self(receiver, carrier))
     }
 }
 
@@ -222,65 +224,6 @@ where
     // The stream may have any type, and only this one has a native sender.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
-    }
-}
-
-impl<M> RequestSender<M> {
-    /// Sends a message once there is room.
-    ///
-    /// ```
-    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// sender.send(1).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, and with
-    /// [`Unavailable`](crate::Code::Unavailable) if its connection was lost.
-    ///
-    /// # Cancel safety
-    /// Dropping the future before it is ready sends nothing.
-    pub async fn send(&self, message: M) -> Result<(), Status> {
-        self.0.send(message).await.map_err(|_| self.over())
-    }
-
-    /// Sends a message if there is room, and does not wait otherwise.
-    ///
-    /// ```
-    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Err(error) = sender.try_send(1) {
-    ///     println!("{error}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the call is over, with the status of
-    /// [`send`](Self::send). Both give the message back.
-    pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
-        self.0.try_send(message).map_err(|error| TrySendError::new(error, || self.over()))
-    }
-
-    fn over(&self) -> Status {
-        self.1.close_reason().map_or_else(|| Status::cancelled("the call is over"), |reason| closed_status(&reason))
-    }
-
-    /// Waits until the call has ended, or the server receives no more requests.
-    ///
-    /// ```
-    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// sender.closed().await;
-    /// println!("the server has ended the call");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Cancel safety
-    /// Safe; it may be called any number of times.
-    pub async fn closed(&self) {
-        self.0.closed().await;
     }
 }
 
@@ -342,13 +285,7 @@ impl<M> Stream for RequestStream<M> {
     }
 }
 
-impl<M> Clone for ResponseSender<M> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), self.1.clone())
-    }
-}
-
-impl<M> Clone for RequestSender<M> {
+impl<T> Clone for MessageSender<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), self.1.clone())
     }
@@ -360,20 +297,14 @@ impl<M> fmt::Debug for ResponseStream<M> {
     }
 }
 
-impl<M> fmt::Debug for ResponseSender<M> {
+impl<T> fmt::Debug for MessageSender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseSender").finish_non_exhaustive()
+        f.debug_struct("MessageSender").finish_non_exhaustive()
     }
 }
 
 impl<M> fmt::Debug for RequestStream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestStream").finish_non_exhaustive()
-    }
-}
-
-impl<M> fmt::Debug for RequestSender<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestSender").finish_non_exhaustive()
     }
 }

@@ -1,58 +1,36 @@
-//! Values that the driver attaches to a connection for callers: its table of calls, how deep messages may nest, and who
-//! observes calls.
+//! What an end attaches to its connection, for callers that have the connection alone.
 
-use crate::Code;
 use crate::calls::table::CallTable;
+use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
+use crate::wire::packed::Packing;
 use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// The calls of the dialling end.
-struct Dialled(Arc<CallTable>);
-
-/// Attaches the calls of the dialling end to its connection.
-pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
-    connection.attachments().insert(Dialled(calls.clone()));
+/// The end of a connection, as callers need it. It refers to no service: a service may keep its connections.
+#[derive(Default)]
+pub(crate) struct ConnectionEnd {
+    /// The calls of the dialling end, if the connection belongs to a channel.
+    pub(crate) calls: Option<Arc<CallTable>>,
+    /// How deep messages of the peer may nest.
+    pub(crate) nesting: Nesting,
+    /// The observers of the calls of this end.
+    pub(crate) observers: Option<Arc<Observers>>,
+    /// What this end packs, if it has said that it unpacks.
+    pub(crate) packing: Option<Arc<Packing>>,
 }
 
-/// Notes a server's answer to a streaming call; see [`CallTable::handle_answer`].
-pub(crate) fn handle_answer(connection: &Connection, code: Code) {
-    if let Some(dialled) = connection.attachments().get::<Dialled>() {
-        dialled.0.handle_answer(code);
+impl ConnectionEnd {
+    pub(crate) fn attach(connection: &Connection, offer: &ServiceOffer, calls: Option<&Arc<CallTable>>) {
+        let (nesting, observers, packing) = (offer.terms.nesting, offer.observers.clone(), offer.packing.clone());
+        // The default needs no attachment, which idle connections would keep.
+        if calls.is_some() || nesting != Nesting::default() || observers.is_some() || packing.is_some() {
+            connection.attachments().insert(Self { calls: calls.cloned(), nesting, observers, packing });
+        }
     }
-}
 
-/// At the dialling end: the calls of a connection. `None` if the connection does not belong to a channel.
-pub(crate) fn calls(connection: &Connection) -> Option<Arc<CallTable>> {
-    connection.attachments().get::<Dialled>().map(|dialled| dialled.0.clone())
-}
-
-/// The nesting of messages, if it is not the default.
-struct NestingOf(Nesting);
-
-/// Attaches to a connection how deep messages may nest.
-pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
-    // The default needs no attachment.
-    if nesting != Nesting::default() {
-        connection.attachments().insert(NestingOf(nesting));
+    pub(crate) fn of(connection: &Connection) -> Arc<Self> {
+        connection.attachments().get().unwrap_or_default()
     }
-}
-
-/// Who observes the calls of a connection's end.
-struct EndObservers(Arc<Observers>);
-
-/// Attaches to a connection who observes the calls of this end.
-pub(crate) fn set_observers(connection: &Connection, observers: &Arc<Observers>) {
-    connection.attachments().insert(EndObservers(observers.clone()));
-}
-
-/// The observer of the calls of this end, if there is one.
-pub(crate) fn observers(connection: &Connection) -> Option<Arc<Observers>> {
-    connection.attachments().get::<EndObservers>().map(|of| of.0.clone())
-}
-
-/// How deep messages of the peer may nest.
-pub(crate) fn nesting(connection: &Connection) -> Nesting {
-    connection.attachments().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0)
 }

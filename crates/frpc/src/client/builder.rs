@@ -505,7 +505,7 @@ impl ChannelBuilder {
     async fn connect_using(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
         let links = self.factory(&offer).links(dialler.into(), None);
-        links.connect_first().await?;
+        links.dial().await?;
         Ok(self.channel(Arc::new(links), &offer))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
-use crate::calls::attachments;
+use crate::calls::attachments::ConnectionEnd;
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
@@ -134,8 +134,8 @@ impl Channel {
     /// # }
     /// ```
     pub fn from_connection(connection: &Connection) -> Self {
-        let observers = attachments::observers(connection);
-        let picker = Arc::new(Links::bound(Link::of(connection, observers.as_ref())));
+        let end = ConnectionEnd::of(connection);
+        let picker = Arc::new(Links::bound(Link::of(connection, &end)));
         Self {
             inner: Arc::new(ChannelShared {
                 picker,
@@ -146,7 +146,7 @@ impl Channel {
                 sends_timeout: false,
                 strict_presence: false,
                 runtime: connection.runtime_handle().clone(),
-                observer: observers,
+                observer: end.observers.clone(),
             }),
             layers: None,
         }

@@ -17,11 +17,9 @@ use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -173,24 +171,8 @@ impl ConnectTask {
         }
     }
 
-    /// Makes the first connection, in one attempt. It needs no task, which would wake another thread, since only the
-    /// caller waits for it.
-    pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
-        let mut making = pin!(self.maker.make(&self.current));
-        let made = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| making.as_mut().poll(context))) {
-            Ok(polled) => polled.map_err(|(_, error)| error),
-            Err(_) => {
-                let (address, source) = (self.name().to_owned(), io::Error::other(PANICKED));
-                Poll::Ready(Err(frisbee::Error::Connect { address, source }))
-            }
-        });
-        let made = made.await?;
-        self.progress.lock().made = Some(made);
-        Ok(())
-    }
-
-    /// As [`connect_first`](Self::connect_first), for one of several servers: the attempt continues when the caller
-    /// waits no more, since another one is connected.
+    /// Makes the first connection, in one attempt. It continues when the caller waits no more, since another one of
+    /// several servers may be connected.
     pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
         let made = match self.dialled().await {
             Ok(made) => made.map_err(|(_, error)| error)?,

@@ -1,7 +1,7 @@
 //! A connection of a channel, with the calls on it.
 
 use crate::calls::CallTicket;
-use crate::calls::attachments;
+use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::ServiceOffer;
@@ -46,8 +46,9 @@ enum LinkEnd {
 }
 
 impl Link {
-    /// The link of an existing connection, which outlives it. Its calls may be observed.
-    pub(crate) fn of(connection: &Connection, observers: Option<&Arc<Observers>>) -> Self {
+    /// The link of an existing connection, which outlives it.
+    pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
+        let observers = end.observers.as_ref();
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
@@ -61,14 +62,13 @@ impl Link {
             }
             calls
         } else {
-            attachments::calls(connection).unwrap_or_else(CallTable::of_nobody)
+            end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
             calls.end(closed_status(&reason)); // Nobody else does, if the calls came into being only now.
         }
-        let nesting = attachments::nesting(connection);
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let packing = packed::packing(connection).filter(|_| !backward);
+        let (nesting, packing) = (end.nesting, end.packing.clone().filter(|_| !backward));
         Self { connection: connection.clone(), calls, backward, nesting, packing, observer, end: LinkEnd::Leave }
     }
 

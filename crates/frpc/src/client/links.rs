@@ -33,14 +33,6 @@ impl Links {
         Self { making: Some(ConnectTask::new(maker, Arc::clone(&current))), current }
     }
 
-    /// Makes the first connection, in one attempt.
-    pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
-        match &self.making {
-            Some(making) => making.connect_first().await,
-            None => Ok(()),
-        }
-    }
-
     /// Makes the first connection in one attempt. Call it before anything else.
     ///
     /// # Errors

@@ -12,23 +12,14 @@ use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
 use crate::{Error, Policy};
-use frisbee::Operation;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// The first operation for services about the server itself, such as reflection and health: frpc-build gives no method
-/// of a user an operation from here on. They are far from the methods of users, which begin at 10.
-const KEPT_FIRST: u16 = 65_000;
 
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// The methods below [`KEPT_FIRST`], by operation minus 10.
-    served: Vec<Option<ServedMethod>>,
-    /// The methods from [`KEPT_FIRST`] on, by operation minus that. Apart, since a table with all between would take
-    /// megabytes.
-    reserved: Vec<Option<ServedMethod>>,
+    served: BTreeMap<u16, ServedMethod>,
     /// The operations of methods by the names of their service and of their own.
     names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
@@ -91,22 +82,15 @@ impl Table {
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (mut low, mut reserved): (Vec<Option<ServedMethod>>, Vec<Option<ServedMethod>>) = Default::default();
+        let (mut served, mut names) = (BTreeMap::<u16, ServedMethod>::new(), HashMap::new());
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
-            let (served, index) = match reserved_index(entry.method.operation) {
-                Some(index) => (&mut reserved, index),
-                None => (&mut low, index(entry.method.operation)),
-            };
-            if served.len() <= index {
-                served.resize_with(index + 1, || None);
-            }
-            if let Some(other) = &served[index] {
-                let operation = entry.method.operation.number();
+            let operation = entry.method.operation.number();
+            if let Some(other) = served.get(&operation) {
                 return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
             }
             let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
@@ -124,9 +108,11 @@ impl Table {
             let about = ObservedMethod::new(CallSide::Server, entry.method, entry.face().about().kind());
             let method_observer = observers.map(|observers| observers.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));
-            served[index] = Some(ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule });
+            names.insert((entry.method.layout.service(), entry.method.name), operation);
+            let method = ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule };
+            served.insert(operation, method);
         }
-        let table = Self::of(low, reserved, layouts);
+        let table = Self { served, names, layouts };
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let unknown = ruled.filter(|name| !table.has(name)).min();
         let MethodSettings { policies, hand_offs, packed } = settings;
@@ -136,16 +122,6 @@ impl Table {
         }
     }
 
-    fn of(
-        served: Vec<Option<ServedMethod>>,
-        reserved: Vec<Option<ServedMethod>>,
-        layouts: Vec<&'static Layout>,
-    ) -> Self {
-        let methods = served.iter().chain(&reserved).flatten().map(|served| served.entry.method);
-        let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
-        Self { names: names.collect(), served, reserved, layouts }
-    }
-
     /// Whether there is a method with this full name.
     fn has(&self, name: &str) -> bool {
         name.split_once('/').is_some_and(|name| self.names.contains_key(&name))
@@ -153,12 +129,12 @@ impl Table {
 
     /// Whether no service is offered.
     pub(crate) fn is_empty(&self) -> bool {
-        self.served.is_empty() && self.reserved.is_empty()
+        self.served.is_empty()
     }
 
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.served.iter().chain(&self.reserved).flatten().map(|served| served.entry.method)
+        self.served.values().map(|served| served.entry.method)
     }
 
     /// The operation of a method, by the full name of its service and its own.
@@ -167,27 +143,10 @@ impl Table {
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&ServedMethod> {
-        let operation = Operation::user(operation)?;
-        match self.served.get(index(operation)) {
-            Some(served) => served.as_ref(),
-            None => self.get_reserved(operation),
-        }
-    }
-
-    fn get_reserved(&self, operation: Operation) -> Option<&ServedMethod> {
-        self.reserved.get(reserved_index(operation)?)?.as_ref()
+        self.served.get(&operation)
     }
 
     pub(crate) fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        let operations = self.methods().map(|method| method.operation.number());
-        operations.map(|operation| operation..=operation).collect()
+        self.served.keys().map(|operation| *operation..=*operation).collect()
     }
-}
-
-fn index(operation: Operation) -> usize {
-    usize::from(operation.number() - Operation::FIRST_USER.number())
-}
-
-fn reserved_index(operation: Operation) -> Option<usize> {
-    operation.number().checked_sub(KEPT_FIRST).map(usize::from)
 }

@@ -14,6 +14,7 @@ use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::server::adapter::batch::AdapterCall;
+use crate::server::adapter::peers::AdapterPeers;
 use crate::service::admission::admit;
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
@@ -42,39 +43,44 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
-type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
-type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+/// What a server has for other protocols, until its services are known.
+pub(crate) struct AdapterSetup(Box<Setup>);
 
-/// The handler of one other protocol, until the services are known.
-pub(crate) struct ProtocolAdapter {
-    accepts: Box<Accepts>,
-    serve: Box<Serve>,
-}
+type Setup = dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync;
 
-impl ProtocolAdapter {
-    pub(crate) fn new<A, S, F>(accepts: A, serve: S) -> Self
+impl AdapterSetup {
+    /// The handler of connections of one other protocol.
+    pub(crate) fn connections<A, S, F>(accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
         S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        Self {
-            accepts: Box::new(accepts),
-            serve: Box::new(move |transport, context| Box::pin(serve(transport, context))),
-        }
+        Self(Box::new(|server, offer| {
+            server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
+        }))
     }
 
-    /// Adds the handler to a server that offers these services.
+    /// A listener for peers without connections.
+    pub(crate) fn listener<L, F>(listen: L) -> Self
+    where
+        L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self(Box::new(|server, offer| {
+            server.adapter_listener(move |inner| listen(AdapterPeers { inner, offer: offer.clone() }))
+        }))
+    }
+
+    /// Adds it to a server that offers these services.
     pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<ServiceOffer>) -> frisbee::ServerBuilder {
-        let Self { accepts, serve } = self;
-        server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
+        (self.0)(server, offer)
     }
 }
 
-impl fmt::Debug for ProtocolAdapter {
+impl fmt::Debug for AdapterSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProtocolAdapter").finish_non_exhaustive()
+        f.debug_struct("AdapterSetup").finish_non_exhaustive()
     }
 }
 

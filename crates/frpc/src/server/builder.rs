@@ -2,8 +2,8 @@
 
 #[cfg(unix)]
 use super::UnixServer;
-use super::adapter::peers::{AdapterListener, AdapterPeers};
-use super::adapter::{AdapterContext, ProtocolAdapter};
+use super::adapter::peers::AdapterPeers;
+use super::adapter::{AdapterContext, AdapterSetup};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
@@ -30,7 +30,6 @@ impl Server {
             offering: OfferBuilder::default(),
             log_settings: false,
             adapters: Vec::new(),
-            listeners: Vec::new(),
         }
     }
 }
@@ -65,8 +64,7 @@ pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
     pub(crate) offering: OfferBuilder,
     pub(crate) log_settings: bool,
-    adapters: Vec<ProtocolAdapter>,
-    listeners: Vec<AdapterListener>,
+    adapters: Vec<AdapterSetup>,
 }
 
 offering_setters!(ServerBuilder);
@@ -294,7 +292,7 @@ impl ServerBuilder {
         S: Fn(frisbee::RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.adapters.push(ProtocolAdapter::new(accepts, serve));
+        self.adapters.push(AdapterSetup::connections(accepts, serve));
         self
     }
 
@@ -305,7 +303,7 @@ impl ServerBuilder {
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.listeners.push(AdapterListener::new(listen));
+        self.adapters.push(AdapterSetup::listener(listen));
         self
     }
 
@@ -502,8 +500,7 @@ impl ServerBuilder {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
-        let inner = self.adapters.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
-        let inner = self.listeners.into_iter().fold(inner, |inner, listener| listener.add_to(inner, offer.clone()));
+        let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter.add_to(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
 }

@@ -3,9 +3,9 @@
 use crate::Status;
 use crate::service::failures::overloaded;
 use crate::service::formats::{Format, FormatTerms};
-use crate::wire::protobuf::{Protobuf, memory_of};
 use bytes::Bytes;
 use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
+use polyglot::protobuf::{Protobuf, memory_of};
 
 /// The format `json` of a method with these messages, and `json-positional`, where a request is an array of its fields.
 /// Requests nest as deep as native ones may.

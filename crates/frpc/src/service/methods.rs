@@ -1,15 +1,14 @@
 //! The methods of a service, with their types erased.
 
-use crate::api::middleware::{CallKind, Chain, MethodInfo, through};
+use crate::api::middleware::{CallKind, Chain, MethodInfo};
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::service::erased::{AcceptedStream, Entry, Kind};
+use crate::service::erased::{Entry, Kind};
 use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
 use crate::service::lifecycle::Lifecycle;
 use crate::service::stream_method::StreamMethod;
-use crate::service::streams;
 use crate::service::unary::UnaryMethod;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use polyglot::Message;
@@ -119,16 +118,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::ServerStreaming);
-        let native = handler.clone();
-        let open = move |mut opened: AcceptedStream<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
-            let chain = opened.chain.take();
-            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_server_streaming(opened, method.full_name(), handler);
-        };
-        let streamed = StreamMethod::<A, B>::server_streaming(&self.service, about, handler, Box::new(open));
+        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
         self.with(method, Kind::Stream(streamed))
     }
 
@@ -140,16 +131,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::ClientStreaming);
-        let native = handler.clone();
-        let open = move |mut opened: AcceptedStream<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
-            let chain = opened.chain.take();
-            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_client_streaming(opened, method.full_name(), handler);
-        };
-        let streamed = StreamMethod::<A, B>::client_streaming(&self.service, about, handler, Box::new(open));
+        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
         self.with(method, Kind::Stream(streamed))
     }
 
@@ -161,16 +144,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        let service = self.service.clone();
         let about = MethodInfo::new::<A, B>(method, CallKind::Streaming);
-        let native = handler.clone();
-        let open = move |mut opened: AcceptedStream<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
-            let chain = opened.chain.take();
-            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_streaming(opened, method.full_name(), handler);
-        };
-        let streamed = StreamMethod::<A, B>::streaming(&self.service, about, handler, Box::new(open));
+        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
         self.with(method, Kind::Stream(streamed))
     }
 

@@ -2,8 +2,8 @@
 
 use crate::Status;
 use crate::service::formats::Format;
-use crate::wire::protobuf::{Protobuf, memory_of};
 use polyglot::Message;
+use polyglot::protobuf::{Protobuf, memory_of};
 
 /// The format `proto` of a method with these messages. The memory of requests is bounded as with the protobuf codec,
 /// and they nest 100 levels deep, which is a constant of prost's.

@@ -5,9 +5,12 @@ use crate::api::middleware::{Chain, MethodInfo, through};
 use crate::service::erased::{AcceptedStream, StreamingMethod};
 use crate::service::formats::{Decode, Format, FormatTerms, Formats, MethodFormat};
 use crate::service::handle::ServiceHandle;
+use crate::service::streams::{self, ReceivedStream};
+use crate::streaming::send;
+use crate::wire::body::Flags;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
-use frisbee::{Connection, MemoryCharge};
+use frisbee::{Connection, MemoryCharge, StreamReceiver};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -67,34 +70,34 @@ where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
 {
-    /// Of a method whose handler takes what `read` makes of the requests, and returns what `write` takes. `open` opens
-    /// native calls.
-    fn erase<S, H, F, In, Out>(
-        service: &Arc<S>,
-        about: MethodInfo,
-        handler: H,
-        read: impl ReadRequest<A, In>,
-        write: fn(Out, Format<A, B>, FormatTerms) -> Result<Body, Status>,
-        open: Box<Open>,
-    ) -> Box<dyn StreamingMethod>
+    /// A method whose handler takes `In` and returns `Out`: each a message, or a stream of messages.
+    pub(crate) fn erase<S, H, F, In, Out>(service: &Arc<S>, about: MethodInfo, handler: H) -> Box<dyn StreamingMethod>
     where
         S: Send + Sync + 'static,
-        In: Send + 'static,
-        Out: Send + 'static,
+        In: StreamRequest<A>,
+        Out: StreamReply<B>,
         H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
     {
         let service = service.clone();
-        let begin = move |chain, request: Request<MessageBytes>, format: Format<A, B>, terms: FormatTerms| -> Calling {
+        let handle = move |chain| {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            move |request| through(chain, about, request, move |request| handler(service, request))
+        };
+        let native = handle.clone();
+        let open = move |mut opened: AcceptedStream<'_>| {
+            let chain = opened.chain.take();
+            streams::serve::<A, B, In, Out, _, _>(opened, about.method().full_name(), native(chain));
+        };
+        let begin = move |chain, request: Request<MessageBytes>, format: Format<A, B>, terms: FormatTerms| -> Calling {
+            let handler = handle(chain);
             Box::pin(async move {
                 let (messages, timeout, origin, extras) = request.into_parts_with_extras();
                 let caller = origin.transport().cloned();
-                let (message, charge) = read.read(messages, format.decode, &terms, caller).await?;
+                let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
                 let request = Request::from_parts_with_extras(message, timeout, origin, extras);
-                let response = through(chain, about, request, move |request| handler(service, request)).await?;
-                let (response, extras) = response.into_parts_with_extras();
-                let body = match (write(response, format, terms)?, charge) {
+                let (response, extras) = handler(request).await?.into_parts_with_extras();
+                let body = match (response.write(format, terms)?, charge) {
                     // A handler may keep its request for as long as it sends.
                     (Body::Many(messages), Some(charge)) => {
                         Body::Many(Box::pin(ChargedResponses { messages, _charge: charge }))
@@ -104,61 +107,8 @@ where
                 Ok(Response::from_parts_with_extras(body, extras))
             })
         };
-        Box::new(Self { formats: Formats::new(about), begin: Box::new(begin), open })
+        Box::new(Self { formats: Formats::new(about), begin: Box::new(begin), open: Box::new(open) })
     }
-
-    pub(crate) fn server_streaming<S, H, F>(
-        service: &Arc<S>,
-        about: MethodInfo,
-        handler: H,
-        open: Box<Open>,
-    ) -> Box<dyn StreamingMethod>
-    where
-        S: Send + Sync + 'static,
-        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
-        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
-    {
-        Self::erase(service, about, handler, ReadOne, many, open)
-    }
-
-    pub(crate) fn client_streaming<S, H, F>(
-        service: &Arc<S>,
-        about: MethodInfo,
-        handler: H,
-        open: Box<Open>,
-    ) -> Box<dyn StreamingMethod>
-    where
-        S: Send + Sync + 'static,
-        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
-        let write = |message, format: Format<A, B>, terms| (format.encode)(&message, &terms).map(Body::One);
-        Self::erase(service, about, handler, ReadMany, write, open)
-    }
-
-    pub(crate) fn streaming<S, H, F>(
-        service: &Arc<S>,
-        about: MethodInfo,
-        handler: H,
-        open: Box<Open>,
-    ) -> Box<dyn StreamingMethod>
-    where
-        S: Send + Sync + 'static,
-        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
-        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
-    {
-        Self::erase(service, about, handler, ReadMany, many, open)
-    }
-}
-
-/// Writes each message of a stream.
-fn many<A, B: Send + 'static>(
-    messages: ResponseStream<B>,
-    format: Format<A, B>,
-    terms: FormatTerms,
-) -> Result<Body, Status> {
-    let encode = format.encode;
-    Ok(Body::Many(Box::pin(Mapped { stream: messages, map: Some(move |message| encode(&message, &terms)) })))
 }
 
 /// The responses of a call, and the charge for its request.
@@ -175,24 +125,29 @@ impl Stream for ChargedResponses {
     }
 }
 
-/// How the request of a call is read, for this caller.
-trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
+/// A request of messages `A`, as its handler takes it.
+pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
+    /// Receives it from a native caller. `None` if the stream has ended, or the request has been refused.
+    fn receive(
+        stream: ReceivedStream<'_>,
+        receiver: StreamReceiver,
+    ) -> impl Future<Output = Option<(Self, Option<MemoryCharge>)>> + Send;
+
+    /// Reads it for a caller by another protocol.
     fn read(
-        self,
         messages: MessageBytes,
         decode: Decode<A>,
         terms: &FormatTerms,
         caller: Option<Connection>,
-    ) -> impl Future<Output = Result<(In, Option<MemoryCharge>), Status>> + Send;
+    ) -> impl Future<Output = Result<(Self, Option<MemoryCharge>), Status>> + Send;
 }
 
-/// A single message.
-#[derive(Clone, Copy)]
-struct ReadOne;
+impl<A: Message + Send + 'static> StreamRequest<A> for A {
+    async fn receive(stream: ReceivedStream<'_>, receiver: StreamReceiver) -> Option<(Self, Option<MemoryCharge>)> {
+        stream.receive_one(receiver).await.map(|(message, charge)| (message, Some(charge)))
+    }
 
-impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
     async fn read(
-        self,
         messages: MessageBytes,
         decode: Decode<A>,
         terms: &FormatTerms,
@@ -202,25 +157,12 @@ impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
     }
 }
 
-/// The only message of a stream.
-pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
-    let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
-    let Some(message) = next().await? else {
-        return Err(Status::invalid_argument("the request has no message"));
-    };
-    match next().await? {
-        None => Ok(message),
-        Some(_) => Err(Status::invalid_argument("the request has more than one message")),
+impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
+    async fn receive(stream: ReceivedStream<'_>, receiver: StreamReceiver) -> Option<(Self, Option<MemoryCharge>)> {
+        Some((Streaming::of_server(receiver, stream.shared_receiver.clone(), stream.reading), None))
     }
-}
 
-/// A stream of messages.
-#[derive(Clone, Copy)]
-struct ReadMany;
-
-impl<A: Message + Send + 'static> ReadRequest<A, Streaming<A>> for ReadMany {
     async fn read(
-        self,
         stream: MessageBytes,
         decode: Decode<A>,
         terms: &FormatTerms,
@@ -236,6 +178,48 @@ impl<A: Message + Send + 'static> ReadRequest<A, Streaming<A>> for ReadMany {
             Ok(message)
         };
         Ok((Streaming::from_stream(Mapped { stream, map: Some(decode) }), None))
+    }
+}
+
+/// A reply of messages `B`, as its handler returns it.
+pub(crate) trait StreamReply<B>: Sized + Send + 'static {
+    /// Sends it to a native caller.
+    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send;
+
+    /// Writes it for a caller by another protocol.
+    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status>;
+}
+
+impl<B: Message + Send + 'static> StreamReply<B> for B {
+    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send {
+        send::<B>(stream.sender, self, flags)
+    }
+
+    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {
+        (format.encode)(&self, &terms).map(Body::One)
+    }
+}
+
+impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
+    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send {
+        stream.send_all(self, flags)
+    }
+
+    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {
+        let encode = format.encode;
+        Ok(Body::Many(Box::pin(Mapped { stream: self, map: Some(move |message| encode(&message, &terms)) })))
+    }
+}
+
+/// The only message of a stream.
+pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
+    let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
+    let Some(message) = next().await? else {
+        return Err(Status::invalid_argument("the request has no message"));
+    };
+    match next().await? {
+        None => Ok(message),
+        Some(_) => Err(Status::invalid_argument("the request has more than one message")),
     }
 }
 

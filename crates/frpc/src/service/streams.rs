@@ -1,22 +1,20 @@
 //! The serving end of streaming calls, each in a task of its own.
 
 use crate::ResponseStream;
-use crate::api::request::Origin;
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::FullName;
 use crate::service::erased::AcceptedStream;
 use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
-use crate::streaming::{
-    SharedReceiver, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal,
-};
+use crate::service::stream_method::{StreamReply, StreamRequest};
+use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{DecodeOptions, Flags, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::ParkedFuture;
-use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
+use frisbee::{Connection, MemoryCharge, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -37,17 +35,20 @@ const CLOSED_AT_ONCE_MAX: usize = 4096;
 /// The delay: as long as the longest wait of Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
-where
-    A: Message + Send + 'static,
-    B: Message + Send + 'static,
-    H: FnOnce(Request<A>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
-{
-    let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
-    let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, mut receiver, shared_receiver, options| async move {
-        let Some(body) = receiver.recv().await else { return Ok(()) };
+/// A native call that streams: what its request is received from, and its reply is sent on.
+#[derive(Clone, Copy)]
+pub(crate) struct ReceivedStream<'a> {
+    pub(crate) sender: &'a StreamSender,
+    pub(crate) shared_receiver: &'a Arc<SharedReceiver>,
+    connection: &'a Connection,
+    pub(crate) reading: DecodeOptions,
+}
+
+impl ReceivedStream<'_> {
+    /// The request that is a single message, or else it is refused.
+    pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
+        let Self { sender, shared_receiver, connection, reading } = self;
+        let body = receiver.recv().await?;
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
             shared_receiver.return_receiver(receiver);
@@ -56,52 +57,46 @@ where
             drop(receiver);
             shared_receiver.end();
         }
-        let unpacked = packed::unpacked(body, packed::REQUEST, &connection);
-        let Received { message, memory } = match unpacked.and_then(|body| body::request(&body, reading)) {
-            Ok(received) => received,
+        let unpacked = packed::unpacked(body, packed::REQUEST, connection);
+        let received = unpacked.and_then(|body| body::request(&body, reading)).and_then(|received| {
+            let is_too_large = takes_too_much(connection, received.memory);
+            if is_too_large { Err(overloaded()) } else { Ok(received) }
+        });
+        match received {
+            Ok(Received { message, memory }) => Some((message, connection.charge_request(memory))),
             Err(status) => {
-                shared_receiver.refuse(&sender, &status);
-                return Ok(());
+                shared_receiver.refuse(sender, &status);
+                None
             }
-        };
-        if takes_too_much(&connection, memory) {
-            shared_receiver.refuse(&sender, &overloaded());
-            return Ok(());
         }
-        let _hold = connection.charge_request(memory);
-        let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
-        respond(&sender, &connection, handler(request).await?, &shared_receiver, flags).await
-    });
+    }
+
+    pub(crate) async fn send_all<B: Message>(self, replies: ResponseStream<B>, flags: Flags) -> Result<(), Status> {
+        let Self { sender, shared_receiver, connection, .. } = self;
+        replies.carried_by(connection);
+        let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
+        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, |count| shared_receiver.count(count)).await
+    }
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
+/// Serves a call in a task of its own.
+pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
 where
-    A: Message + Send + 'static,
-    B: Message + Send + 'static,
-    H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    let (origin, reading) = (opened.caller.origin(), opened.reading);
-    let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, shared_receiver, options| async move {
-        let reply = handler(requests(receiver, shared_receiver, reading, origin, *options)).await?;
-        send_metadata(&sender, reply.metadata())?;
-        send::<B>(&sender, reply.into_inner(), flags).await
-    });
-}
-
-pub(crate) fn serve_streaming<A, B, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
-where
-    A: Message + Send + 'static,
-    B: Message + Send + 'static,
-    H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    In: StreamRequest<A>,
+    Out: StreamReply<B>,
+    H: FnOnce(Request<In>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, shared_receiver, options| async move {
-        let reply = handler(requests(receiver, shared_receiver.clone(), reading, origin, *options)).await?;
-        respond(&sender, &connection, reply, &shared_receiver, flags).await
+    run(opened, name, move |sender, receiver, shared_receiver, options| async move {
+        let (shared_receiver, connection) = (&shared_receiver, &connection);
+        let stream = ReceivedStream { sender: &sender, shared_receiver, connection, reading };
+        let Some((message, _charge)) = In::receive(stream, receiver).await else { return Ok(()) };
+        let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
+        let reply = handler(request).await?;
+        send_metadata(&sender, reply.metadata())?;
+        reply.into_inner().send(stream, flags).await
     });
 }
 
@@ -121,7 +116,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn serve<W, F>(opened: AcceptedStream<'_>, name: FullName, work: W)
+fn run<W, F>(opened: AcceptedStream<'_>, name: FullName, work: W)
 where
     W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
@@ -197,38 +192,6 @@ where
         // Go does not close, and would keep the stream as long as the connection.
         sender.close();
     });
-}
-
-fn requests<A: Message>(
-    receiver: StreamReceiver,
-    shared_receiver: Arc<SharedReceiver>,
-    reading: DecodeOptions,
-    origin: Origin,
-    options: Prefix,
-) -> Request<Streaming<A>> {
-    let messages = Streaming::of_server(receiver, shared_receiver, reading);
-    Request::from_parts_with_extras(messages, options.timeout, origin, options.extras)
-}
-
-async fn respond<B: Message>(
-    sender: &StreamSender,
-    connection: &Connection,
-    reply: Response<ResponseStream<B>>,
-    shared_receiver: &SharedReceiver,
-    flags: Flags,
-) -> Result<(), Status> {
-    send_metadata(sender, reply.metadata())?;
-    reply.get_ref().carried_by(connection);
-    let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
-    send_all(
-        sender,
-        reply.into_inner(),
-        flags,
-        |item| item.as_ref().ok(),
-        failure,
-        |count| shared_receiver.count(count),
-    )
-    .await
 }
 
 impl SharedReceiver {

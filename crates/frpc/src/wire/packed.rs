@@ -9,6 +9,7 @@
 mod frames;
 
 use crate::Status;
+use crate::calls::attachments::ConnectionEnd;
 use crate::schema::method::Method;
 use bytes::Bytes;
 use frisbee::tlv::take_varint;
@@ -16,7 +17,6 @@ use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 
 /// The first byte of a packed message. Messages begin with `00`, `06` or `08`, prefixes with `10`.
 const PACKED: u8 = 0x11;
@@ -56,19 +56,6 @@ impl Packing {
     pub(crate) fn is_empty(&self) -> bool {
         self.called.is_empty()
     }
-}
-
-/// What this end packs, which unpacks too, as an attachment of its connections.
-struct PackingOf(Arc<Packing>);
-
-/// Attaches to a connection what this end packs.
-pub(crate) fn put_packing(connection: &Connection, packing: &Arc<Packing>) {
-    connection.attachments().insert(PackingOf(packing.clone()));
-}
-
-/// What this end packs, if it has said that it unpacks.
-pub(crate) fn packing(connection: &Connection) -> Option<Arc<Packing>> {
-    connection.attachments().get::<PackingOf>().map(|of| of.0.clone())
 }
 
 /// Whether a peer unpacks what this end would pack.
@@ -150,7 +137,7 @@ impl fmt::Display for PackedError {
 /// Inflates a packed message.
 fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, PackedError> {
     // A compat peer has not been told.
-    if packing(by).is_none() || by.peer().hello().is_none() {
+    if ConnectionEnd::of(by).packing.is_none() || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }
     let mut frame = body.get(1..).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Requests on connections in memory, with a peer controlled by the test.
 
 use super::*;
-use crate::wake_counter::calling_waker;
+use crate::tests::wake_counter::calling_waker;
 use crate::{Client, Mounts, Server, memory};
 use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

@@ -123,7 +123,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
     let links = Links::by(maker(&failing));
-    let error = links.connect_first().await.expect_err("there is no connection");
+    let error = links.dial().await.expect_err("there is no connection");
     assert!(error.to_string().contains("nowhere"), "{error}");
 
     let failing = Arc::new(FailingFactory { is_used_up: true, ..FailingFactory::default() });

@@ -1,4 +1,4 @@
-//! prost, as its derives find it in messages with [`Utf8Bytes`](polyglot::Utf8Bytes): with readers and writers of strings
+//! prost, as its derives find it in messages with [`Utf8Bytes`](crate::Utf8Bytes): with readers and writers of strings
 //! and bytes for this type too.
 //!
 //! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`. This is
@@ -16,8 +16,8 @@ pub mod encoding {
     pub mod string {
         //! Fields of strings and bytes.
 
+        use crate::{BULK_MIN, Utf8Bytes};
         use ::bytes::{Buf, BufMut, Bytes};
-        use polyglot::{BULK_MIN, Utf8Bytes};
         use prost::DecodeError;
         use prost::encoding::{DecodeContext, WireType, bytes, check_wire_type, string as strings};
 

@@ -1,10 +1,9 @@
-//! Topics whose messages have a type of a schema, on [`frisbee_pubsub`].
+//! Topics whose messages have a type of a schema, in the encoding of polyglot.
 
-use crate::Status;
-use crate::wire::body::{self, DecodeOptions, EncodeForm, PutError};
-use frisbee::{CloseReason, PeerKind};
-use frisbee_pubsub::{Client, Position, Publisher, RecvError, Start, Subscription};
-use polyglot::{Form, Message, Nesting, Root};
+use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
+use bytes::Bytes;
+use frisbee::{PacketWriter, PeerKind, SendError};
+use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -15,12 +14,11 @@ use std::marker::PhantomData;
 /// form, which only native peers read, so a subscriber needs a native peer.
 ///
 /// ```
-/// use frisbee_pubsub::{Broker, Client};
-/// use frpc::Topic;
+/// use frisbee_pubsub::{Broker, Client, Topic};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields};
+/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields};
 /// # #[derive(Debug, Default, PartialEq)]
 /// # struct Order { apples: u32 }
 /// # impl Fields for Order {
@@ -50,14 +48,13 @@ pub struct Topic<M> {
     message: PhantomData<fn() -> M>,
 }
 
-impl<M: Message> Topic<M> {
+impl<M: polyglot::Message> Topic<M> {
     /// Creates a topic with a name, or a pattern to subscribe to. The name is checked when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
     }
 
-    /// Sets how deep messages for subscriptions may nest. Default: 100. More than 200 counts as 200; see
-    /// [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
+    /// Sets how deep messages for subscriptions may nest. Default: 100. More than 200 counts as 200.
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
     }
@@ -74,7 +71,7 @@ impl<M: Message> Topic<M> {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
-    pub async fn publish(&self, client: &Client, message: &M) -> Result<(), Status> {
+    pub async fn publish(&self, client: &Client, message: &M) -> Result<(), PubSubError> {
         self.publisher(client)?.publish(message).await
     }
 
@@ -82,7 +79,7 @@ impl<M: Message> Topic<M> {
     ///
     /// # Errors
     /// If the name is not a topic, or there is no connection yet.
-    pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, Status> {
+    pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, PubSubError> {
         let publisher = client.publisher(&self.name)?;
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
@@ -94,7 +91,7 @@ impl<M: Message> Topic<M> {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready cancels the subscription.
-    pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
+    pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.subscribe(&self.name).await?;
         Ok(self.subscription(subscription))
@@ -107,7 +104,7 @@ impl<M: Message> Topic<M> {
     ///
     /// # Cancel safety
     /// As [`subscribe`](Self::subscribe).
-    pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, Status> {
+    pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.subscribe_from(&self.name, start).await?;
         Ok(self.subscription(subscription))
@@ -120,14 +117,14 @@ impl<M: Message> Topic<M> {
     ///
     /// # Cancel safety
     /// As [`subscribe`](Self::subscribe).
-    pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, Status> {
+    pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.queue_subscribe(&self.name, group).await?;
         Ok(self.subscription(subscription))
     }
 
     fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, reading: DecodeOptions::whole(self.nesting), message: PhantomData }
+        TopicSubscription { subscription, nesting: self.nesting, message: PhantomData }
     }
 }
 
@@ -149,7 +146,7 @@ pub struct TopicPublisher<M> {
     message: PhantomData<fn() -> M>,
 }
 
-impl<M: Message> TopicPublisher<M> {
+impl<M: polyglot::Message> TopicPublisher<M> {
     /// Publishes a message once the connection has room. The message is encoded directly into the outbox; long
     /// `Bytes` and `Utf8Bytes` are not copied.
     ///
@@ -158,12 +155,8 @@ impl<M: Message> TopicPublisher<M> {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
-    pub async fn publish(&self, message: &M) -> Result<(), Status> {
-        let manner = EncodeForm::plain(Form::Extended);
-        let written = poll_fn(|context| {
-            self.publisher.poll_publish(context, |packet| body::put_message(packet, message, &manner))
-        });
-        written.await?.map_err(PutError::into_status)
+    pub async fn publish(&self, message: &M) -> Result<(), PubSubError> {
+        poll_fn(|context| self.publisher.poll_publish(context, |packet| put(packet, message))).await?
     }
 }
 
@@ -182,11 +175,11 @@ impl<M> fmt::Debug for TopicPublisher<M> {
 /// A subscription to messages of one type, which ends when it is dropped.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
-    reading: DecodeOptions,
+    nesting: Nesting,
     message: PhantomData<fn() -> M>,
 }
 
-impl<M: Message> TopicSubscription<M> {
+impl<M: polyglot::Message> TopicSubscription<M> {
     /// The next message.
     ///
     /// # Errors
@@ -195,24 +188,14 @@ impl<M: Message> TopicSubscription<M> {
     ///
     /// # Cancel safety
     /// Safe: dropping the future loses no message.
-    pub async fn recv(&mut self) -> Result<TopicMessage<M>, TopicRecvError> {
-        let received = self.subscription.recv().await.map_err(|error| match error {
-            RecvError::Lagged(count) => TopicRecvError::Lagged(count),
-            RecvError::Reconnected => TopicRecvError::Reconnected,
-            RecvError::Closed(reason) => TopicRecvError::Closed(reason),
-            other => TopicRecvError::Undecodable(Status::unknown(other.to_string())),
-        })?;
-        match body::message(received.payload(), self.reading) {
-            Ok(Root::Message(message)) => Ok(TopicMessage { received, message }),
-            Ok(Root::Error(text)) => {
-                let text = format!("the message on {} is an error: {text}", received.topic());
-                Err(TopicRecvError::Undecodable(Status::internal(text)))
-            }
-            Err(error) => {
-                let text = format!("the message on {} is not a valid {}: {error}", received.topic(), M::NAME);
-                Err(TopicRecvError::Undecodable(Status::internal(text)))
-            }
-        }
+    pub async fn recv(&mut self) -> Result<TopicMessage<M>, RecvError> {
+        let received = self.subscription.recv().await?;
+        let why = match decode(received.payload(), self.nesting) {
+            Ok(Root::Message(message)) => return Ok(TopicMessage { received, message }),
+            Ok(Root::Error(text)) => format!("an error: {text}"),
+            Err(error) => format!("not a valid {}: {error}", M::NAME),
+        };
+        Err(RecvError::Undecodable(format!("the message on {} is {why}", received.topic())))
     }
 }
 
@@ -225,7 +208,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
 /// A published message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
-    received: frisbee_pubsub::Message,
+    received: Message,
     message: M,
 }
 
@@ -235,7 +218,7 @@ impl<M> TopicMessage<M> {
         self.received.topic()
     }
 
-    /// The position of the message in the history of its topic; see [`frisbee_pubsub::Message::position`].
+    /// The position of the message in the history of its topic; see [`Message::position`].
     pub fn position(&self) -> Option<Position> {
         self.received.position()
     }
@@ -251,60 +234,26 @@ impl<M> TopicMessage<M> {
     }
 }
 
-/// Why a typed subscription has no message.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum TopicRecvError {
-    /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription continues.
-    Lagged(u64),
-    /// The connection was lost and made again; see [`RecvError::Reconnected`]. The subscription continues.
-    Reconnected,
-    /// The published message cannot be read as the type. The subscription continues.
-    Undecodable(Status),
-    /// The connection has ended, and all messages before have been read.
-    Closed(CloseReason),
-}
-
-impl fmt::Display for TopicRecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lagged(count) => RecvError::Lagged(*count).fmt(f),
-            Self::Reconnected => RecvError::Reconnected.fmt(f),
-            Self::Undecodable(status) => f.write_str(status.message()),
-            Self::Closed(reason) => RecvError::Closed(reason.clone()).fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TopicRecvError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Undecodable(status) => Some(status),
-            Self::Lagged(_) | Self::Reconnected | Self::Closed(_) => None,
-        }
-    }
-}
-
-/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be, [`Unavailable`](crate::Code::Unavailable) if the
-/// connection has ended.
-impl From<TopicRecvError> for Status {
-    fn from(error: TopicRecvError) -> Self {
-        match error {
-            TopicRecvError::Lagged(count) => RecvError::Lagged(count).into(),
-            TopicRecvError::Reconnected => RecvError::Reconnected.into(),
-            TopicRecvError::Undecodable(status) => status,
-            TopicRecvError::Closed(reason) => RecvError::Closed(reason).into(),
-        }
-    }
-}
-
 /// Waits until the kind of the peer is known, and refuses a plain one.
-async fn check_peer(client: &Client) -> Result<(), Status> {
-    let connection = client.connection()?;
-    match connection.peer_known().await? {
+async fn check_peer(client: &Client) -> Result<(), PubSubError> {
+    match client.connection()?.peer_known().await? {
         PeerKind::Native(_) => Ok(()),
-        PeerKind::Compat | PeerKind::Unknown => {
-            Err(Status::failed_precondition("subscribing to a typed topic needs a native peer"))
-        }
+        PeerKind::Compat | PeerKind::Unknown => Err(PubSubError::NotNative),
     }
+}
+
+fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Result<(), PubSubError> {
+    let mut bulk = Vec::new();
+    let encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share);
+    polyglot::encode_root(message, &mut encoder.with_form(Form::Extended))
+        .map_err(|error| PubSubError::Encoding(format!("{} cannot be encoded: {error}", M::NAME)))?;
+    bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
+    packet.finish().map_err(|error| SendError::TooLong(error).into())
+}
+
+/// The bound on the memory of lists and maps is proportional to bodies that are longer than by default.
+fn decode<M: polyglot::Message>(body: &Bytes, nesting: Nesting) -> Result<Root<M>, DecodeError> {
+    const TIMES: usize = CONTAINER_MEMORY_MAX / frisbee::BODY_MAX as usize;
+    let memory = CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES));
+    polyglot::decode_root(&mut Decoder::shared(body).with_nesting(nesting).with_container_memory(memory))
 }

@@ -54,7 +54,7 @@ impl Field {
             2..=1024 => 4,
             _ => 1,
         };
-        Self { first: slots * size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
+        Self { first: size_of::<T>().saturating_mul(slots), each: size_of::<T>(), values: Values::Plain }
     }
 
     /// A `Vec<T>` of numbers that are written as varints.
@@ -83,7 +83,11 @@ impl Field {
         /// A byte for each slot and a group of them.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
-        Self { first: SLOTS * each + CONTROL, each: each + 1, values: Values::Entries(None) }
+        Self {
+            first: each.saturating_mul(SLOTS).saturating_add(CONTROL),
+            each: each.saturating_add(1),
+            values: Values::Entries(None),
+        }
     }
 
     /// A `BTreeMap<K, V>`.
@@ -92,7 +96,7 @@ impl Field {
         /// The size of a node.
         const SLOTS: usize = 11;
         let each = size_of::<(K, V)>();
-        Self { first: SLOTS * each, each, values: Values::Entries(None) }
+        Self { first: each.saturating_mul(SLOTS), each, values: Values::Entries(None) }
     }
 
     /// The same field, which is no map and whose values are such messages.
@@ -108,8 +112,22 @@ impl Field {
     }
 }
 
-/// The memory of `message` outside of its own struct. Fails where decoding fails as well.
-pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
+/// The memory that a message takes outside of its own struct.
+///
+/// ```
+/// use polyglot::protobuf::memory_of;
+/// use prost::Message;
+/// use prost_types::{ListValue, Value};
+///
+/// let list = ListValue { values: vec![Value::default(); 5] };
+/// let memory = memory_of::<ListValue>(&list.encode_to_vec())?;
+/// assert!(memory >= 5 * size_of::<Value>());
+/// # Ok::<(), prost::DecodeError>(())
+/// ```
+///
+/// # Errors
+/// If it is malformed in a way that decoding finds as well.
+pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
@@ -151,7 +169,7 @@ impl MemoryWalk {
         if elements == 0 || field.each == 0 {
             return; // It takes nothing, and the field that shares its bit has not begun.
         }
-        let bit = 1 << (number % u64::BITS);
+        let bit = 1_u64.rotate_left(number);
         let first = if self.seen & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
         self.seen |= bit;
         self.memory = self.memory.saturating_add(elements.saturating_mul(field.each)).saturating_add(first);
@@ -163,7 +181,7 @@ fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     let len = usize::try_from(encoding::decode_varint(&mut content).ok()?).ok()?;
     let content = content.get(..len)?;
     Some(match values {
-        Values::Fixed(size) => len / size,
+        Values::Fixed(size) => len.checked_div(size)?,
         _ => content.iter().filter(|byte| **byte < 0x80).count(), // The last byte of each.
     })
 }
@@ -228,19 +246,6 @@ impl Protobuf for prost_types::FieldMask {
         }
     }
 }
-
-#[cfg(feature = "tensor")]
-impl Protobuf for frpc_tensor::Tensor {
-    fn field(number: u32) -> Field {
-        match number {
-            2 => Field::varints::<u32>(),
-            _ => Field::PLAIN,
-        }
-    }
-}
-
-#[cfg(feature = "tensor")]
-impl Protobuf for frpc_tensor::Image {}
 
 impl Protobuf for prost_types::ListValue {
     fn field(number: u32) -> Field {

@@ -1,4 +1,4 @@
-//! The protobuf codec: a body is one bytes value with a message in protobuf's encoding.
+//! The protobuf codec, on prost: a body is one bytes value with a message in protobuf's encoding.
 //!
 //! It is for services whose messages have to evolve as protobuf's do. Go's fRPC is no possible peer of these. The codec
 //! belongs to the types, and a build chooses it for the types that it generates.
@@ -8,19 +8,10 @@
 mod memory;
 pub mod utf8_bytes;
 
-pub use memory::{Field, Protobuf};
+pub use memory::{Field, Protobuf, memory_of};
 
+use crate::{DecodeError, Decoder, EncodeError, Encoder, RawMessage, Root, decode_enclosed, encode_enclosed};
 use std::cell::Cell;
-
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, RawMessage, Root};
-
-/// The memory that a message takes outside of its own struct.
-///
-/// # Errors
-/// If it is malformed in a way that decoding finds as well.
-pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, prost::DecodeError> {
-    memory::memory::<M>(message)
-}
 
 /// Writes a message as a body.
 ///
@@ -28,9 +19,9 @@ pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, prost::Dec
 /// If it is longer than 2^32 - 1 bytes.
 pub fn encode_protobuf<M>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError>
 where
-    M: polyglot::Message + prost::Message,
+    M: crate::Message + prost::Message,
 {
-    polyglot::encode_enclosed(M::NAME, to, message.encoded_len(), |out| message.encode_raw(out))
+    encode_enclosed(M::NAME, to, message.encoded_len(), |out| message.encode_raw(out))
 }
 
 /// Reads a body. Long `Bytes` and `Utf8Bytes` share its memory if the decoder does.
@@ -40,16 +31,16 @@ where
 /// grants.
 pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
 where
-    M: polyglot::Message + prost::Message + Protobuf,
+    M: crate::Message + prost::Message + Protobuf,
 {
     let whole = Cell::new(Ok(()));
     let memory = |message: &[u8]| {
-        memory::memory::<M>(message).unwrap_or_else(|error| {
+        memory_of::<M>(message).unwrap_or_else(|error| {
             whole.set(Err(error));
             0
         })
     };
-    polyglot::decode_enclosed(M::NAME, from, memory, |message| {
+    decode_enclosed(M::NAME, from, memory, |message| {
         whole.replace(Ok(()))?;
         match message {
             RawMessage::Shared(bytes) => M::decode(bytes),
