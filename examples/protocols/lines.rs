@@ -63,7 +63,7 @@ async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Re
 /// Calls a method by its name, within the server's middleware and limits.
 async fn call(context: &AdapterContext, method: &str, json: &str) -> Result<Bytes, Status> {
     let Some(method) = context.methods().get("benchmark.BenchmarkService", method) else {
-        return Err(Status::unimplemented(format!("there is no method {method}")));
+        return Err(Status::unimplemented(format!("unknown method {method}")));
     };
     let request = frpc::Request::new(Bytes::copy_from_slice(json.as_bytes()));
     Ok(method.unary(request, "json").await?.into_inner())

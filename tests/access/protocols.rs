@@ -218,8 +218,8 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
         return Code::Ok;
     }
     match error_text(&reply.body).expect("it is a refusal") {
-        text if text.contains("not open to strangers") => Code::Unauthenticated,
-        text if text.contains("not open to you") => Code::PermissionDenied,
+        text if text.contains("requires authentication") => Code::Unauthenticated,
+        text if text.contains("is not permitted") => Code::PermissionDenied,
         text => panic!("{text}"),
     }
 }
@@ -356,8 +356,8 @@ async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
     let address = open("").await;
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     for (token, part) in [
-        ("", "show who you are, by a bearer token in the metadata `authorization`"),
-        ("guest", "interop.Interop/Add is not open to you: the operator of the server can allow it"),
+        ("", "requires authentication: a bearer token in the metadata `authorization`"),
+        ("guest", "interop.Interop/Add is not permitted: ask the operator of the server for access"),
         ("forged", "the token is not accepted: get a new one"),
         ("clerk.0", "the token has expired: get a new one"),
     ] {

@@ -312,7 +312,7 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     // The default of NATS is a MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("the broker is there");
     let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
-    assert!(text.ends_with("exceeds the 1048576 bytes that the backplane takes"), "{text}");
+    assert!(text.ends_with("exceeds the 1048576 bytes that the backplane accepts"), "{text}");
     client.publish("a", "x").await.expect("the broker is there");
     client.sync().await.expect("it is taken");
     assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
@@ -326,7 +326,7 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
         }
     };
     let text = timeout(PATIENCE, refused).await.expect("the broker notices");
-    assert!(text.starts_with("the backplane is away: "), "{text}");
+    assert!(text.starts_with("the backplane is unavailable: "), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -161,7 +161,7 @@ impl frisbee_call {
             Some(message) => read(message),
             None => {
                 let latest = self.latest.lock().clone();
-                let none = || Status::failed_precondition("the call has no request yet: use frisbee_call_next");
+                let none = || Status::failed_precondition("the call has no request: use frisbee_call_next");
                 read(&*latest.ok_or_else(none)?)
             }
         }
@@ -199,7 +199,7 @@ pub(crate) fn end(
 
 #[cold]
 fn gone() -> Status {
-    Status::cancelled("the caller has cancelled the call, or is gone")
+    Status::cancelled("the caller cancelled the call or disconnected")
 }
 
 /// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text ends
@@ -384,7 +384,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
                     None => None,
                 }
             })?;
-            let next = next.ok_or_else(|| Status::failed_precondition("the requests of the call are no stream"))?;
+            let next = next.ok_or_else(|| Status::failed_precondition("the call has no request stream"))?;
             let failed = |status: &Status| {
                 call.failed.lock().get_or_insert_with(|| status.clone());
             };

@@ -177,7 +177,7 @@ impl frisbee_client {
             Status::failed_precondition(text)
         };
         let fetched = timeout(REFLECTION_TIMEOUT, ServerSchema::fetch(&self.channel)).await;
-        let shown = fetched.map_err(|_| refused("no answer in 5 s"))?;
+        let shown = fetched.map_err(|_| refused("no answer within 5 s"))?;
         // Several threads may fetch at once: the first stores its schema.
         let shown = shown.map_err(|status| match status.code() {
             frpc::Code::Unimplemented => refused(status.message()),

@@ -161,8 +161,8 @@ impl<'py> FromJson<'py, '_> {
 
     fn key(&self, of: &Item, name: &str, at: usize) -> Read<'py> {
         let py = self.py;
-        let Item::Scalar(element) = of else { return Err(Reader::refuse(at, "a message is no key")) };
-        let wrong = || Reader::refuse(at, format!("{name:?} is no key of this map"));
+        let Item::Scalar(element) = of else { return Err(Reader::refuse(at, "a message cannot be a key")) };
+        let wrong = || Reader::refuse(at, format!("{name:?} is not a valid key of this map"));
         Ok(match element {
             Element::String => PyString::new(py, name).into_any(),
             Element::Bool => PyBool::new(py, name.parse().map_err(|_| wrong())?).to_owned().into_any(),

@@ -207,7 +207,7 @@ impl Plans {
             Some("datetime") => PyForm::Time(Time::Timestamp),
             Some("timedelta") => PyForm::Time(Time::Duration),
             Some("any") => PyForm::Any,
-            Some(other) => return Err(PyTypeError::new_err(format!("a message is no {other}"))),
+            Some(other) => return Err(PyTypeError::new_err(format!("a message is not a {other}"))),
             None => PyForm::Object(form.unbind()),
         };
         let declared = &message.descriptor_proto().field;

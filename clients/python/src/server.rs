@@ -379,7 +379,7 @@ pub(crate) fn services(
                 let delay_max = Duration::try_from_secs_f64(delay).map_err(refused)?;
                 Mode::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
             }
-            _ => return Err(PyValueError::new_err(format!("there is no mode {word:?}"))),
+            _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
         };
         let mode = if takes_stream { Mode::Requests(Box::new(mode)) } else { mode };
         let names: Vec<&'static str> = callable

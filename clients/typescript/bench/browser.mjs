@@ -32,11 +32,11 @@ const { outputFiles: [script] } = await build({
 
 /** Serves the page, and returns its origin, and what measures calls at a server. */
 export async function browser() {
-  let told = () => {};
+  let finish = () => {};
   const server = createServer((request, response) => {
     if (request.method === "POST") {
       let body = "";
-      request.on("data", (data) => (body += data)).on("end", () => told(JSON.parse(body)));
+      request.on("data", (data) => (body += data)).on("end", () => finish(JSON.parse(body)));
       return response.end();
     }
     response.setHeader("content-type", "text/html");
@@ -52,7 +52,7 @@ export async function browser() {
       const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", `--user-data-dir=${profile}`];
       const child = spawn(process.env.FRISBEE_CHROMIUM ?? "chromium", [...flags, `${origin}/?${port},${callers},${calls}`], { stdio: "ignore" });
       const failed = new Promise((_, reject) => child.once("error", reject));
-      const result = await Promise.race([failed, new Promise((resolve) => (told = resolve))]);
+      const result = await Promise.race([failed, new Promise((resolve) => (finish = resolve))]);
       child.kill("SIGKILL");
       await once(child, "exit");
       rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });

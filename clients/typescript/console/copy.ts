@@ -1,4 +1,4 @@
-/** A call as a command or as code. All names are the server's: nothing of them is left to a shell or compiler to interpret. */
+/** A call as a command or as code. All names are the server's and untrusted: each is quoted for its shell or compiler. */
 
 import type { Metadata } from "frisbee-rpc";
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
@@ -6,7 +6,7 @@ import { oneofProperty, property, type Fields } from "./dynamic.js";
 import { fromBase64, fromJson, isSpecial, toBase64, type Json } from "./json.js";
 import { pathOf, type MethodInfo } from "./server.js";
 
-/** What is called, and how. */
+/** The call, with its options. */
 export interface CallText {
   readonly schema: Schema;
   readonly method: MethodInfo;
@@ -23,7 +23,7 @@ export interface CallText {
 const compact = (json: Json): string => escaped(JSON.stringify(json));
 const escaped = (text: string): string => text.replace(/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** A word of a shell's command. */
+/** An argument of a shell command. */
 const word = (text: string): string => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${escaped(text).replace(/'/g, "'\\''")}'`);
 
 const metadataText = (metadata: Metadata): [string, string][] =>
@@ -121,20 +121,20 @@ function rustMessage(schema: Schema, name: string, json: Json, depth: number): s
   const path = rustPath(message);
   const is = typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
   const lines: string[] = [];
-  const told = new Set<string>();
+  const printed = new Set<string>();
   for (const field of message.fields) {
     const value = is[is[field.jsonName] === undefined ? field.name : field.jsonName];
     if (value === undefined || (value === null && field.type !== "google.protobuf.Value")) continue;
     const oneof = field.oneof === undefined ? undefined : message.oneofs[field.oneof];
     const one = rustField(schema, message, field, value, depth + 1);
     const key = oneof ? oneof.name : field.name;
-    told.add(key);
+    printed.add(key);
     const module = [...message.path.map(rustName), upperCamel(oneof?.name ?? "")].join("::");
     lines.push(indent(`${rustName(key)}: ${oneof ? `Some(${module}::${upperCamel(field.name)}(${one}))` : one},`, depth + 1));
   }
   const all = new Set(message.fields.map((field) => (field.oneof === undefined ? field.name : message.oneofs[field.oneof]?.name)));
   if (lines.length === 0) return `${path}${all.size === 0 ? " {}" : "::default()"}`;
-  if (told.size < all.size) lines.push(indent(`..${path}::default()`, depth + 1));
+  if (printed.size < all.size) lines.push(indent(`..${path}::default()`, depth + 1));
   const short = `${path} { ${lines.map((line) => line.trim().replace(/,$/, "")).join(", ")} }`;
   return short.length < 90 && !short.includes("\n") ? short : `${path} {\n${lines.join("\n")}\n${indent("}", depth)}`;
 }

@@ -3,7 +3,7 @@
  * they may be anything, and are only ever shown as text.
  */
 
-import { Malformed, left, reader, takeText, takeVarint, takeView } from "../src/bytes.js";
+import { Malformed, remaining, reader, takeText, takeVarint, takeView } from "../src/bytes.js";
 
 /** How deep types may be declared within each other. */
 const NESTING_MAX = 64;
@@ -40,7 +40,7 @@ export interface Field {
   readonly isRepeated: boolean;
   readonly isOptional: boolean;
   readonly isDeprecated: boolean;
-  /** The place of its oneof in the message, unless that stands for `optional`. */
+  /** The index of its oneof in the message, unless that is synthetic, for `optional`. */
   readonly oneof: number | undefined;
   readonly docs: string;
 }
@@ -58,7 +58,7 @@ export interface Message extends Declared {
   /** In the order of declaration. */
   readonly fields: readonly Field[];
   readonly oneofs: readonly { readonly name: string; readonly docs: string }[];
-  /** Whether it stands for the entries of a map. */
+  /** Whether it is the entry type of a map. */
   readonly isEntry: boolean;
 }
 
@@ -105,9 +105,9 @@ export class Schema {
     }
     const at: { [number: number]: number } = { 4: 0, 5: 0 };
     for (const { number, bytes: value } of found) {
-      const place = at[number] ?? 0;
-      at[number] = place + 1;
-      const path = `${number},${place}`;
+      const index = at[number] ?? 0;
+      at[number] = index + 1;
+      const path = `${number},${index}`;
       if (number === 4) this.declare(value, name, [], path, docs, 0);
       else this.declareEnum(value, name, [], path, docs);
     }
@@ -200,7 +200,7 @@ const text = (bytes: Uint8Array): string => takeText(reader(bytes), bytes.length
 
 function* items(bytes: Uint8Array): Generator<Item> {
   const from = reader(bytes);
-  while (left(from)) {
+  while (remaining(from)) {
     const tag = takeVarint(from);
     const number = tag >>> 3;
     const type = tag & 7;
@@ -230,7 +230,7 @@ function flag(bytes: Uint8Array, wanted: number): boolean {
   return false;
 }
 
-/** The comments of a file by the paths of what they stand at. */
+/** The comments of a file by the paths of their declarations. */
 function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
   const docs = new Map<string, string>();
   for (const { number, bytes: location } of items(bytes)) {
@@ -242,16 +242,16 @@ function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
       if (item.number === 1) {
         const from = reader(item.bytes);
         const parts: number[] = [];
-        while (left(from)) parts.push(takeVarint(from));
+        while (remaining(from)) parts.push(takeVarint(from));
         path = parts.join(",");
       } else if (item.number === 3) leading = text(item.bytes);
       else if (item.number === 4) trailing = text(item.bytes);
     }
     const comment = leading || trailing;
-    if (comment) docs.set(path, tidy(comment));
+    if (comment) docs.set(path, cleanComment(comment));
   }
   return docs;
 }
 
 /** A comment without the space in front of its lines. */
-export const tidy = (comment: string): string => comment.replace(/^ /gm, "").trim();
+export const cleanComment = (comment: string): string => comment.replace(/^ /gm, "").trim();

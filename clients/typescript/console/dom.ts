@@ -1,4 +1,4 @@
-/** Elements without HTML: what they show is text, whatever it says. */
+/** Elements without HTML: all content is text. */
 
 type Child = Node | string | number | false | undefined;
 
@@ -17,7 +17,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, set: Readonly<R
   return element;
 }
 
-/** Puts children behind those that an element has. */
+/** Appends children to an element. */
 export function put(element: Element, ...children: readonly Child[]): void {
   for (const child of children) {
     if (child !== false && child !== undefined) element.append(typeof child === "number" ? String(child) : child);
@@ -71,12 +71,12 @@ export function tabs(names: readonly string[], label: string, choose: (name: str
   return { element, select };
 }
 
-/** A button that copies what it is asked for, and says so. */
+/** A button that copies a text and confirms it. */
 export function copyButton(what: () => string): HTMLElement {
   const button = h("button", { type: "button", className: "quiet", onclick: async () => {
     // Outside of secure contexts there is no clipboard: the text is selected there.
-    await navigator.clipboard?.writeText(what()).then(() => "Copied", () => "Select and copy").then((said) => {
-      button.textContent = said;
+    await navigator.clipboard?.writeText(what()).then(() => "Copied", () => "Select and copy").then((label) => {
+      button.textContent = label;
       setTimeout(() => (button.textContent = "Copy"), 1500);
     });
   } }, "Copy");

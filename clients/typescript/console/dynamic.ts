@@ -60,7 +60,7 @@ export class Tables {
     const letter = LETTERS[field.kind];
     if (entry) {
       const [key, value] = entry.fields;
-      if (!key || !value) throw new Error(`${entry.name} is no entry of a map`);
+      if (!key || !value) throw new Error(`${entry.name} is not a map entry`);
       return `%${LETTERS[key.kind]}${LETTERS[value.kind]}`;
     }
     if (field.isRepeated) return `*${letter}`;
@@ -83,7 +83,7 @@ export class Tables {
 
 const numbersOf = (of: EnumType): Enum => Object.fromEntries(of.values.map(({ number }, at) => [`v${at}`, number]));
 
-/** Single values stand first, then lists, then messages and maps, each group in the order of declaration. */
+/** The order of the wire: single values, then lists, then messages and maps, each group in the order of declaration. */
 function inWireOrder(schema: Schema, of: Message): readonly Field[] {
   const group = (field: Field): number => {
     if (schema.entry(field)) return 2;
@@ -93,7 +93,7 @@ function inWireOrder(schema: Schema, of: Message): readonly Field[] {
   return [0, 1, 2].flatMap((wanted) => of.fields.filter((field) => group(field) === wanted));
 }
 
-/** What a call of a method needs. */
+/** The parts of a method that a call needs. */
 export interface Callable {
   readonly service: AnyService;
   readonly method: Method<Fields, Fields>;

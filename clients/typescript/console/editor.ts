@@ -1,4 +1,4 @@
-/** What forms are made of. */
+/** The interface of the parts of a form. */
 
 import { object, type Json } from "./json.js";
 
@@ -14,11 +14,11 @@ export interface Editor {
 
 const defaults = new WeakMap<Editor, Json>();
 
-/** Says what the editor's default is. */
+/** Sets the editor's default. */
 export function withDefault(editor: Editor, json: Json): Editor {
   defaults.set(editor, json);
   return editor;
 }
 
-/** The default of an editor, for places that cannot leave it out: that of messages is an empty object. */
+/** The default of an editor, for values that cannot be absent: that of messages is an empty object. */
 export const emptyOf = (editor: Editor): Json => defaults.get(editor) ?? object();

@@ -1,4 +1,4 @@
-/** What goes on in the server: its connections and the calls of all its clients, if it serves introspection. */
+/** The activity of the server: its connections and the calls of all its clients, if it serves introspection. */
 
 import { fill, h } from "./dom.js";
 import { Introspection, type Connection, type Method, type Server as Shown, type ServerConnections } from "./generated/frpc.introspection.v1.js";
@@ -6,12 +6,12 @@ import { linesPlot, rowPlot, sampled, type Sample } from "./plots.js";
 import { ms } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** How often the server is asked, in ms, how many of its connections are added up, and how many are shown. */
+/** How often the server is polled, in ms, how many of its connections are added up, and how many are shown. */
 const BEAT = 1000;
 const CONNECTIONS = 256;
 const SHOWN = 50;
 
-/** What a method had done when the server was asked last, and what it has done since, in each second. */
+/** The totals of a method at the last poll, and its rates since, in each second. */
 interface Past {
   readonly calls: bigint;
   readonly failed: bigint;
@@ -22,7 +22,7 @@ interface Past {
   readonly times: readonly Sample[];
 }
 
-/** What is known of a server from before. */
+/** The samples of a server so far. */
 interface Before {
   readonly at: number;
   readonly methods: ReadonlyMap<string, Past>;
@@ -46,7 +46,7 @@ export class ServerFigures {
     this.element.append(this.content);
   }
 
-  /** Watches while it is seen, and not otherwise. */
+  /** Polls only while it is visible. */
   see(isSeen: boolean): void {
     const isServed = this.catalog()?.services.some(({ name }) => name === Introspection.name) ?? false;
     this.element.hidden = !isServed;
@@ -123,7 +123,7 @@ const red = (text: string): HTMLElement => h("span", { className: "failed" }, te
 const dashed = (text: string): HTMLElement => h("span", { className: "second" }, text);
 const plot = (caption: readonly (string | HTMLElement)[], drawing: SVGElement): HTMLElement => h("figure", {}, h("figcaption", {}, ...caption), drawing);
 
-/** What a method has done until now, and since it was asked last. */
+/** The totals of a method, and the difference to the last poll. */
 function since({ figures }: Method, past: Past | undefined, at: number, before = at): Past {
   const failed = (figures?.failed ?? []).reduce((sum, { count }) => sum + count, 0n);
   const calls = (figures?.ok ?? 0n) + failed;

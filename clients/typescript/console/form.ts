@@ -1,4 +1,4 @@
-/** Forms for messages, made from their schema. What a form holds is the JSON of the message, as `json.ts` reads it. */
+/** Forms for messages, made from their schema. The value of a form is the JSON of the message, as `json.ts` reads it. */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { fill, freshId, h } from "./dom.js";
@@ -96,7 +96,7 @@ function exampleOfOne(schema: Schema, field: Field, around: readonly string[]): 
   }
 }
 
-/** What a field holds, in words. */
+/** The type of a field, as a text. */
 export function typeText(schema: Schema, field: Field): string {
   const entry = schema.entry(field);
   const [key, of] = entry?.fields ?? [];
@@ -207,24 +207,24 @@ function fieldEditor(schema: Schema, field: Field): Editor {
   return oneEditor(schema, field);
 }
 
-/** A value that may be absent, which is made when it is wanted: messages may contain themselves. */
+/** A value that may be absent, created on demand: messages may contain themselves. */
 function presence(make: () => Editor, empty: () => Json): Editor {
   const id = freshId();
   let editor: Editor | undefined;
-  const box = h("input", { type: "checkbox", id, "aria-label": "set", onchange: () => turn(box.checked) });
+  const box = h("input", { type: "checkbox", id, "aria-label": "set", onchange: () => setPresent(box.checked) });
   const inside = h("div", { className: "inside" });
   const element = h("div", { className: "presence" }, box, inside);
-  const turn = (isSet: boolean): void => {
+  const setPresent = (isSet: boolean): void => {
     box.checked = isSet;
     if (!isSet) fill(inside, h("span", { className: "muted" }, "not set"));
     else fill(inside, (editor ??= make()).element);
   };
-  turn(false);
+  setPresent(false);
   return {
     element,
     get: () => (box.checked ? (editor?.get() ?? empty()) : undefined),
     set(json) {
-      turn(json !== undefined && json !== null);
+      setPresent(json !== undefined && json !== null);
       if (box.checked) editor?.set(json);
     },
   };
@@ -262,7 +262,7 @@ const focusIn = (element: HTMLElement): void => (element.matches("input, textare
 
 function mapEditor(schema: Schema, entry: Message): Editor {
   const [key, of] = entry.fields;
-  if (!key || !of) throw new Error(`${entry.name} is no entry of a map`);
+  if (!key || !of) throw new Error(`${entry.name} is not a map entry`);
   let entries: { readonly key: Editor; readonly value: Editor }[] = [];
   const items = h("div", { className: "items" });
   const add = (name?: string, json?: Json): Editor => {
@@ -302,10 +302,10 @@ function oneofRow(schema: Schema, message: Message, oneof: number): Editor {
   const id = freshId();
   const inside = h("div", { className: "inside" });
   const editors = new Map<string, Editor>();
-  const select = h("select", { id, onchange: () => turn(select.value) },
+  const select = h("select", { id, onchange: () => selectMember(select.value) },
     h("option", { value: "" }, "not set"),
     ...members.map((field) => h("option", { value: field.jsonName }, `${field.name}: ${plainType(field)}`)));
-  const turn = (name: string): Editor | undefined => {
+  const selectMember = (name: string): Editor | undefined => {
     select.value = name;
     const field = members.find((one) => one.jsonName === name);
     if (!field) return void fill(inside);
@@ -326,7 +326,7 @@ function oneofRow(schema: Schema, message: Message, oneof: number): Editor {
     set(json) {
       const from = json as { [name: string]: Json };
       const field = members.find((one) => (from[one.jsonName] ?? from[one.name]) !== undefined);
-      turn(field?.jsonName ?? "")?.set(field && (from[field.jsonName] ?? from[field.name]));
+      selectMember(field?.jsonName ?? "")?.set(field && (from[field.jsonName] ?? from[field.name]));
     },
   };
 }

@@ -5,14 +5,14 @@ import { freshId, h } from "./dom.js";
 import { withDefault, type Editor } from "./editor.js";
 import { asText, fromBase64, isInteger, scalarFromJson, toBase64, toHex, type Json } from "./json.js";
 
-/** The largest file that is read. The server takes 5 MiB unless it was told otherwise. */
+/** The largest file that is read. The server accepts 5 MiB by default. */
 const FILE_MAX = 16 << 20;
 
 /** A text area that grows with its text. */
 const area = (set: Readonly<Record<string, unknown>>): HTMLTextAreaElement => h("textarea", { rows: 1, spellcheck: false, ...set });
 
-/** Marks an input whose text is not what it should be. */
-function judge(input: HTMLInputElement | HTMLTextAreaElement, check: () => void): void {
+/** Marks an input with an invalid text. */
+function validate(input: HTMLInputElement | HTMLTextAreaElement, check: () => void): void {
   let problem = "";
   try {
     check();
@@ -35,8 +35,8 @@ export function scalarEditor(field: Pick<Field, "kind">): Editor {
     const input = area({ id });
     return withDefault({ element: input, id, get: () => input.value || undefined, set: (json) => (input.value = json === undefined ? "" : String(json)) }, "");
   }
-  const look = (): void => judge(input, () => void (input.value.trim() && scalarFromJson(field, typed())));
-  const input = h("input", { type: "text", id, className: "number", inputMode: isInteger(kind) ? "numeric" : "decimal", autocomplete: "off", placeholder: "0", oninput: () => look() });
+  const revalidate = (): void => validate(input, () => void (input.value.trim() && scalarFromJson(field, typed())));
+  const input = h("input", { type: "text", id, className: "number", inputMode: isInteger(kind) ? "numeric" : "decimal", autocomplete: "off", placeholder: "0", oninput: () => revalidate() });
   /** As a number of JSON where one can hold it. */
   const typed = (): Json => {
     const text = input.value.trim();
@@ -48,7 +48,7 @@ export function scalarEditor(field: Pick<Field, "kind">): Editor {
     get: () => (input.value.trim() ? zeroIsNothing(typed()) : undefined),
     set(json) {
       input.value = json === undefined || json === null ? "" : String(json);
-      look();
+      revalidate();
     },
   }, 0);
 }
@@ -73,7 +73,7 @@ export function enumEditor(of: EnumType): Editor {
 export function bytesEditor(): Editor {
   const id = freshId();
   let file: Uint8Array | undefined;
-  const input = area({ id, oninput: () => look() });
+  const input = area({ id, oninput: () => revalidate() });
   const form = h("select", { "aria-label": "written as", onchange: () => convert() }, ...["text", "base64", "hex"].map((name) => h("option", {}, name)));
   let before = form.value;
   const name = h("span", { className: "muted" });
@@ -101,24 +101,24 @@ export function bytesEditor(): Editor {
     if (as === "text") return new TextEncoder().encode(input.value);
     if (as === "base64") return fromBase64(input.value.replace(/\s/g, ""));
     const digits = input.value.replace(/\s/g, "");
-    if (!/^([\da-f]{2})*$/i.test(digits)) throw new Error("it is no row of pairs of hexadecimal digits");
+    if (!/^([\da-f]{2})*$/i.test(digits)) throw new Error("not pairs of hexadecimal digits");
     return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
   };
   const show = (bytes: Uint8Array, as: string): void => {
     const text = as === "text" ? asText(bytes) : undefined;
     form.value = before = as === "text" && text === undefined ? "base64" : as;
     input.value = form.value === "text" ? (text ?? "") : form.value === "hex" ? toHex(bytes) : toBase64(bytes);
-    look();
+    revalidate();
   };
   const convert = (): void => {
     try {
       show(read(before), form.value);
     } catch {
       before = form.value;
-      look();
+      revalidate();
     }
   };
-  const look = (): void => judge(input, () => void read(form.value));
+  const revalidate = (): void => validate(input, () => void read(form.value));
   const element = h("div", { className: "bytes" }, input, form, h("button", { type: "button", className: "quiet", onclick: () => picker.click() }, "File…"), picker, name, clear);
   return withDefault({
     element,
@@ -137,7 +137,7 @@ export function bytesEditor(): Editor {
 /** An input for a text of a form of its own, or for any JSON. */
 export function freeFormEditor(as: "text" | "json", placeholder: string, filler?: { readonly label: string; json(): string }): Editor {
   const id = freshId();
-  const input = area({ id, placeholder, oninput: () => judge(input, () => void (as === "json" && input.value && JSON.parse(input.value))) });
+  const input = area({ id, placeholder, oninput: () => validate(input, () => void (as === "json" && input.value && JSON.parse(input.value))) });
   const button = filler && h("button", { type: "button", className: "quiet", onclick: () => (input.value = filler.json()) }, filler.label);
   return {
     element: h("div", { className: "free" }, input, button),

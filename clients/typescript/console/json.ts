@@ -9,7 +9,7 @@ import { oneofProperty, property, type Fields } from "./dynamic.js";
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** What is wrong with a JSON, and where. */
+/** A defect of a JSON document, and its path. */
 export class Misfit extends Error {
   constructor(path: string, problem: string) {
     super(path ? `${path}: ${problem}` : problem);
@@ -115,7 +115,7 @@ export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""
   const range = RANGES[kind];
   if (range) {
     const isWhole = typeof json === "number" ? Number.isInteger(json) : typeof json === "string" && /^-?\d{1,20}$/.test(json);
-    if (!isWhole) throw new Misfit(path, `${shown(json)} is no integer`);
+    if (!isWhole) throw new Misfit(path, `${shown(json)} is not an integer`);
     if (typeof json === "number" && !Number.isSafeInteger(json)) throw new Misfit(path, "an integer of this size is written as text, in quotes");
     const whole = BigInt(json as number | string);
     if (whole < range[0] || whole > range[1]) throw new Misfit(path, `${whole} is not from ${range[0]} to ${range[1]}`);
@@ -123,14 +123,14 @@ export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""
   }
   if (kind === Kind.Double || kind === Kind.Float) {
     const isNumber = typeof json === "number" || json === "NaN" || json === "Infinity" || json === "-Infinity" || (typeof json === "string" && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(json));
-    if (!isNumber) throw new Misfit(path, `${shown(json)} is no number`);
+    if (!isNumber) throw new Misfit(path, `${shown(json)} is not a number`);
     return Number(json);
   }
   if (kind === Kind.Bool) {
     if (typeof json !== "boolean") throw new Misfit(path, `${shown(json)} is not true or false`);
     return json;
   }
-  if (typeof json !== "string") throw new Misfit(path, `${shown(json)} is no text`);
+  if (typeof json !== "string") throw new Misfit(path, `${shown(json)} is not a string`);
   return kind === Kind.Bytes ? fromBase64(json, path) : json;
 }
 

@@ -31,9 +31,9 @@ let loads = 0;
 const overview = new Overview(server, records, () => catalog, (record) => open(record), () => void load(true));
 
 /** Asks the server for its schema, at first and whenever a connection was made. */
-async function load(anew: boolean): Promise<void> {
+async function load(isReload: boolean): Promise<void> {
   const load = ++loads;
-  const before = anew ? undefined : catalog;
+  const before = isReload ? undefined : catalog;
   try {
     const fresh = await server.catalog(before);
     if (load !== loads) return;
@@ -57,7 +57,7 @@ async function load(anew: boolean): Promise<void> {
 function wireChanged(): void {
   state.textContent = server.wire === "open" ? "connected" : server.wire === "lost" ? "connection lost" : "connecting";
   state.className = `state ${server.wire}`;
-  // The packets of this turn belong to the callers that wait for the connection.
+  // The packets of this task belong to the callers that wait for the connection.
   if (server.wire === "open") setTimeout(() => void load(false));
 }
 

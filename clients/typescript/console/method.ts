@@ -1,4 +1,4 @@
-/** The view of a method: its request as a form, as JSON and as commands, and what came of its calls. */
+/** The view of a method: its request as a form, as JSON and as commands, and the results of its calls. */
 
 import { curl, frpc, rust, typescript, type CallText } from "./copy.js";
 import { copyButton, fill, freshId, h, tabs } from "./dom.js";
@@ -44,16 +44,16 @@ export class MethodView {
     readonly method: MethodInfo,
     private readonly records: Records,
   ) {
-    let whyNot = "";
+    let unsupported = "";
     try {
       method.callable();
       this.form = new Form(catalog.schema, method.request, () => this.note(""));
       this.form.example();
     } catch (error) {
-      whyNot = (error as Error).message;
+      unsupported = (error as Error).message;
     }
-    this.element = h("article", { className: "method" }, this.header(), whyNot ? h("p", { className: "notice" }, `This method cannot be called here: ${whyNot}.`) : h("div", { className: "panes" }, this.request(), this.output));
-    if (!whyNot) {
+    this.element = h("article", { className: "method" }, this.header(), unsupported ? h("p", { className: "notice" }, `This method cannot be called here: ${unsupported}.`) : h("div", { className: "panes" }, this.request(), this.output));
+    if (!unsupported) {
       this.tabs.select("Form");
       this.act();
       fill(this.output, h("p", { className: "empty" }, "Nothing has been called yet."));
@@ -66,7 +66,7 @@ export class MethodView {
       const json = this.text();
       const isOpen = this.run && !this.run.isOver;
       if (isOpen && !this.method.sends) return;
-      // It is looked at before a call begins, which would have to be taken back.
+      // Checked before a call begins, which would have to be undone.
       const value = fromJson(this.catalog.schema, this.method.request, parse(json));
       if (!isOpen) this.begin();
       this.run?.send(json, value);

@@ -57,7 +57,7 @@ export interface Sample {
   readonly values: readonly number[];
 }
 
-/** Takes a sample behind others, of which those that are no longer shown go. */
+/** Appends a sample, and removes those that are no longer shown. */
 export function sampled(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   return [...samples.filter(({ at }) => sample.at - at < SPAN), sample];
 }

@@ -1,10 +1,10 @@
-/** What came of a call: its status, metadata and messages. */
+/** The result of a call: its status, metadata and messages. */
 
 import { copyButton, fill, h, highlighted } from "./dom.js";
 import { asText, toHex } from "./json.js";
 import { metadataList } from "./metadata.js";
 import { ms } from "./record.js";
-import type { Run, Told } from "./run.js";
+import type { Run, LoggedMessage } from "./run.js";
 import { codeName } from "./server.js";
 
 /** How much of a message is shown, in characters. All of it can be copied. */
@@ -31,7 +31,7 @@ export function reply(output: HTMLElement, run: Run): () => void {
     const keep = run.messages.length - from;
     // Discarded replies are not shown either.
     while (log.childElementCount > 0 && log.childElementCount + keep > run.messages.length) log.firstElementChild?.remove();
-    for (const told of run.messages.slice(from)) if (isStream || !told.isSent) log.append(message(told, isStream));
+    for (const logged of run.messages.slice(from)) if (isStream || !logged.isSent) log.append(message(logged, isStream));
     drawn = run.dropped + run.messages.length;
     if (atEnd) log.scrollTop = log.scrollHeight;
   };
@@ -40,12 +40,12 @@ export function reply(output: HTMLElement, run: Run): () => void {
 function status(run: Run): (Node | string | false)[] {
   const { sent, received, method } = run;
   const counts = [method.sends && `${sent} sent`, (method.sends || method.receives) && `${received} received`, run.waiting > 0 && method.sends && `${run.waiting} waiting`, run.dropped > 0 && `${run.dropped} not kept`];
-  const tail = counts.filter((text): text is string => Boolean(text)).join(", ");
-  if (!run.isOver) return [h("span", { className: "badge busy" }, "in progress"), h("span", { className: "muted" }, tail)];
+  const summary = counts.filter((text): text is string => Boolean(text)).join(", ");
+  if (!run.isOver) return [h("span", { className: "badge busy" }, "in progress"), h("span", { className: "muted" }, summary)];
   const code = run.status?.code ?? 0;
   return [
     h("span", { className: code === 0 ? "badge ok" : "badge failed" }, `${codeName(code)}${code === 0 ? "" : ` ${code}`}`),
-    h("span", { className: "muted" }, ms(run.took), tail && `, ${tail}`),
+    h("span", { className: "muted" }, ms(run.took), summary && `, ${summary}`),
   ];
 }
 
@@ -67,10 +67,10 @@ function short(json: string): string {
   return line.length <= LINE_MAX ? line : json;
 }
 
-function message(told: Told, isStream: boolean): HTMLElement {
-  const json = isStream ? short(told.json) : told.json;
+function message(logged: LoggedMessage, isStream: boolean): HTMLElement {
+  const json = isStream ? short(logged.json) : logged.json;
   const code = h("pre", { className: "code", tabIndex: 0 }, highlighted(json.slice(0, SHOWN_MAX)), json.length > SHOWN_MAX && `\n… ${json.length - SHOWN_MAX} characters more`);
-  return h("li", { className: told.isSent ? "sent" : "received" },
-    h("div", { className: "bar" }, h("span", { className: "muted" }, isStream && `${told.isSent ? "↑" : "↓"} ${told.number}`, isStream && ` · ${ms(told.at)}`), h("span", { className: "grow" }), copyButton(() => json)),
+  return h("li", { className: logged.isSent ? "sent" : "received" },
+    h("div", { className: "bar" }, h("span", { className: "muted" }, isStream && `${logged.isSent ? "↑" : "↓"} ${logged.number}`, isStream && ` · ${ms(logged.at)}`), h("span", { className: "grow" }), copyButton(() => json)),
     code);
 }

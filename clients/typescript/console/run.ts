@@ -10,7 +10,7 @@ const KEPT_MAX = 500;
 const KEPT_CHARS_MAX = 16 << 20;
 
 /** A message of a call. */
-export interface Told {
+export interface LoggedMessage {
   readonly isSent: boolean;
   /** In ms since the call began. */
   readonly at: number;
@@ -26,7 +26,7 @@ export interface Terms {
 }
 
 export class Run {
-  readonly messages: Told[] = [];
+  readonly messages: LoggedMessage[] = [];
   /** How many are not kept any more. */
   dropped = 0;
   sent = 0;

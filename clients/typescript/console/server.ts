@@ -1,7 +1,7 @@
 /** The server of the page: the connection, and what the server says of its services. */
 
 import { Channel, Code, Status, Topics, webSocket, type Dial, type Metadata } from "frisbee-rpc";
-import { Schema, tidy } from "./descriptor.js";
+import { Schema, cleanComment } from "./descriptor.js";
 import { Tables, callables, type Callable } from "./dynamic.js";
 import { Codec, Idempotency, Reflection, type Service } from "./generated/frpc.reflection.v1.js";
 
@@ -57,7 +57,7 @@ export class Server {
 
   constructor(readonly url: string, changed: () => void) {
     const dial = webSocket(url);
-    const turn = (wire: Wire): void => {
+    const setWire = (wire: Wire): void => {
       this.wire = wire;
       changed();
     };
@@ -67,14 +67,14 @@ export class Server {
           this.traffic.since = Date.now();
           this.traffic.connections++;
           events.open();
-          turn("open");
+          setWire("open");
         },
         data: (bytes) => {
           this.traffic.received += bytes.length;
           events.data(bytes);
         },
         close: (reason) => {
-          turn("lost");
+          setWire("lost");
           events.close(reason);
         },
       });
@@ -143,7 +143,7 @@ function describe(listed: Service, tables: Tables): ServiceInfo {
     name: listed.name,
     fingerprint: listed.fingerprint,
     file: listed.file,
-    docs: tidy(listed.docs),
+    docs: cleanComment(listed.docs),
     isDeprecated: listed.isDeprecated,
     methods: [],
   };
@@ -157,7 +157,7 @@ function describe(listed: Service, tables: Tables): ServiceInfo {
     receives: method.responseStreams,
     idempotency: method.idempotency === Idempotency.NO_SIDE_EFFECTS ? "no side effects" : method.idempotency === Idempotency.IDEMPOTENT ? "idempotent" : "",
     formats: method.formats,
-    docs: tidy(method.docs),
+    docs: cleanComment(method.docs),
     isDeprecated: method.isDeprecated,
     callable: () => callable(at),
   }));

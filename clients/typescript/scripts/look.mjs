@@ -117,7 +117,7 @@ async function pictures() {
   await picture("server", "light", 1200, 580);
   await act(`document.querySelector("h1").scrollIntoView()`);
   await picture("overview", "dark", 1200, 560);
-  if (page.complaints.length > 0) throw new Error(page.complaints.join("\n"));
+  if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
   clearInterval(load);
   channel.close();
 }
@@ -140,7 +140,7 @@ async function traded(address) {
     writeFileSync(fileURLToPath(new URL(`../../../examples/exchange/${name}.png`, import.meta.url)), png);
     console.log(`${name}.png: ${width} by ${height}, ${png.length} bytes`);
   }
-  if (page.complaints.length > 0) throw new Error(page.complaints.join("\n"));
+  if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
 }
 
 function pause(ms) {

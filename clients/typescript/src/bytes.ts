@@ -11,7 +11,7 @@ const DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBO
 /** The longest text that is read and written character by character, which is faster than the platform's codecs. */
 const SHORT = 40;
 
-/** The bytes of a peer are not what they should be. */
+/** The peer sent malformed bytes. */
 export class Malformed extends Error {
   override readonly name = "Malformed";
 }
@@ -20,7 +20,7 @@ export const malformed = (problem: string): never => {
   throw new Malformed(problem);
 };
 
-/** Bytes, and the place of the next that is written or read. */
+/** Bytes, and the position of the next one to write or read. */
 export interface Cursor {
   bytes: Uint8Array<ArrayBuffer>;
   at: number;
@@ -32,7 +32,7 @@ export interface Cursor {
   isFlat?: boolean | undefined;
 }
 
-/** A cursor over bytes. What reads from it throws `Malformed`. */
+/** A cursor over bytes. Functions that read from it throw `Malformed`. */
 export const reader = (bytes: Uint8Array): Cursor => ({ bytes: bytes as Uint8Array<ArrayBuffer>, at: 0, depth: 0, memory: 0 });
 
 /** A cursor in a buffer that grows. */
@@ -93,7 +93,7 @@ export function putText(to: Cursor, text: string): void {
   }
 }
 
-/** An item: its type, and the length of what `put` writes, before that. Returns whether that is anything. */
+/** An item: its type, and the length and bytes of the value that `put` writes. Returns whether the value has any bytes. */
 export function putItem(to: Cursor, type: number, put: () => void): boolean {
   putByte(to, type);
   const { at } = to;
@@ -104,23 +104,23 @@ export function putItem(to: Cursor, type: number, put: () => void): boolean {
   return value.length > 0;
 }
 
-/** What has been written. It is overwritten by what is written next, unless that is put behind it. */
+/** The bytes written so far: a view that the next write from position 0 overwrites. */
 export const written = ({ bytes, at }: Cursor): Uint8Array<ArrayBuffer> => bytes.subarray(0, at);
 
 // Reading.
 
-/** How many bytes have not been read. */
-export const left = ({ bytes, at }: Cursor): number => bytes.length - at;
+/** The number of unread bytes. */
+export const remaining = ({ bytes, at }: Cursor): number => bytes.length - at;
 
-/** The next byte, which is not taken; `undefined` behind the last. */
+/** The next byte, without consuming it; `undefined` at the end. */
 export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
 
-export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("it is cut off");
+export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("truncated");
 
 /** Takes a byte that has to be this one. */
 export function expect(from: Cursor, byte: number): void {
   const found = takeByte(from);
-  if (found !== byte) malformed(`${found} stands in the place of ${byte}`);
+  if (found !== byte) malformed(`found byte ${found}, expected ${byte}`);
 }
 
 /** A number of at most `max` bytes, which is exact up to 2^53. */
@@ -134,9 +134,9 @@ export function takeVarint(from: Cursor, max = 5): number {
   return malformed("a number is too long");
 }
 
-/** A view of the next bytes: of so many as a number says that stands before them. */
+/** A view of the next bytes, with their length in front of them unless it is given. */
 export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
-  if (length > left(from)) malformed("it is cut off");
+  if (length > remaining(from)) malformed("truncated");
   return from.bytes.subarray(from.at, (from.at += length));
 }
 

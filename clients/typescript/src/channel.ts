@@ -1,5 +1,5 @@
 /**
- * Calls, and the connection that they are made on: it is made when it is needed, and replaced when it is lost.
+ * Calls, and their connection: the first call opens it, and a lost one is replaced.
  */
 
 import { putByte, putVarint, reader, type Cursor } from "./bytes.js";
@@ -10,11 +10,11 @@ import { Fit, missing, type AnyService, type Method, type Source } from "./servi
 import { Is, Status, ended, givenUp, late, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
-/** The default timeout of a unary call, which the server does not learn, in ms. */
+/** The default timeout of a unary call, in ms. It is not sent to the server. */
 const TIMEOUT = 30_000;
-/** How long a call that was not sent waits for a connection, in ms. */
+/** How long an unsent call waits for a connection, in ms. */
 const PATIENCE = 5_000;
-/** The longest pause after the first failure to connect, which doubles with each, and its limit, in ms. */
+/** The backoff after the first failure to connect, which doubles with each further one, and its limit, in ms. */
 const PAUSE_FIRST = 20;
 const PAUSE_MAX = 2_000;
 /** How many retries may be saved up. Each successful call earns a tenth of one. */
@@ -22,23 +22,23 @@ const RETRIES_MAX = 10;
 
 /** The settings of a channel. */
 export interface ChannelOptions {
-  /** The default timeout of unary calls in milliseconds, of which the server is told. Default: 30 s, without telling. */
+  /** The default timeout of unary calls in milliseconds, sent to the server. Default: 30 s, not sent. */
   readonly timeout?: number | undefined;
   /** How long a call waits for a connection, in milliseconds. Default: 5 s. */
   readonly patience?: number | undefined;
   /** Metadata of every call, such as a token. */
   readonly metadata?: Metadata | undefined;
-  /** Calls of the server, made by `serve`. */
+  /** The services that the server may call, made by `serve`. */
   readonly serve?: Serving | undefined;
-  /** Whether a lost connection is replaced although no call waits for it: for pages that the server calls. */
+  /** Whether a lost connection is replaced while no call is waiting: for pages that the server calls. */
   readonly stayConnected?: boolean | undefined;
 }
 
 /** The settings of a call. */
 export interface CallOptions {
-  /** Gives the call up when it is aborted. */
+  /** Cancels the call when it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** The time for the call, in milliseconds, of which the server is told. */
+  /** The timeout of the call, in milliseconds, sent to the server. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
   /** Called with the metadata of the reply, if it has any. */
@@ -51,33 +51,33 @@ interface Call extends InFlight {
   readonly method: AnyCalled;
   readonly request: unknown;
   readonly options: CallOptions;
-  /** What the server is told, in milliseconds. */
-  readonly told: number | undefined;
+  /** The timeout that is sent to the server, in milliseconds. */
+  readonly sentTimeout: number | undefined;
   /**
-   * Puts it on a connection, and returns whether there was room. Fails by its exception. */
+   * Sends it on a connection, and returns whether that had a free slot. Throws if the call fails. */
   readonly start: (call: Call, link: Link) => boolean;
   readonly resolve: (reply: never) => void;
   readonly reject: (status: Status) => void;
   readonly abort: (() => void) | undefined;
-  /** The server may know of it. */
+  /** The request may have reached the server. */
   isSent: boolean;
-  /** When it has waited long enough for a connection. */
-  patient: number;
+  /** When it stops waiting for a connection. */
+  patientUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Where a unary call is in flight. */
+  /** The connection of a unary call in flight. */
   link: Link | undefined;
   /** How many fields may be missing at the end of its reply. */
   missing: number;
 }
 
-/** A method, or what is connected to without calling any. */
+/** A method, or the pseudo-method of a wait for a connection. */
 type AnyCalled = Method<unknown, unknown>;
 
-/** A connection to a server, and its successors. */
+/** A connection to a server, replaced when it is lost. */
 export class Channel {
   /**
-   * Names a service that will be called, so that the server learns its layout with the first packet. Clients do this, and
-   * it costs nothing before the connection is made.
+   * Announces a service that will be called, so that the first packet carries its layout. Clients do this; it is free
+   * before the connection is made.
    */
   readonly name: (service: AnyService) => void;
   /** Makes a unary call. For generated clients. */
@@ -88,11 +88,11 @@ export class Channel {
   readonly twoWay: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Replies<B>;
   /** Makes a call with streamed requests and one reply. For generated clients. */
   readonly clientStreaming: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Promise<B>;
-  /** Makes no more calls, fails those that wait and closes the connection when those in progress have ended. */
+  /** Rejects new calls, fails waiting ones and closes the connection when those in progress have ended. */
   readonly close: () => void;
-  /** Takes the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
+  /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
-  /** Waits for a connection, and returns it. For `mount` and `Topics`. @internal */
+  /** Waits for a connection and returns it. For `mount` and `Topics`. @internal */
   readonly connected: () => Promise<Link>;
 
   constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
@@ -116,15 +116,15 @@ export class Channel {
     };
 
     const owner: Owner = {
-      // Later, since the caller that makes room may be in the middle of a change.
+      // Deferred, since the caller that frees a slot may be in the middle of a change.
       room: (on) => queueMicrotask(() => {
         for (const call of waiting) {
           if (link !== on || !starts(call, on)) return;
           waiting.delete(call);
         }
       }),
-      // A pause follows unless the connection has lasted: a short one if the server has answered on it.
-      left(on, reason) {
+      // A backoff follows unless the connection was long-lived: a short one if the server has answered on it.
+      closing(on, reason) {
         if (link !== on) return;
         link = undefined;
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
@@ -155,7 +155,7 @@ export class Channel {
           call.reject(unread(error, reply));
         }
       },
-      look: (call) => look(call as Call),
+      expired: (call) => checkTimers(call as Call),
       lost(call, status) {
         const lost = call as Call;
         lost.link = undefined;
@@ -167,7 +167,7 @@ export class Channel {
 
     // Calls.
 
-    /** Starts a call, and returns whether it need not wait any longer. */
+    /** Starts a call, and returns whether it has left the queue. */
     const starts = (call: Call, on: Link): boolean => {
       const { service, method } = call;
       try {
@@ -176,10 +176,10 @@ export class Channel {
           call.missing = missing(method, how, 1);
           return call.start(call, on) && (call.isSent = true);
         }
-        // Another connection is made that names it.
+        // A new connection announces it.
         named.add(service as AnyService);
         failures = 0;
-        on.leave();
+        on.drain();
         return false;
       } catch (error) {
         fail(call, Status.from(error));
@@ -187,29 +187,29 @@ export class Channel {
       }
     };
 
-    /** Runs a call on the connection, at once or as soon as there is one with room for it. */
+    /** Runs a call on the connection, at once or as soon as one has a free slot. */
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
       if (isClosed) return fail(call, closed());
-      // A call without a connection has patience, and one without room waits for its deadline.
-      call.patient = performance.now() + patience;
+      // Without a connection a call waits for `patience`, without a free slot until its deadline.
+      call.patientUntil = performance.now() + patience;
       waiting.add(call);
-      look(call);
+      checkTimers(call);
       connect();
     };
 
-    /** Ends a call whose time has come, or looks again then. */
-    const look = (call: Call): void => {
-      const { until, isSent, patient } = call;
+    /** Ends a call whose time is up, or sets a timer for it. */
+    const checkTimers = (call: Call): void => {
+      const { until, isSent, patientUntil } = call;
       const now = performance.now();
       const problem = waiting.has(call) && !link?.isUp && `no connection to the server${trouble && `: ${trouble}`}`;
       clearTimeout(call.timer);
       if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
-      else if (now >= patient && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
-      else call.timer = after((now < patient ? Math.min(until, patient) : until) - now, () => look(call));
+      else if (now >= patientUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
+      else call.timer = after((now < patientUntil ? Math.min(until, patientUntil) : until) - now, () => checkTimers(call));
     };
 
-    /** A call needs nothing any longer. */
+    /** Releases the resources of a call. */
     const over = (call: Call): void => {
       waiting.delete(call);
       clearTimeout(call.timer);
@@ -222,9 +222,9 @@ export class Channel {
       call.reject(status);
     };
 
-    /** Writes what stands in front of the request. */
-    const prefix = (to: Cursor, { told, until, options: { metadata } }: Call): void => {
-      if (told !== undefined || common || metadata) writePrefix(to, { timeout: told && until - performance.now(), metadata: { ...common, ...metadata } });
+    /** Writes the prefix of a request. */
+    const prefix = (to: Cursor, { sentTimeout, until, options: { metadata } }: Call): void => {
+      if (sentTimeout !== undefined || common || metadata) writePrefix(to, { timeout: sentTimeout && until - performance.now(), metadata: { ...common, ...metadata } });
     };
 
     const putRequest = (to: Cursor, call: Call): void => {
@@ -238,13 +238,13 @@ export class Channel {
       return isSent;
     };
 
-    /** Makes a call, of which the server is `told` how long it has. */
+    /** Makes a call. `sentTimeout` is sent to the server, `timeout` is not. */
     const begin = (
       service: AnyService | undefined,
       method: AnyCalled,
       request: unknown,
       options: CallOptions,
-      told: number | undefined,
+      sentTimeout: number | undefined,
       start: Call["start"],
       resolve: Call["resolve"],
       reject: Call["reject"],
@@ -252,15 +252,15 @@ export class Channel {
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + (told ?? timeout), isGivenUp: false, isSent: false, patient: Infinity, missing: 0,
-        timer: undefined, link: undefined, service, method, request, options, told, start, resolve, reject,
+        id: 0, operation: method.operation, until: performance.now() + (sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity, missing: 0,
+        timer: undefined, link: undefined, service, method, request, options, sentTimeout, start, resolve, reject,
         abort: signal && (() => fail(call, givenUp(call.isSent))),
       };
       if (signal?.aborted) call.abort?.();
       else {
         signal?.addEventListener("abort", call.abort as () => void);
-        if (told !== undefined) look(call);
-        if (told === undefined || told > 0) run(call);
+        if (sentTimeout !== undefined) checkTimers(call);
+        if (sentTimeout === undefined || sentTimeout > 0) run(call);
       }
       return call;
     };
@@ -306,7 +306,7 @@ export class Channel {
       isClosed = true;
       clearTimeout(pause);
       for (const call of waiting) fail(call, closed());
-      link?.leave();
+      link?.drain();
     };
     if (stayConnected) queueMicrotask(connect);
   }

@@ -8,7 +8,7 @@
  * of a list, `%` and the letter of the key in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { expect, left, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { expect, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -21,11 +21,11 @@ const DEPTH_MAX = 100;
 const MEMORY_MAX = 64 << 20;
 const MEMORY_TIMES = 12;
 
-/** About what objects take in V8: an element of a list or a field, and a message or an entry of a map. */
+/** Approximate sizes of objects in V8: an element of a list or a field, and a message or an entry of a map. */
 const SLOT = 8;
 const OBJECT = 56;
 
-/** Eight bytes, to look at numbers in two ways. */
+/** Eight bytes, to convert between numbers and their bits. */
 const SCRATCH = /* @__PURE__ */ new Uint8Array(8);
 const NUMBERS = /* @__PURE__ */ new DataView(SCRATCH.buffer);
 
@@ -88,7 +88,7 @@ export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
  * it are ignored: a newer schema may put fields there. */
 export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
   from.depth = DEPTH_MAX;
-  from.memory = Math.max(MEMORY_MAX, left(from) * MEMORY_TIMES);
+  from.memory = Math.max(MEMORY_MAX, remaining(from) * MEMORY_TIMES);
   return (takeMessage(from, type as Table, missing) ?? blank(from, type as Table)) as T;
 }
 
@@ -97,7 +97,7 @@ interface Table extends Type<never> {
   fields(): readonly Field[];
 }
 
-/** A type: how its values stand on the wire, behind the number of the type. */
+/** A type: the encoding of its values, after the number of the type. */
 interface Kind {
   /** The number of the type on the wire. */
   readonly wire: number;
@@ -211,7 +211,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
     const { name, all, of } = field;
     const isFirst = all && all[0] === field;
     if (isFirst) value[name] = undefined;
-    if (missing > 0 && !left(from)) {
+    if (missing > 0 && !remaining(from)) {
       missing--;
       if (!all) value[name] = zero(field);
     } else if (!all) value[name] = takeField(from, field);
@@ -223,7 +223,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
       if (set) value[name] = { case: set.case, value: takeElement(from, set.of) };
       else if (number) malformed(`${table.name}.${name} has no member ${number}`);
     } else if (!rich.includes(` ${name} `)) {
-      // In the flat form each member has its place, and is set unless it is its default.
+      // In the flat form each member has its position, and is set unless it has its default.
       const is = takeOne(from, of);
       if (is instanceof Uint8Array ? is.length : !Object.is(is, of.zero())) value[name] = { case: field.case, value: is };
     }
@@ -269,7 +269,7 @@ function blank(from: Cursor, table: Table): Fields {
 }
 
 function charge(from: Cursor, bytes: number): void {
-  if ((from.memory -= bytes) < 0) malformed("it takes too much memory");
+  if ((from.memory -= bytes) < 0) malformed("exceeds the memory limit");
 }
 
 // The types.
@@ -369,7 +369,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     putSized(to, value);
   }, (from) => {
     expect(from, 10);
-    return takeView(from).slice(); // A copy: a view would keep all that came with it.
+    return takeView(from).slice(); // A copy: a view would keep the whole packet.
   }),
 };
 

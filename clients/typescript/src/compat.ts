@@ -1,7 +1,7 @@
 /**
  * Calls to compat peers, such as servers in Go: a transport between the packets of native peers, which `link.ts` speaks,
  * and those of the base protocol (docs/wire.md). The server gets no HELLO, and the link gets one of this file. Browsers
- * have no use for it: they reach such servers by a gateway.
+ * do not need it: they reach such servers by a gateway.
  *
  * # Decisions
  *
@@ -15,17 +15,17 @@ import { cutter, numbered, putPacket, type HeaderForm } from "./frames.js";
 import { Op, type Dial } from "./link.js";
 import { Is } from "./status.js";
 
-/** What stands before the message in a packet of native peers. */
+/** The first byte of the prefix in a packet of native peers. */
 const PREFIX = 0x10;
-/** What each message costs besides its length. */
+/** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
 /** The credit of each direction of a stream: the same as between native peers. */
 const WINDOW = 256 << 10;
 /** The bytes of all streams that wait for credit. */
-const KEPT_MAX = 16 << 20;
+const QUEUED_MAX = 16 << 20;
 /** Streams that may be open: a server in Rust closes the connection beyond that. */
 const STREAMS_MAX = 256;
-/** The bytes in the socket above which streams get no credit, and the pause before the next look, in ms. */
+/** The bytes in the socket above which streams get no credit, and the pause before the next check, in ms. */
 const UNSENT_MAX = 1 << 20;
 const PAUSE = 5;
 
@@ -37,11 +37,11 @@ interface Open {
   /** The credit that the link has granted. */
   credit: number;
   /** Messages and the end, with their operations, for which the link has no credit yet. */
-  readonly kept: [operation: Op, body: Uint8Array][];
+  readonly queued: [operation: Op, body: Uint8Array][];
   isSending: boolean;
   isReceiving: boolean;
-  /** What the link may be granted, once the socket has taken it. */
-  owed: number;
+  /** Credit to grant to the link once the socket has accepted its bytes. */
+  ungranted: number;
 }
 
 /** Dials a compat peer, whose headers have this form. */
@@ -49,24 +49,24 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
   return (events) => {
     const streams = new Map<number, Open>();
     /** Packets for the link. */
-    let inward = writer();
+    let incoming = writer();
     let isDelivering = false;
     let isClosed = false;
-    let kept = 0;
+    let queuedBytes = 0;
     let grants: ReturnType<typeof setTimeout> | undefined;
 
-    const deliver = (): void => {
+    const flushIncoming = (): void => {
       isDelivering = false;
-      const full = inward;
+      const full = incoming;
       // A new one, since the link may send while it reads.
-      inward = writer();
+      incoming = writer();
       if (full.at && !isClosed) events.data(written(full));
     };
-    const give = (id: number, operation: Op, body?: ArrayLike<number>): void => {
-      putPacket(inward, "current", id, operation, body);
+    const deliver = (id: number, operation: Op, body?: ArrayLike<number>): void => {
+      putPacket(incoming, "current", id, operation, body);
       if (isDelivering) return;
       isDelivering = true;
-      queueMicrotask(deliver);
+      queueMicrotask(flushIncoming);
     };
     const close = (reason: string): void => {
       if (isClosed) return;
@@ -75,25 +75,25 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       events.close(reason);
     };
 
-    /** Gives what the link has credit for. */
-    const giveKept = (id: number, stream: Open): void => {
-      for (let next; (next = stream.kept[0]) && (next[0] !== Op.Stream || stream.credit > 0); stream.kept.shift()) {
+    /** Delivers the queued messages that the link has credit for. */
+    const deliverQueued = (id: number, stream: Open): void => {
+      for (let next; (next = stream.queued[0]) && (next[0] !== Op.Stream || stream.credit > 0); stream.queued.shift()) {
         const [operation, body] = next;
         if (operation === Op.Stream) {
           stream.credit -= body.length + MESSAGE_COST;
-          kept -= body.length;
+          queuedBytes -= body.length;
         }
-        give(id, operation, body);
+        deliver(id, operation, body);
       }
     };
     const put = (to: Cursor, id: number, operation: Op, body?: ArrayLike<number>): void => putPacket(to, form, id, operation, body);
     const forget = (id: number, stream: Open): void => {
       streams.delete(id);
-      for (const [operation, body] of stream.kept) if (operation === Op.Stream) kept -= body.length;
+      for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= body.length;
     };
     /** Closes a stream whose directions have both ended, as servers keep it until then. */
     const release = (to: Cursor, id: number, stream: Open): void => {
-      if (stream.isSending || stream.isReceiving || stream.kept.length) return;
+      if (stream.isSending || stream.isReceiving || stream.queued.length) return;
       forget(id, stream);
       put(to, id, Op.Stream);
     };
@@ -101,8 +101,8 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       grants = undefined;
       if (transport.buffered() > UNSENT_MAX) return schedule(PAUSE);
       for (const [id, stream] of streams) {
-        if (stream.owed && stream.isSending) give(id, Op.Credit, numbered(stream.owed));
-        stream.owed = 0;
+        if (stream.ungranted && stream.isSending) deliver(id, Op.Credit, numbered(stream.ungranted));
+        stream.ungranted = 0;
       }
     };
     const schedule = (pause: number): void => {
@@ -110,21 +110,21 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     };
 
     /** A packet of the link. */
-    const leave = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
+    const handleLinkPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
       const stream = streams.get(id);
       if (operation < Op.Stream) put(to, 0, operation);
-      else if (operation === Op.Hello) give(0, Op.Hello, hello());
+      else if (operation === Op.Hello) deliver(0, Op.Hello, hello());
       else if (operation >= 10) put(to, id, operation, withoutPrefix(body));
       else if (operation === Op.Stream && !stream) {
-        streams.set(id, { credit: WINDOW, kept: [], isSending: true, isReceiving: true, owed: 0 });
+        streams.set(id, { credit: WINDOW, queued: [], isSending: true, isReceiving: true, ungranted: 0 });
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Stream && stream?.isSending) {
-        stream.owed += body.length + MESSAGE_COST;
+        stream.ungranted += body.length + MESSAGE_COST;
         schedule(0);
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Credit && stream) {
         stream.credit += takeVarint(reader(body), 10);
-        giveKept(id, stream);
+        deliverQueued(id, stream);
         release(to, id, stream);
       } else if (operation === Op.End && stream) {
         if (body.length) {
@@ -139,30 +139,30 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     };
 
     /** A packet of the server. */
-    const arrive = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
-      if (operation < Op.Stream || operation >= 10) return give(id, operation, body);
+    const handleServerPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
+      if (operation < Op.Stream || operation >= 10) return deliver(id, operation, body);
       const stream = streams.get(id);
       // Operations of extensions are skipped, and so is a second end.
       if (operation !== Op.Stream || !stream) return;
       if (!body.length) {
         // The server has closed the stream; without an end before, its messages may be cut off.
-        if (stream.isReceiving) stream.kept.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
+        if (stream.isReceiving) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
         stream.isSending = stream.isReceiving = false;
       } else if (!stream.isReceiving) return;
       else if (isEnd(body)) {
         stream.isReceiving = false;
-        stream.kept.push([Op.End, body.subarray(0, 0)]);
-      } else if ((kept += body.length) > KEPT_MAX) {
-        kept -= body.length;
+        stream.queued.push([Op.End, body.subarray(0, 0)]);
+      } else if ((queuedBytes += body.length) > QUEUED_MAX) {
+        queuedBytes -= body.length;
         forget(id, stream);
         put(to, id, Op.Stream);
-        return give(id, Op.End, failure(Is.RESOURCE_EXHAUSTED, "the server sends faster than its messages are read"));
-      } else stream.kept.push([Op.Stream, new Uint8Array(body)]);
-      giveKept(id, stream);
+        return deliver(id, Op.End, failure(Is.RESOURCE_EXHAUSTED, "the server sends faster than its messages are read"));
+      } else stream.queued.push([Op.Stream, new Uint8Array(body)]);
+      deliverQueued(id, stream);
       release(to, id, stream);
     };
 
-    /** Runs over packets, and sends what they lead to. */
+    /** Handles packets, and sends the resulting ones. */
     const run = (cut: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void => {
       try {
         cut(bytes);
@@ -177,20 +177,20 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       }
     };
     let out = writer(16 << 10);
-    const outward = cutter("current", (id, operation, body) => leave(out, id, operation, body));
-    const arriving = cutter(form, (id, operation, body) => arrive(out, id, operation, body));
+    const fromLink = cutter("current", (id, operation, body) => handleLinkPacket(out, id, operation, body));
+    const fromServer = cutter(form, (id, operation, body) => handleServerPacket(out, id, operation, body));
     const transport = dial({
       open: () => events.open(),
       data: (bytes) => {
         if (isClosed) return;
-        run(arriving, bytes);
-        deliver();
+        run(fromServer, bytes);
+        flushIncoming();
       },
       close,
     });
     return {
       isFlat: true,
-      send: (bytes) => run(outward, bytes),
+      send: (bytes) => run(fromLink, bytes),
       close: () => {
         isClosed = true;
         clearTimeout(grants);

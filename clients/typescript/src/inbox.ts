@@ -9,14 +9,14 @@ export interface Inbox<Item, T> {
   readonly messages: AsyncGenerator<T, undefined>;
   readonly items: Item[];
   put(item: Item): void;
-  /** Ends it behind what waits. The first end counts, and a status is told once. */
+  /** Ends it after the queued items. The first end counts, and a status is thrown once. */
   end(end: Status | true): void;
 }
 
 /**
- * Makes a queue. `taken` makes an item a value, or `undefined` if it has none, and readers get its exception. `leave`
- * is called when the reader is gone, and may be called again. */
-export function inbox<Item, T>(taken: (item: Item) => T | undefined, leave: () => void): Inbox<Item, T> {
+ * Makes a queue. `convert` makes an item a value, or `undefined` if it has none; readers get its exception. `onReturn`
+ * is called when the reader ends, and may be called again. */
+export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn: () => void): Inbox<Item, T> {
   const items: Item[] = [];
   let last: Status | boolean = false;
   let wake = (): void => {};
@@ -29,7 +29,7 @@ export function inbox<Item, T>(taken: (item: Item) => T | undefined, leave: () =
       for (;;) {
         const item = items.shift();
         if (item !== undefined) {
-          const value = taken(item);
+          const value = convert(item);
           if (value !== undefined) yield value;
         } else if (last) {
           if (last !== true) throw last;
@@ -37,13 +37,13 @@ export function inbox<Item, T>(taken: (item: Item) => T | undefined, leave: () =
         } else await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {
-      leave();
+      onReturn();
     }
   })();
   const { return: finish } = messages;
-  // It would wait for the next message, if a reader does.
+  // Otherwise it would wait for the next message while a reader does.
   messages.return = () => {
-    leave();
+    onReturn();
     items.length = 0;
     end(true);
     return finish.call(messages, undefined);

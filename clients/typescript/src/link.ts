@@ -1,11 +1,11 @@
 /**
- * One connection: framing, HELLO, signs of life, and the calls and streams on it. `channel.ts` makes connections and
+ * One connection: framing, HELLO, keepalive, and its calls and streams. `channel.ts` makes connections and
  * replaces them, `stream.ts` owns a stream, `serve.ts` the calls of the server, `topics.ts` those to a broker.
  */
 
-import { left, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { isBackward } from "./prefix.js";
-import { Fit, fit, readLayout, writeLayout, type AnyService, type Told } from "./service.js";
+import { Fit, fit, readLayout, writeLayout, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import type { Stream } from "./stream.js";
 
@@ -22,7 +22,7 @@ export const enum Op {
   HandOff,
 }
 
-/** What carries the bytes of a connection. */
+/** The byte transport of a connection. */
 export interface Transport {
   /** Sends bytes, which are overwritten after this returns. */
   send(bytes: Uint8Array): void;
@@ -33,13 +33,13 @@ export interface Transport {
   readonly isFlat?: boolean;
 }
 
-/** What a transport tells of. */
+/** The events of a transport. */
 export interface TransportEvents {
-  /** Bytes may be sent. */
+  /** The transport is connected. */
   open(): void;
-  /** Bytes have come, with whatever boundaries. They may be overwritten after this returns. */
+  /** Bytes were received, with arbitrary boundaries. They may be overwritten after this returns. */
   data(bytes: Uint8Array): void;
-  /** There will be no more. */
+  /** The transport is closed. */
   close(reason: string): void;
 }
 
@@ -50,108 +50,108 @@ export type Dial = (events: TransportEvents) => Transport;
 export interface InFlight {
   id: number;
   readonly operation: number;
-  /** It was given up, and its place stays taken until the reply has come. */
+  /** It was cancelled, and its slot stays occupied until the reply arrives. */
   isGivenUp: boolean;
-  /** When it ends if it has no reply, by the clock of `performance`. */
+  /** Its deadline, by the clock of `performance`. */
   readonly until: number;
 }
 
 /** The owner of a connection. */
 export interface Owner {
-  /** It takes no new calls. */
-  left(link: Link, reason: string): void;
+  /** The connection accepts no new calls. */
+  closing(link: Link, reason: string): void;
   /** The server has answered a call. */
   answered(): void;
-  /** There may be room for calls and streams that wait. */
+  /** There may be free slots for waiting calls and streams. */
   room(link: Link): void;
-  /** The reply to a call has come. */
+  /** The reply to a call was received. */
   replied(call: InFlight, body: Uint8Array): void;
-  /** The time of a call has come. */
-  look(call: InFlight): void;
-  /** The connection of a call is gone, and it may have run. */
+  /** The deadline of a call has passed. */
+  expired(call: InFlight): void;
+  /** The connection of a call was lost, and the call may have run. */
   lost(call: InFlight, status: Status): void;
 }
 
 /** Serves calls of the server. */
 export interface Serving {
   readonly services: readonly AnyService[];
-  /** Begins to serve on a connection, whose peer has named these layouts. @internal */
-  on(link: Link, named: ReadonlyMap<string, Told>): Session;
+  /** Begins to serve on a connection, whose peer has announced these layouts. @internal */
+  on(link: Link, named: ReadonlyMap<string, PeerLayout>): Session;
 }
 
 /** The calls of the server on a connection. */
 export interface Session {
-  /** What is in progress. */
+  /** The calls in progress. */
   readonly progress: ReadonlyMap<number, unknown>;
-  /** A request has come, or the first packet of a stream. */
+  /** A request was received, or the first packet of a stream. */
   packet(id: number, operation: number, body: Uint8Array, isStream: boolean): void;
   cancel(id: number, operation: number): void;
   down(status: Status): void;
 }
 
-/** Takes the packets of some operations. */
+/** Handles the packets of some operations. */
 export interface Mount {
-  /** Takes a packet, if it is one of its own. */
+  /** Handles a packet, and returns whether it was one of its operations. */
   packet(link: Link, id: number, operation: number, body: Uint8Array): boolean;
   down(link: Link, status: Status): void;
 }
 
-/** What the calls on a connection need of it. */
+/** The interface of a connection for its calls. */
 export interface Link {
-  /** HELLO has come, and the connection is there. */
+  /** HELLO was received: the connection is usable. */
   isUp: boolean;
-  /** Sends a packet. If its body cannot be written, or is too long, nothing of it is left, and this throws. */
+  /** Sends a packet. Throws, and sends nothing, if its body cannot be encoded or is too long. */
   write<T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void;
   /** Resets a stream. */
   reset(id: number, status: Status): void;
-  /** Resets a stream of the server that no handler has had. */
+  /** Resets a stream of the server that reached no handler. */
   refuse(id: number, status: Status): void;
   /**
    * How the server's layout of a service fits: `undefined` if the server needs this end's first, since it is another
    * one that HELLO has not named. Throws a `Status` if the service cannot be called. */
   fits(service: AnyService): Fit | undefined;
-  /** Sends the request of a call. Returns whether there was room for it. */
+  /** Sends the request of a call. Returns whether there was a free slot. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;
-  /** Gives a call up. */
+  /** Cancels a call. */
   cancel(call: InFlight): void;
-  /** Begins a stream of this end. Returns whether there was room for it. */
+  /** Opens a stream of this end. Returns whether there was a free slot. */
   open(stream: Stream, missing: number, put: (to: Cursor) => void): boolean;
-  /** Takes a stream of the server. */
+  /** Accepts a stream of the server. */
   accept(stream: Stream, id: number, missing: number): void;
-  /** A stream is over. */
+  /** Removes a stream that has ended. */
   over(id: number): void;
-  /** Makes no new calls on it, and closes it when those in progress have ended. */
-  leave(): void;
+  /** Starts no new calls, and closes the connection when those in progress have ended. */
+  drain(): void;
   closeIfIdle(): void;
 }
 
 const BODY_MAX = 5 << 20;
-/** What every end accepts. */
+/** The body length that every end accepts. */
 const BODY_MAX_LEAST = 1024;
 /** The longest HELLO. */
 const HELLO_MAX = 64 << 10;
 const HEADER = 10;
 /** How many calls may be in flight: a quarter of the ids, so that late replies to a call find no other under its id. */
 const CALLS_MAX = 1 << 14;
-/** How many calls may be given up and not answered before the connection is replaced. */
+/** How many cancelled calls may be unanswered before the connection is replaced. */
 const GIVEN_UP_MAX = CALLS_MAX / 2;
 /** How many streams and calls the server may have in progress here. */
 export const SERVED_MAX = 256;
 /** The bytes of a stream that may be unread. The same as in Rust. */
 export const WINDOW = 256 << 10;
-/** How many packets that belong to nothing are skipped. The same as in Rust. */
+/** How many stray packets are skipped. The same as in Rust. */
 const WASTE_MAX = 100_000;
-/** How much may wait to be sent before the connection is given up: what Rust's dialling end holds of replies. */
+/** How many bytes may be unsent before the connection is closed: the bytes of replies that Rust's dialling end buffers. */
 const UNSENT_MAX = 64 << 20;
-/** What is written at once although more may come in this turn. */
+/** The buffered length from which a write does not wait for the end of the task. */
 const FLUSH_AT = 64 << 10;
-/** An end that has heard or sent nothing for so long sends a PING, and closes after five times as long, in ms. */
+/** An end that has received or sent nothing for this time sends a PING, and closes after five times as long, in ms. */
 const BEAT = 2000;
 const SILENT_BEATS = 5;
 /** How long the server may take until HELLO, connecting included, in ms. */
 const UP_WITHIN = 10_000;
-/** Why a connection ends that has been left. */
-const GOING = "the server is going away";
+/** Why a drained connection closes. */
+const GOING_AWAY = "the server is going away";
 
 /** The longest time that a timer can be set to. */
 const TIMER_MAX = 0x7fff_ffff;
@@ -162,9 +162,9 @@ export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout
 export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[], serving: Serving | undefined, mounts: readonly Mount[]): Link {
   const out = writer(16 << 10);
   const streams = new Map<number, Stream>();
-  /** The layouts that the server has named to offer, and those that it has named to call. */
-  const offered = new Map<string, Told>();
-  const calling = new Map<string, Told>();
+  /** The layouts of the services that the server offers, and of those that it calls. */
+  const offered = new Map<string, PeerLayout>();
+  const calling = new Map<string, PeerLayout>();
   /** The calls in flight, by the lower bits of their ids. */
   const calls: (InFlight | undefined)[] = [];
   let inFlight = 0;
@@ -178,8 +178,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   /** The server's limits, by their items in HELLO: of bodies, streams and calls, and the credit of a stream. */
   const limits: [unknown: number, bodyMax: number, streamsMax: number, callsMax: number, credit: number] = [0, BODY_MAX, Infinity, CALLS_MAX, 0];
   let isClosed = false;
-  /** No new calls are made on it. */
-  let isLeft = false;
+  /** No new calls are started. */
+  let isDraining = false;
   /** Bytes of a frame that is not complete, and how many it needs. */
   let partial: Cursor | undefined;
   let need = HEADER;
@@ -188,11 +188,11 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   let seen = 0;
   let hasPong = false;
   let hasSent = false;
-  /** How many beats have passed since something came. */
+  /** How many beats have passed since the last received byte. */
   let silent = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
 
-  // Packets that leave.
+  // Sending.
 
   const flush = (): void => {
     if (!out.at) return;
@@ -204,7 +204,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("too many unsent bytes");
   };
 
-  /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
+  /** Flushes at the end of the task, so that each woken caller may add its request. */
   const settle = (): void => {
     if (out.at !== seen) {
       seen = out.at;
@@ -247,12 +247,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
 
   const refuse = (id: number, status: Status): void => {
-    // That no message was given to a handler.
+    // Zero credit: no message reached a handler.
     write(id, Op.Credit, putVarint, 0);
     reset(id, status);
   };
 
-  // Packets that come.
+  // Receiving.
 
   const data = (bytes: Uint8Array): void => {
     if (isClosed) return;
@@ -271,7 +271,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         if (bytes.length < (need = at + HEADER)) break;
         if (half(0) !== 15) malformed("a header without its magic");
         const length = half(6) * 0x1_0000 + half(8);
-        // Before anything is kept for it.
+        // Checked before a buffer is allocated for it.
         if (length > BODY_MAX) malformed(`a packet of ${length} bytes`);
         if (bytes.length < (need += length)) break;
         handle(half(2), half(4), bytes.subarray(at + HEADER, need));
@@ -308,13 +308,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (operation === Op.Pong) {
         if (!link.isUp) fail("the server is a compat peer");
       } else if (!hasPong) {
-        // Several PINGs before it can leave have one answer.
+        // Several PINGs before the next flush have one answer.
         hasPong = true;
         write(0, Op.Pong);
       }
       return;
     } else if (operation === Op.Hello && !link.isUp) return greeted(from);
-    else if (operation === Op.GoingAway) return leave();
+    else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
     else if (operation === Op.HandOff) malformed("a stray hand-off");
     else if (stream && operation !== Op.Hello && operation < Op.HandOff) {
@@ -325,24 +325,24 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       const ahead = (id - theirStream) & 0x7fff;
       if (id >= 0x8000 && ahead && ahead <= 0x4000) {
         theirStream = id;
-        return session ? session.packet(id, Op.Stream, body, true) : refuse(id, notRun(Is.UNIMPLEMENTED, "this end serves nothing"));
+        return session ? session.packet(id, Op.Stream, body, true) : refuse(id, notRun(Is.UNIMPLEMENTED, "no service is served"));
       }
     }
     if (++waste > WASTE_MAX) fail("too many stray packets");
   };
 
   const greeted = (from: Cursor): void => {
-    if (left(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
-    while (left(from)) {
+    if (remaining(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
+    while (remaining(from)) {
       const type = takeByte(from);
       const item = reader(takeView(from));
       if (type in limits) limits[type] = takeVarint(item);
       else if (type === 32 || type === 33) {
         try {
-          const told = readLayout(item);
-          (type === 32 ? offered : calling).set(told.service, told);
+          const layout = readLayout(item);
+          (type === 32 ? offered : calling).set(layout.service, layout);
         } catch {
-          // An item of another form says nothing.
+          // An item of another form is ignored.
         }
       }
     }
@@ -354,7 +354,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   // Calls and streams.
 
-  /** Frees the place of a call. */
+  /** Frees the slot of a call. */
   const release = (id: number): void => {
     calls[id % CALLS_MAX] = undefined;
     if (inFlight-- === limits[3]) owner.room(link);
@@ -368,13 +368,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   // The end.
 
   const closeIfIdle = (): void => {
-    if (isLeft && inFlight === givenUp && !streams.size && !session?.progress.size) queueMicrotask(() => fail(GOING));
+    if (isDraining && inFlight === givenUp && !streams.size && !session?.progress.size) queueMicrotask(() => fail(GOING_AWAY));
   };
 
-  const leave = (): void => {
-    if (isLeft) return;
-    isLeft = true;
-    owner.left(link, GOING);
+  const drain = (): void => {
+    if (isDraining) return;
+    isDraining = true;
+    owner.closing(link, GOING_AWAY);
     closeIfIdle();
   };
 
@@ -391,7 +391,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     isClosed = true;
     clearInterval(beat);
     clearTimeout(setup);
-    owner.left(link, reason);
+    owner.closing(link, reason);
     link.isUp = false;
     const status = new Status(Is.UNAVAILABLE, `the connection was lost: ${reason}`);
     for (const call of calls) if (call && !call.isGivenUp) owner.lost(call, status);
@@ -409,7 +409,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       const theirs = offered.get(service.name);
       if (theirs) return theirs.fingerprint === service.fingerprint || named.includes(service) ? fit(service, theirs) : undefined;
       for (const other of offered.values()) {
-        if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} in the place of ${service.name}`);
+        if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} instead of ${service.name}`);
       }
       return Fit.Whole;
     },
@@ -432,7 +432,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (isClosed) return;
       call.isGivenUp = true;
       write(call.id, Op.Cancel, putVarint, call.operation);
-      if (++givenUp >= GIVEN_UP_MAX) leave();
+      if (++givenUp >= GIVEN_UP_MAX) drain();
       closeIfIdle();
     },
     open(stream, missing, put) {
@@ -454,11 +454,11 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       }
       closeIfIdle();
     },
-    leave,
+    drain,
     closeIfIdle,
   };
   const session = serving?.on(link, calling);
-  const setup = after(UP_WITHIN, () => fail("no HELLO in time"));
+  const setup = after(UP_WITHIN, () => fail("handshake timeout"));
   /** Sends HELLO. */
   const greet = (): void => {
     out.isFlat = transport?.isFlat;
@@ -471,14 +471,14 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
     write(1, Op.Ping);
     flush();
-    // Signs of life are counted and not timed: the timers of a page in the background are delayed.
+    // Beats are counted and not timed: the timers of a page in the background are delayed.
     beat = setInterval(() => {
-      if (++silent > SILENT_BEATS) return fail("the server is silent");
+      if (++silent > SILENT_BEATS) return fail("keepalive timeout");
       if (silent > 1 || !hasSent) write(0, Op.Ping);
       hasSent = false;
       // Calls with the default timeout have no timer of their own, which would cost as much as the call.
       const now = performance.now();
-      for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.look(call);
+      for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.expired(call);
     }, BEAT);
   };
   // A transport may report events before `dial` returns, when neither it nor this link is known yet.

@@ -1,5 +1,5 @@
 /**
- * Protocols of one's own, on the connections of a channel and beside its calls. */
+ * Custom protocols on the connections of a channel, next to its calls. */
 
 import { putRaw } from "./bytes.js";
 import type { Channel } from "./channel.js";
@@ -10,17 +10,17 @@ import type { Status } from "./status.js";
 export interface Protocol {
   /** Its operations, from the first to the last, of 10 to 65535. No service may have one of them: begin at 1000. */
   readonly operations: readonly [first: number, last: number];
-  /** Takes a packet of the server. The body is a view that is valid until this returns. */
+  /** Handles a packet of the server. The body is a view that is valid until this returns. */
   packet(id: number, operation: number, body: Uint8Array): void;
-  /** The connection was lost, and with it whatever waits for a reply. The next packet makes another one. */
+  /** The connection was lost, with all pending replies. The next packet opens a new one. */
   down?(status: Status): void;
 }
 
-/** Sends a packet. Resolves when it is on its way; rejects if there is no connection or the body is too long. */
+/** Sends a packet. Resolves when it is queued for sending; rejects if there is no connection or the body is too long. */
 export type Send = (id: number, operation: number, body: Uint8Array) => Promise<void>;
 
 /**
- * Mounts a protocol on the connections of a channel, those to come included, and returns what sends its packets.
+ * Mounts a protocol on the connections of a channel, later ones included, and returns its sender.
  *
  *     const replies = new Map<number, (text: string) => void>();
  *     const send = mount(channel, {
@@ -43,7 +43,7 @@ export function mount(channel: Channel, protocol: Protocol): Send {
   return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, body);
 }
 
-/** The connection of a channel, which may have to be made. */
+/** The connection of a channel, opened if there is none. */
 export async function connected(channel: Channel): Promise<Link> {
   let link: Link;
   // It may have been lost before this continues.

@@ -17,15 +17,15 @@ export type Address = { readonly host?: string | undefined; readonly port: numbe
 
 /** The settings of a connection over a socket. */
 export interface SocketOptions extends ChannelOptions {
-  /** Speaks TLS, with these settings of `node:tls` beside the address. */
+  /** Uses TLS, with these settings of `node:tls` in addition to the address. */
   readonly tls?: ConnectionOptions | undefined;
   /**
    * The server is a compat peer, such as a program in Go, with this form of header: `current`, or `old` for frisbee-go up to
-   * v0.10.2. It gets neither metadata nor deadlines, learns of no cancelled call, and its errors have the code `UNKNOWN`. */
+   * v0.10.2. It gets neither metadata nor deadlines, is not notified of cancelled calls, and its errors have the code `UNKNOWN`. */
   readonly compat?: HeaderForm | undefined;
 }
 
-/** What sockets read into: a buffer for each read would cost more than the read of a short reply. */
+/** The read buffer of all sockets: one for each read would cost more than the read of a short reply. */
 const read = new Uint8Array(64 << 10);
 
 /** Opens a socket. @internal */

@@ -1,7 +1,7 @@
 /**
  * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
-import { expect, left, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { expect, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
@@ -12,8 +12,8 @@ const PREFIX_MAX = 64 << 10;
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
 
-/** What is written in front of a message. */
-export interface Said {
+/** The fields of a prefix to write. */
+export interface PrefixFields {
   /** The accepting end has made the call. */
   readonly isBackward?: boolean;
   /** In milliseconds. */
@@ -22,7 +22,7 @@ export interface Said {
   readonly status?: Status;
 }
 
-/** What stood in front of a message. */
+/** The fields of a received prefix. */
 export interface Prefix {
   timeout?: number;
   metadata: Metadata;
@@ -41,15 +41,15 @@ const fits = (key: string, entry: string | Uint8Array): boolean =>
 
 export const bytesOf = (content: string | Uint8Array): Uint8Array => (typeof content === "string" ? utf8(content) : content);
 
-/** Writes a prefix, if there is anything to say. Throws a `Status` for metadata that breaks the rules. */
-export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, status }: Said): void {
+/** Writes a prefix, unless it would be empty. Throws a `Status` for metadata that breaks the rules. */
+export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, status }: PrefixFields): void {
   const { at } = to;
   const hasItems = putItem(to, PREFIX, () => {
     if (isBackward) putItem(to, 4, () => {});
     if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
     let total = 0;
     Object.entries(metadata).forEach(([key, entry], count) => {
-      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata breaks the rules: ${key}`);
+      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry: ${key}`);
       total += key.length + entry.length + 8;
       if (count >= ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
       putItem(to, 2, () => {
@@ -75,20 +75,20 @@ export function readPrefix(from: Cursor): Prefix {
   if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
   const items = reader(takeView(from));
-  if (left(items) > PREFIX_MAX) malformed("a prefix is too long");
+  if (remaining(items) > PREFIX_MAX) malformed("a prefix is too long");
   // Without a prototype: the keys are the peer's.
   const metadata: Record<string, string | Uint8Array> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
-  while (left(items)) {
+  while (remaining(items)) {
     const type = takeByte(items);
     const value = reader(takeView(items));
     if (type === 1) prefix.timeout = takeVarint(value, 10) / 1000;
     else if (type === 2) {
       const key = takeText(value);
-      const entry = isBinary(key) ? takeRest(value) : takeText(value, left(value));
+      const entry = isBinary(key) ? takeRest(value) : takeText(value, remaining(value));
       // A key occurs once: of two values one would be lost, such as one of two tokens.
-      if (!fits(key, entry) || key in metadata || ++entries > ENTRIES_MAX) malformed("metadata breaks the rules");
+      if (!fits(key, entry) || key in metadata || ++entries > ENTRIES_MAX) malformed("invalid metadata");
       metadata[key] = entry;
     } else if (type === 3) {
       prefix.code = codeOf(takeVarint(value, 10));
@@ -98,14 +98,14 @@ export function readPrefix(from: Cursor): Prefix {
   return prefix;
 }
 
-/** Whether a body belongs to a call of the accepting end: its prefix begins with the item that says so. */
+/** Whether a body belongs to a call of the accepting end, by the first item of its prefix. */
 export function isBackward(body: Uint8Array): boolean {
   let at = 1;
   while ((body[at] as number) > 127) at++;
   return body[0] === PREFIX && body[at + 1] === 4 && body[at + 2] === 0;
 }
 
-/** The status in the place of a message, if there is one. */
+/** The status that replaces a message, if there is one. */
 export function readStatus(from: Cursor, { metadata, code, details, isRefused }: Prefix): Status | undefined {
   if (peek(from) !== 6) return;
   from.at++;
@@ -114,7 +114,7 @@ export function readStatus(from: Cursor, { metadata, code, details, isRefused }:
   return new Status(code ?? Is.UNKNOWN, takeText(from), { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
 }
 
-/** Writes a status in the place of a message. */
+/** Writes a status instead of a message. */
 export function writeStatus(to: Cursor, status: Status, isBackward: boolean): void {
   writePrefix(to, { isBackward, status, metadata: status.metadata });
   putRaw(to, [6, 5, 10]);

@@ -33,7 +33,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
       /** The method of an operation, and how many fields at the end of its requests may be missing. Throws a refusal. */
       const find = (operation: number, isStream: boolean): Served & { readonly left: number } => {
         const served = methods.get(operation);
-        if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `there is no operation ${operation} here`);
+        if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `unknown operation ${operation}`);
         if (progress.size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
         const { service, method } = served;
         const theirs = named.get(service.name);
@@ -61,10 +61,10 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             const found = find(operation, isStream);
             ({ method } = found);
             const request = isStream || read(from, method.request, found.left);
-            // The ids of streams are apart from those of calls.
+            // The ids of streams are separate from those of calls.
             const key = isStream ? id + 0x1_0000 : id;
             const controller = new AbortController();
-            /** Ends it here. Its handler is told unless it has replied. */
+            /** Ends it on this end, and aborts its handler unless that has replied. */
             const end = (hasReplied: boolean): void => {
               clearTimeout(timer);
               if (!hasReplied) controller.abort();
@@ -90,7 +90,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             if (isStream) link.accept(replies as Stream, id, found.left);
             void answering(found, isStream, request, replies, { signal: controller.signal, metadata });
           } catch (error) {
-            const status = error instanceof Malformed ? notRun(Is.INVALID_ARGUMENT, `the request cannot be read: ${error.message}`) : Status.from(error);
+            const status = error instanceof Malformed ? notRun(Is.INVALID_ARGUMENT, `malformed request: ${error.message}`) : Status.from(error);
             if (isStream) link.refuse(id, status);
             else answer(status);
           }
@@ -111,22 +111,22 @@ interface Server extends Serving {
   readonly methods: ReadonlyMap<number, Served>;
 }
 
-/** A call in progress: what ends it with a failure that its caller is told of. */
+/** A call in progress, as the function that ends it with a failure, which its caller receives. */
 interface InProgress {
   readonly operation: number;
   stop(status: Status): void;
 }
 
-/** Where the replies of a call go: a stream, or for one reply something like it. */
+/** The destination of the replies of a call: a stream, or for a single reply part of its interface. */
 type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;
 
-/** Has a handler answer. */
+/** Runs a handler, and sends its replies. */
 async function answering({ method, handler }: Served, isStream: boolean, request: unknown, replies: Replying, call: ServerCall): Promise<void> {
   try {
     if (method.sends) request = replies.messages;
     else if (isStream) {
       const first = await (replies as Stream).messages.next();
-      if (first.done) throw notRun(Is.INVALID_ARGUMENT, "there was no request");
+      if (first.done) throw notRun(Is.INVALID_ARGUMENT, "no request");
       request = first.value;
     }
     const answer = handler(request, call);

@@ -1,7 +1,7 @@
 /**
  * Services and methods as generated code states them, and the layouts that two ends exchange. */
 
-import { left, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
+import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
 import { Is, notRun, type Metadata } from "./status.js";
 
@@ -38,7 +38,7 @@ export interface TwoWay<A, B> extends Method<A, B> {
   readonly receives: true;
 }
 
-/** Any method, in places that do not look at messages. */
+/** Any method, for code that does not read messages. */
 export type AnyMethod = Method<never, unknown> | Method<unknown, unknown>;
 
 /** A service with its layout. */
@@ -60,14 +60,14 @@ export const service = <M>(name: string, fingerprint: string, compatible: readon
   name, fingerprint, compatible, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation),
 });
 
-/** What a handler knows of its call. */
+/** The context of a call, for its handler. */
 export interface ServerCall {
-  /** Aborted when the caller waits no longer: it has cancelled, its deadline has passed or the connection is gone. */
+  /** Aborted when the caller has cancelled, its deadline has passed or the connection was lost. */
   readonly signal: AbortSignal;
   readonly metadata: Metadata;
 }
 
-/** Where the messages of a stream come from. */
+/** The source of the messages of a stream. */
 export type Source<T> = AsyncIterable<T> | Iterable<T>;
 
 type Handler<M> =
@@ -80,8 +80,8 @@ type Handler<M> =
 /** The handlers of a service: `Handlers<typeof Greeter>`. */
 export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]: Handler<M[K]> } : never;
 
-/** A layout that a peer has named. */
-export interface Told {
+/** A layout that a peer has announced in HELLO. */
+export interface PeerLayout {
   readonly service: string;
   readonly fingerprint: string;
   readonly compatible: readonly string[];
@@ -96,7 +96,7 @@ export const enum Fit {
 }
 
 /** Compares them. Throws a `Status` if they do not fit. */
-export function fit(ours: AnyService, theirs: Told): Fit {
+export function fit(ours: AnyService, theirs: PeerLayout): Fit {
   if (ours.fingerprint === theirs.fingerprint || theirs.compatible.includes(ours.fingerprint)) return Fit.Whole;
   if (!ours.compatible.includes(theirs.fingerprint)) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${ours.name}`);
   return Fit.Older;
@@ -120,15 +120,15 @@ export function writeLayout(to: Cursor, of: AnyService): void {
 }
 
 /** Reads such an item. Throws if it has another form. */
-export function readLayout(from: Cursor): Told {
+export function readLayout(from: Cursor): PeerLayout {
   const takeFingerprint = (): string => {
     let hex = "";
     while (hex.length < 16) hex += takeByte(from).toString(16).padStart(2, "0");
     return hex;
   };
-  const told = { service: takeText(from), fingerprint: takeFingerprint(), compatible: [] as string[], operations: [] as number[] };
-  // A fingerprint without room ends this, for any number.
-  for (let count = takeVarint(from); count > 0; count--) told.compatible.push(takeFingerprint());
-  for (let last = 0; left(from); ) told.operations.push((last += takeVarint(from)));
-  return told;
+  const layout = { service: takeText(from), fingerprint: takeFingerprint(), compatible: [] as string[], operations: [] as number[] };
+  // A truncated fingerprint ends this, for any count.
+  for (let count = takeVarint(from); count > 0; count--) layout.compatible.push(takeFingerprint());
+  for (let last = 0; remaining(from); ) layout.operations.push((last += takeVarint(from)));
+  return layout;
 }

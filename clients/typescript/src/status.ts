@@ -45,7 +45,7 @@ export const enum Is {
  * printable ASCII under any other. */
 export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 
-/** What a status has besides its code and text. */
+/** The parts of a status besides its code and text. */
 export interface StatusOptions {
   /** Bytes whose format is up to the programs. */
   readonly details?: Uint8Array | undefined;
@@ -62,8 +62,8 @@ export class Status extends Error {
   declare readonly details: Uint8Array;
   declare readonly metadata: Metadata;
   /**
-   * Whether the call may have run. It is `false` if the request was not sent, or if the server has said that it was
-   * refused before its handler: then it is safe to call again.
+   * Whether the call may have run. It is `false` if the request was not sent, or if the server rejected it before its
+   * handler: then it is safe to call again.
    */
   declare readonly mayHaveRun: boolean;
 
@@ -94,11 +94,11 @@ export const notRun = (code: Code, message: string): Status => new Status(code, 
 /** A number from the wire as a code. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 
-/** A status of a call that this end gives up, of which the server may know or not. */
+/** A status of a call that this end abandons, whose request may have reached the server. */
 export const ended = (code: Code, message: string, isSent: boolean): Status => new Status(code, isSent ? message : `not sent: ${message}`, { mayHaveRun: isSent });
 
-/** The status of a call that its caller has given up. */
-export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller gave the call up", isSent);
+/** The status of a call that its caller cancelled. */
+export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller cancelled the call", isSent);
 
-/** The status of a call without a reply in its time, and why it was not sent. */
-export const late = (isSent: boolean, trouble = ""): Status => ended(Is.DEADLINE_EXCEEDED, `no answer before the deadline${trouble}`, isSent);
+/** The status of a call without a reply before its deadline, and why it was not sent. */
+export const late = (isSent: boolean, trouble = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${trouble}`, isSent);

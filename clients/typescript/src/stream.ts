@@ -3,7 +3,7 @@
  * a call.
  */
 
-import { Malformed, left, putVarint, reader, takeRest, takeVarint } from "./bytes.js";
+import { Malformed, remaining, putVarint, reader, takeRest, takeVarint } from "./bytes.js";
 import { read, write, type Init, type Type } from "./codec.js";
 import { inbox } from "./inbox.js";
 import { Op, WINDOW, type Link } from "./link.js";
@@ -11,14 +11,14 @@ import { readPrefix, readStatus, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
 import { Is, Status, codeOf, givenUp, type Metadata } from "./status.js";
 
-/** What each message costs besides its length. */
+/** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
 /** A receiver returns credit when this part of the window has been read. */
 const PARTS = 4;
 /** The longest text of a reset that is read. */
 const TEXT_MAX = 4096;
 
-/** What a message that cannot be read fails with. */
+/** The status of a message that cannot be decoded. */
 export const unread = (error: unknown, type: Type<unknown>): Status =>
   error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${type.name}: ${error.message}`) : Status.from(error);
 
@@ -28,14 +28,14 @@ export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
   readonly metadata: Metadata;
 }
 
-/** The messages of the peer, and the way to send it some. */
+/** The messages of the peer, and the sender of this end. */
 export interface Stream<A = never, B = unknown> {
   readonly messages: Replies<B>;
-  /** Puts the stream on a connection. `missing` fields at the end of messages from the peer may not be there. */
+  /** Attaches the stream to a connection. The last `missing` fields of messages from the peer may be absent. */
   begin(link: Link, id: number, credit: number, missing: number): void;
-  /** A packet has come: a message, credit or the end. */
+  /** Handles a packet: a message, credit or the end. */
   packet(operation: number, body: Uint8Array): void;
-  /** Sends a message, or a failure in its place and the end. */
+  /** Sends a message, or a failure and the end. */
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
@@ -43,11 +43,11 @@ export interface Stream<A = never, B = unknown> {
   pump(source: Source<Init<A>>): Promise<void>;
   /** Ends the direction of this end. */
   finish(): void;
-  /** Takes what is still to come without keeping it: nobody reads it. */
+  /** Discards further messages. */
   discard(): void;
   /** Ends both directions with a failure from this end. */
   fail(status: Status): void;
-  /** There is nothing more to come or to be sent. */
+  /** Ends both directions without a packet. */
   lost(status: Status): void;
 }
 
@@ -57,7 +57,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   let id = 0;
   let missing = 0;
   let credit = 0;
-  /** The cost of what waits, and of what was read and not returned yet. */
+  /** The cost of unread messages, and of read ones whose credit was not returned yet. */
   let unreadCost = 0;
   let consumed = 0;
   let isSending = true;
@@ -82,7 +82,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       const prefix = readPrefix(from);
       if (from.at) {
         whenMetadata?.((replies.metadata = prefix.metadata));
-        if (!left(from)) return;
+        if (!remaining(from)) return;
       }
       const status = readStatus(from, prefix);
       if (status) throw status;
@@ -113,8 +113,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     end(status);
     release();
   };
-  const stop = (status: Status | true, told = givenUp(true)): void => {
-    if (!isOver()) link?.reset(id, told);
+  const stop = (status: Status | true, resetStatus = givenUp(true)): void => {
+    if (!isOver()) link?.reset(id, resetStatus);
     items.length = 0;
     lost(status);
   };
@@ -147,7 +147,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       if (operation === Op.Stream) {
         if (!isReceiving || isDiscarding) return;
         // The peer may overdraw its credit by one message.
-        if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
+        if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
         unreadCost += body.length + MESSAGE_COST;
         // A copy, since a view would keep the whole packet.
         return put(new Uint8Array(body));
@@ -155,7 +155,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       const from = reader(body);
       if (operation === Op.Credit) {
         const more = takeVarint(from, 10);
-        // By no credit at all a server says that no handler had the call.
+        // Zero credit means that no handler received the call.
         isRefused ||= !more;
         if ((credit += more) > 0) wake();
       } else if (body.length) {

@@ -2,7 +2,7 @@
  * Topics of a broker, on the connections of a channel. A subscription continues on the next connection when one is lost.
  */
 
-import { left, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { remaining, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
@@ -33,7 +33,7 @@ const POSITIONS_MAX = 65536;
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
 
-/** The place of a message in the history of its topic. */
+/** The position of a message in the history of its topic. */
 export interface Position {
   /** The history that the offset belongs to. It changes when the broker restarts. */
   readonly epoch: string;
@@ -72,33 +72,33 @@ interface Message {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly position: Position | undefined;
-  /** What is missing in front of it. */
+  /** How many messages are missing in front of it. */
   lagged: number;
   reconnected: boolean;
 }
 
-/** A request to the broker: takes its packets, until the connection is lost. */
-interface Asked {
+/** A subscription or another request to the broker, as the handler of its packets. */
+interface PendingRequest {
   packet(link: Link, id: number, operation: number, from: Cursor): void;
   down(link: Link, status: Status): void;
 }
 
-/** The topics of the broker that a channel's server has. */
+/** The topics of the broker at the server of a channel. */
 export class Topics {
-  private readonly asked = new Map<number, Asked>();
+  private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
 
   constructor(private readonly channel: Channel) {
-    const { asked } = this;
+    const { requests } = this;
     channel.mount({
       packet(link, id, operation, body) {
-        // Without an id it is for all.
+        // A packet without an id is for all requests.
         if (operation < FIRST) return false;
-        for (const [key, one] of asked) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
+        for (const [key, one] of requests) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
         return true;
       },
       down(link, status) {
-        for (const one of [...asked.values()]) one.down(link, status);
+        for (const one of [...requests.values()]) one.down(link, status);
       },
     });
   }
@@ -108,10 +108,10 @@ export class Topics {
    * subscription continues on the next one, and ends with the channel. See {@link Published} for missing messages.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
-    return this.ask(Op.Subscribe, pattern, group, from);
+    return this.request(Op.Subscribe, pattern, group, from);
   }
 
-  /** Publishes a message. Resolves when it is on its way. */
+  /** Publishes a message. Resolves when it is queued for sending. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
     (await connected(this.channel)).write(0, FIRST + Op.Message, (to) => {
       putSized(to, utf8(topic));
@@ -121,33 +121,33 @@ export class Topics {
 
   /** Resolves when the broker has received everything that was published before. */
   async sync(): Promise<void> {
-    await (await this.ask(Op.Sync)).return?.();
+    await (await this.request(Op.Sync)).return?.();
   }
 
-  /** Sends a request, and resolves when the broker has agreed. To that, and to all that follows, belongs an id. */
-  private async ask(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
-    const { asked } = this;
+  /** Sends a request, and resolves when the broker has confirmed it. Its id is that of all later packets for it. */
+  private async request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
+    const { requests } = this;
     let link = await connected(this.channel);
     do this.last = (this.last % 0xffff) + 1;
-    while (asked.has(this.last));
+    while (requests.has(this.last));
     const key = this.last;
     return new Promise((resolve, reject) => {
       let unread = 0;
-      /** What is missing in front of the next message. */
+      /** How many messages are missing in front of the next one. */
       let lagged = 0;
       let reconnected = false;
       const { items, messages, put, end } = inbox((message: Message): Published => {
         unread -= message.payload.length + MESSAGE_COST;
         return message;
       }, () => {
-        if (asked.delete(key) && pattern !== undefined && link.isUp) link.write(key, FIRST + Op.Unsubscribe);
+        if (requests.delete(key) && pattern !== undefined && link.isUp) link.write(key, FIRST + Op.Unsubscribe);
       });
       const fail = (status: Status): void => {
-        asked.delete(key);
+        requests.delete(key);
         reject(status);
         end(status);
       };
-      // Messages for a group come for it by its id alone.
+      // Messages for a group always carry its id.
       const tokens = group ? [] : (pattern?.split(".") ?? []);
       const isOpen = tokens[tokens.length - 1] === ">";
       const matches = (topic: string): boolean => {
@@ -167,7 +167,7 @@ export class Topics {
       let isResumed = false;
       let isLossy = false;
       let isCovered = false;
-      /** The broker has agreed, on this connection. */
+      /** The broker has confirmed it on this connection. */
       let isActive = false;
 
       const request = (as: Op): void => {
@@ -189,7 +189,7 @@ export class Topics {
         resolve(messages);
       };
       const takeEpoch = (from: Cursor): string => Array.from(takeView(from, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      /** Handles what comes for a history, and returns whether it was that. */
+      /** Handles a packet of a history, and returns whether it was one. */
       const history = (id: number, operation: Op, from: Cursor): boolean => {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
           isLossy = true;
@@ -206,7 +206,7 @@ export class Topics {
           isLossy = false;
           reconnected ||= isTopic ? !topicsLeft : isOther;
         } else if (operation === Op.Position) {
-          while (left(from)) {
+          while (remaining(from)) {
             const topic = takeText(from);
             const next = { epoch: takeEpoch(from), offset: takeVarint(from, 10) };
             if (!isActive || (!id && !matches(topic))) continue;
@@ -232,22 +232,22 @@ export class Topics {
       const resume = async (): Promise<void> => {
         try {
           const next = await connected(this.channel);
-          if (!asked.has(key)) return;
+          if (!requests.has(key)) return;
           link = next;
           request(follows ? Op.Follow : Op.Subscribe);
         } catch (error) {
           const status = Status.from(error);
-          if (status.code === Is.UNAVAILABLE && asked.has(key)) return resume();
+          if (status.code === Is.UNAVAILABLE && requests.has(key)) return resume();
           fail(status);
         }
       };
 
-      asked.set(key, {
+      requests.set(key, {
         packet(on, id, operation, from) {
           if (on !== link || (follows && history(id, operation, from))) return;
           if (operation === Op.Message) {
             const topic = takeText(from);
-            // What comes for all before the subscription begins is in its history too.
+            // Messages for all before the subscription begins are in its history too.
             if (!id && (!isActive || !matches(topic))) return;
             const payload = takeRest(from);
             const position = positions.get(topic);
@@ -256,12 +256,12 @@ export class Topics {
             while (unread > QUEUE_MAX && items.length) {
               const oldest = items.shift() as Message;
               unread -= oldest.payload.length + MESSAGE_COST;
-              const heir = items[0];
+              const following = items[0];
               lagged += oldest.lagged + 1;
               reconnected ||= oldest.reconnected;
-              if (heir) {
-                heir.lagged += lagged;
-                heir.reconnected ||= reconnected;
+              if (following) {
+                following.lagged += lagged;
+                following.reconnected ||= reconnected;
                 lagged = 0;
                 reconnected = false;
               }
@@ -270,11 +270,11 @@ export class Topics {
             lagged = 0;
             reconnected = false;
           } else if (operation === Op.Lagged) {
-            // Positions state what is missing of a history.
+            // With a history, positions state the missing messages.
             if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
           } else if (id) {
-            // Also the answer of a server that has no broker.
-            if (left(from)) fail(notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, left(from))));
+            // Also the answer of a server without a broker.
+            if (remaining(from)) fail(notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from))));
             else activate();
           }
         },

@@ -5,18 +5,18 @@
 import { Channel, type ChannelOptions } from "./channel.js";
 import type { Dial } from "./link.js";
 
-/** The subprotocol for packets of frisbee. Message boundaries mean nothing in it. */
+/** The subprotocol for packets of frisbee. Message boundaries have no meaning in it. */
 export const SUBPROTOCOL = "frisbee.1";
 
 /** The settings of a connection over WebSocket. */
 export interface WebSocketOptions extends ChannelOptions {
-  /** Further subprotocols to offer. A token stands here or in `metadata`, never in the URL, which is logged. */
+  /** Further subprotocols to offer. Put a token here or in `metadata`, never into the URL, which is logged. */
   readonly protocols?: readonly string[] | undefined;
   /** The class, where there is no global one. */
   readonly WebSocket?: (new (url: string, protocols: string[]) => WebSocketLike) | undefined;
 }
 
-/** What is needed of a WebSocket. */
+/** The required part of the WebSocket interface. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -43,7 +43,7 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
-    socket.onerror = () => {}; // A close follows, and says more.
+    socket.onerror = () => {}; // A close event with the reason follows.
     socket.onclose = ({ code, reason }: Pick<CloseEvent, "code" | "reason">) => {
       events.close(`the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };

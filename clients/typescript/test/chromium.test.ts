@@ -6,10 +6,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { desk, folder } from "./desk.js";
 import { chromium } from "./guest/chromium.js";
-import { yard } from "./guest/yard.js";
+import { startHost } from "./guest/host.js";
 
 const here = folder();
-const { origin, start } = await yard(here);
+const { origin, start } = await startHost(here);
 // The certificate is made by the first server.
 await (await desk(undefined, "--tls", here)).stop();
 const key = new X509Certificate(readFileSync(`${here}/certificate.pem`)).publicKey.export({ type: "spki", format: "der" });
@@ -40,10 +40,10 @@ if (!open) {
 
   test("a page of another origin, and one that knows the server by another name, are not let in", async () => {
     const server = await start();
-    const stranger = await yard(here);
-    const strange = await open(`${stranger.origin}/`);
+    const otherHost = await startHost(here);
+    const otherPage = await open(`${otherHost.origin}/`);
     const refused = /no connection to the server: the WebSocket was closed \(1006/;
-    assert.match(await strange.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), refused);
+    assert.match(await otherPage.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), refused);
     assert.match(await page.evaluate(`attempt("ws://rebound.example:${server.port}/")`), refused);
     assert.equal(await page.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), "answered");
     await server.stop();
@@ -51,14 +51,14 @@ if (!open) {
 
   test("fetch calls Connect from a page that is let in, and from no other", async () => {
     const server = await start();
-    const stranger = await yard(here);
-    const strange = await open(`${stranger.origin}/`);
+    const otherHost = await startHost(here);
+    const otherPage = await open(`${otherHost.origin}/`);
     const call = (host: string): string =>
       `fetch("http://${host}:${server.port}/desk.Desk/Add", { method: "POST", headers: { "content-type": "application/json" }, body: '{"a": 3, "b": 4}' })` +
       `.then((response) => response.text(), String)`;
     const refused = "TypeError: Failed to fetch";
     assert.equal(await page.evaluate(call("127.0.0.1")), '{"total":"7","count":2}');
-    assert.equal(await strange.evaluate(call("127.0.0.1")), refused);
+    assert.equal(await otherPage.evaluate(call("127.0.0.1")), refused);
     assert.equal(await page.evaluate(call("rebound.example")), refused);
     await server.stop();
   });

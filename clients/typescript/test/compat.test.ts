@@ -11,7 +11,7 @@ import { connect, type HeaderForm } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
 import { All, Color, DeskClient } from "./generated/desk.js";
 import { Color as GoColor, InteropClient } from "./generated/interop.js";
-import { failed } from "./place.js";
+import { failed } from "./transports.js";
 
 const host = "127.0.0.1";
 const FORMS: readonly HeaderForm[] = ["current", "old"];

@@ -12,7 +12,7 @@ import { connect } from "frisbee-rpc/node";
 import { desk, remove } from "./desk.js";
 import { DeskClient } from "./generated/desk.js";
 import { chromium, type Page } from "./guest/chromium.js";
-import { failed, until } from "./place.js";
+import { failed, until } from "./transports.js";
 
 const profile = mkdtempSync(`${tmpdir()}/console-`);
 const open = await chromium(profile, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
@@ -54,13 +54,13 @@ if (!open) {
   };
   const ended = (page: Page, badge: string): Promise<void> => until(badge, () => see(page, `shown(".response .badge") === "${badge}"`));
 
-  test("the console loads under its policy without a complaint and lists services with their docs", async () => {
+  test("the console loads under its policy without a errorOf and lists services with their docs", async () => {
     const page = await console_();
     assert.deepEqual(await see(page, `all("nav summary").map((one) => one.textContent).slice(0, 1)`), ["deskDesk"]);
     await go(page, "desk.Desk/Add");
     await go(page, "desk.Desk/Echo");
     assert.equal(await see(page, `shown(".title .docs")`), "Returns its argument.");
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
     const response = await fetch(at(server.port));
     const policy = response.headers.get("content-security-policy") ?? "";
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
@@ -87,7 +87,7 @@ if (!open) {
       tint: "COLOR_RED", colors: ["COLOR_RED"],
     });
     assert.equal(await see(page, `shown(".histories .badge")`), "OK");
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
   });
 
   test("protobuf's own types have the forms that people write them in", async () => {
@@ -104,7 +104,7 @@ if (!open) {
     await act(page, `button("Example").click(); button("Call").click();`);
     await until("the example", () => see(page, `log()[0]?.includes('"mask": "name"')`));
     await ended(page, "OK");
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
   });
 
   test("the overview shows the connections of the server and the calls of all its clients", async () => {
@@ -124,7 +124,7 @@ if (!open) {
     const drawn = (name: string): Promise<number> => see(page, `all(".server td svg").find((one) => one.getAttribute("aria-label").startsWith("${name}"))?.querySelector("polyline").points.length ?? 0`);
     await until("the calls of a method over time", async () => (await drawn("Calls and errors of desk.Desk/Add")) >= 2);
     await until("its latencies over time", async () => (await drawn("Average latencies of desk.Desk/Add")) >= 1);
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
     channel.close();
   });
 
@@ -136,7 +136,7 @@ if (!open) {
     assert.equal(await see(page, "JSON.parse(log()[0]).total"), "42");
     await act(page, `button("Form").click();`);
     assert.equal(await see(page, `field("a").value`), "40");
-    for (const [json, problem] of [['{"a": 1.5}', "a: 1.5 is no integer"], ['{"c": 1}', "c: desk.Pair has no such field; it has: a, b"], ['{"a": 9007199254740993}', "a: an integer of this size is written as text, in quotes"]]) {
+    for (const [json, problem] of [['{"a": 1.5}', "a: 1.5 is not an integer"], ['{"c": 1}', "c: desk.Pair has no such field; it has: a, b"], ['{"a": 9007199254740993}', "a: an integer of this size is written as text, in quotes"]]) {
       await act(page, `button("JSON").click(); type(document.querySelector("textarea.code"), ${JSON.stringify(json)}); button("Call").click();`);
       assert.equal(await see(page, `shown(".problem")`), problem);
     }
@@ -162,7 +162,7 @@ if (!open) {
     await act(page, `type(field("value"), "20"); button("Open and send").click(); button("Send").click(); button("End").click();`);
     await ended(page, "OK");
     assert.deepEqual(await see(page, "log().slice(-1)"), ['{ "total": "40", "count": 2 }']);
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
   });
 
   test("an error shows its code, text and details, and a deadline and metadata go with the call", async () => {
@@ -251,20 +251,20 @@ if (!open) {
 
   test("a schema whose names and comments are markup is shown as text", async () => {
     // A server whose reflection says something else, in as many bytes.
-    const lies: readonly (readonly [string, string])[] = [
+    const replacements: readonly (readonly [string, string])[] = [
       ["desk.Desk", "<b>d</b>k"],
       ["Returns its argument.", "<img src=x onerror=x>"],
       ["names", "<a/b>"],
       ["COLOR_RED", "<s>r</s>d"],
     ];
-    const liar = createServer((request, response) => {
+    const tampering = createServer((request, response) => {
       const passed = ask({ port: server.port, path: request.url, headers: request.headers }, (answer: IncomingMessage) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(response);
       });
       passed.end();
     });
-    const sockets = new WebSocketServer({ server: liar, handleProtocols: () => "frisbee.1" });
+    const sockets = new WebSocketServer({ server: tampering, handleProtocols: () => "frisbee.1" });
     sockets.on("connection", (socket) => {
       const inner = new WebSocket(`ws://127.0.0.1:${server.port}/`, "frisbee.1");
       const early: Buffer[] = [];
@@ -272,15 +272,15 @@ if (!open) {
       socket.on("message", (data) => (inner.readyState === WebSocket.OPEN ? inner.send(data as Buffer) : early.push(data as Buffer)));
       inner.on("message", (data) => {
         let text = (data as Buffer).toString("latin1");
-        for (const [truth, lie] of lies) text = text.replaceAll(truth, lie);
+        for (const [original, replacement] of replacements) text = text.replaceAll(original, replacement);
         socket.send(Buffer.from(text, "latin1"));
       });
       inner.on("close", () => socket.close());
       socket.on("close", () => inner.close());
     });
-    liar.listen(0, "127.0.0.1");
-    await once(liar, "listening");
-    const page = await console_((liar.address() as { port: number }).port);
+    tampering.listen(0, "127.0.0.1");
+    await once(tampering, "listening");
+    const page = await console_((tampering.address() as { port: number }).port);
     await act(page, `all("nav a").find((one) => one.textContent.startsWith("Echo")).click();`);
     await until("the form", () => see(page, `button("Example") !== undefined`));
     assert.equal(await see(page, `shown("h1")`), "<b>d</b>k/Echo");
@@ -294,22 +294,22 @@ if (!open) {
       assert.doesNotMatch(text, name === "Rust" || name === "TypeScript" ? /<b>d<\/b>k(?!")/ : /^[^']*<b>/, name);
     }
     assert.equal(await see(page, `all("main b, main img, main s, nav b, nav img").length`), 0);
-    assert.deepEqual(page.complaints, []);
+    assert.deepEqual(page.errors, []);
     sockets.close();
-    liar.closeAllConnections();
-    liar.close();
+    tampering.closeAllConnections();
+    tampering.close();
   });
 
   test("neither the page nor its socket is for other origins, and a rebound name gets nothing", async () => {
     const rebound = await open(at(server.port, "rebound.example"));
     assert.match(await rebound.evaluate("document.body.textContent"), /host not allowed/);
-    const stranger = createServer((_, response) => {
+    const otherServer = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
-      response.end("<!doctype html><title>stranger</title>");
+      response.end("<!doctype html><title>otherServer</title>");
     });
-    stranger.listen(0, "127.0.0.1");
-    await once(stranger, "listening");
-    const page = await open(`http://127.0.0.1:${(stranger.address() as { port: number }).port}/`);
+    otherServer.listen(0, "127.0.0.1");
+    await once(otherServer, "listening");
+    const page = await open(`http://127.0.0.1:${(otherServer.address() as { port: number }).port}/`);
     const socket = (host: string): string => `new Promise((done) => {
       const socket = new WebSocket("ws://${host}:${server.port}/", "frisbee.1");
       socket.onopen = () => done("open");
@@ -329,8 +329,8 @@ if (!open) {
     assert.equal(await page.evaluate(framed), "opaque");
     const own = await console_();
     assert.equal(await own.evaluate(socket("127.0.0.1")), "open", "the page itself is let in");
-    stranger.closeAllConnections();
-    stranger.close();
+    otherServer.closeAllConnections();
+    otherServer.close();
   });
 
   test("a server that starts again is found, and its schema with it", async () => {

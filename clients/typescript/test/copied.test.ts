@@ -12,7 +12,7 @@ import type { Json } from "../console/json.js";
 import { Server, pathOf } from "../console/server.js";
 import { desk } from "./desk.js";
 
-const PLACES = { typescript: "test/copied/calls.ts", rust: "../../tests/typescript/copied.in" };
+const PROGRAMS = { typescript: "test/copied/calls.ts", rust: "../../tests/typescript/copied.in" };
 
 const ALL = {
   flag: true, i: -7, u: 4294967295, l: "-9223372036854775808", w: "18446744073709551615", f: 1.5, d: "-Infinity", s: "it's \"quoted\" \\ \u202e\n",
@@ -64,7 +64,7 @@ test("the compilers check the code that the console copies", async () => {
       }).join(""),
   };
   for (const [language, text] of Object.entries(made)) {
-    const path = PLACES[language as keyof typeof PLACES];
+    const path = PROGRAMS[language as keyof typeof PROGRAMS];
     if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, text);
     assert.equal(readFileSync(path, "utf8"), text, `${path}: UPDATE_GOLDEN=1 npm test -- copied`);
   }

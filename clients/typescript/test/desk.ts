@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
-import type { Desk } from "./place.js";
+import type { Desk } from "./transports.js";
 
 const PROGRAM = process.env["FRISBEE_DESK"] ?? `${process.env["CARGO_TARGET_DIR"] ?? "../../target"}/debug/desk`;
 

@@ -9,7 +9,7 @@ import { connect as connectSocket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { DeskClient } from "./generated/desk.js";
 import { frame } from "./frame.js";
-import { failed } from "./place.js";
+import { failed } from "./transports.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
 

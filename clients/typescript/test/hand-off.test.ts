@@ -9,7 +9,7 @@ import { Code } from "frisbee-rpc";
 import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
 import { Desk, DeskClient } from "./generated/desk.js";
-import { failed, type Desk as Server } from "./place.js";
+import { failed, type Desk as Server } from "./transports.js";
 
 const host = "127.0.0.1";
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

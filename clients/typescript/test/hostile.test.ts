@@ -7,13 +7,13 @@ import { test } from "node:test";
 import { Code, Topics } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
 import { frame } from "./frame.js";
-import { failed, until } from "./place.js";
+import { failed, until } from "./transports.js";
 import { DeskClient } from "./generated/desk.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
 /** Runs with a server that sends these bytes to whoever connects, and answers nothing but what `answer` does. */
-async function facing(bytes: Buffer, run: (client: DeskClient) => Promise<void>, answer?: (socket: Socket, frame: Buffer) => void): Promise<void> {
+async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<void>, answer?: (socket: Socket, frame: Buffer) => void): Promise<void> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.write(bytes);
@@ -48,13 +48,13 @@ for (const [name, bytes, reason] of [
   ["no magic", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"), /without its magic/],
   ["a reply before HELLO", frame(0, 10, [8, 0]), /before HELLO/],
   ["a HELLO that is none", frame(0, 3, [1, 2, 3]), /broke the protocol/],
-  ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1]), /cut off/],
+  ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1]), /truncated/],
   ["a PONG before HELLO, as Go answers", frame(0, 1), /compat peer/],
   ["a PING with a body", Buffer.concat([HELLO, frame(0, 0, [1])]), /with a body/],
   ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])]), /hand-off/],
 ] as const) {
   test(`calls fail when the server sends ${name}`, () =>
-    facing(bytes, async (client) => {
+    withServer(bytes, async (client) => {
       const status = await failed(client.add({}));
       assert.equal(status.code, Code.UNAVAILABLE);
       assert.match(status.message, reason);
@@ -62,7 +62,7 @@ for (const [name, bytes, reason] of [
 }
 
 test("a server without a broker fails pending subscriptions", () =>
-  facing(
+  withServer(
     HELLO,
     async (client) => {
       const topics = new Topics(client.channel);
@@ -76,7 +76,7 @@ test("a server without a broker fails pending subscriptions", () =>
   ));
 
 test("items of HELLO that this end does not know are skipped", () =>
-  facing(
+  withServer(
     // That the server unpacks, an item of a later version, and the credit.
     frame(0, 3, [...Buffer.from("fris\x01"), 35, 1, 1, 240, 2, 1, 2, 4, 3, 0x80, 0x80, 0x10]),
     async (client) => assert.equal((await client.add({})).total, 3n),
@@ -87,7 +87,7 @@ test("items of HELLO that this end does not know are skipped", () =>
 
 test("packets that belong to nothing are skipped", () => {
   const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
-  return facing(
+  return withServer(
     Buffer.concat([HELLO, ...noise]),
     async (client) => assert.equal((await client.add({})).total, 3n),
     (socket, request) => {
@@ -109,7 +109,7 @@ for (const [name, body] of [
 ] as const) {
   test(`a reply with ${name} fails its call and no other`, () => {
     let count = 0;
-    return facing(
+    return withServer(
       HELLO,
       async (client) => {
         assert.equal((await failed(client.add({}))).code, Code.INTERNAL);
@@ -125,7 +125,7 @@ for (const [name, body] of [
 
 test("a server that sends on a stream without credit is reset, and one that opens a stream is refused", () => {
   const resets: number[] = [];
-  return facing(
+  return withServer(
     Buffer.concat([HELLO, frame(0x8000, 2, [9, 10])]),
     async (client) => {
       const chunks = client.flood({});

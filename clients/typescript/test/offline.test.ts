@@ -14,8 +14,8 @@ import { connect } from "frisbee-rpc/node";
 import { folder } from "./desk.js";
 import { chromium } from "./guest/chromium.js";
 import type { Followed } from "./guest/guest.js";
-import { yard } from "./guest/yard.js";
-import { until } from "./place.js";
+import { startHost } from "./guest/host.js";
+import { until } from "./transports.js";
 
 const big = Number(process.env["FRISBEE_OFFLINE"] ?? 0);
 const OUTAGES = big || 5;
@@ -24,11 +24,11 @@ const PER_OUTAGE = big ? 10_000 : 4_000;
 const BATCH = 250;
 
 const here = folder();
-const { origin, start } = await yard(here);
+const { origin, start } = await startHost(here);
 const open = await chromium(`${here}/profile`, []);
 
 /** A way to a port that can be cut: all connections end, and no further one is made. */
-async function line(port: number): Promise<{ port: number; cut: () => void; heal: () => void; close: () => void }> {
+async function line(port: number): Promise<{ port: number; cut: () => void; restore: () => void; close: () => void }> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((near) => {
@@ -46,7 +46,7 @@ async function line(port: number): Promise<{ port: number; cut: () => void; heal
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
-  return { port: (server.address() as { port: number }).port, cut, heal: () => (isCut = false), close: () => (cut(), server.close()) };
+  return { port: (server.address() as { port: number }).port, cut, restore: () => (isCut = false), close: () => (cut(), server.close()) };
 }
 
 if (!open) {
@@ -74,7 +74,7 @@ if (!open) {
           way.cut();
           away = page.offline(true).then(async () => {
             await sleep(Math.random() * 300);
-            way.heal();
+            way.restore();
             await page.offline(false);
           });
         }

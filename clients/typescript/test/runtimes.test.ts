@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { folder, started } from "./desk.js";
-import { GUEST, yard } from "./guest/yard.js";
+import { GUEST, startHost } from "./guest/host.js";
 
 /** Where npm puts Deno: in a package for the platform. */
 const DENO = "runtimes/node_modules/@deno";
@@ -16,7 +16,7 @@ const RUNTIMES = [
   { name: "Bun", programs: ["bun"], flags: ["run"] },
 ] as const;
 
-const { origin } = await yard(folder());
+const { origin } = await startHost(folder());
 for (const { name, programs, flags } of RUNTIMES) {
   test(`${name} passes the matrix`, async (context) => {
     for (const program of programs) {

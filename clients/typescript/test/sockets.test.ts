@@ -10,14 +10,14 @@ import { DeskClient } from "./generated/desk.js";
 import { calls } from "./matrix/calls.js";
 import { layouts } from "./matrix/layouts.js";
 import { topics } from "./matrix/topics.js";
-import { failed, type Place } from "./place.js";
+import { failed, type TestTransport } from "./transports.js";
 
 const here = folder();
 let next = 0;
 const host = "127.0.0.1";
 const ca = (): Buffer => readFileSync(`${here}/certificate.pem`);
 
-const PLACES: readonly Place[] = [
+const TRANSPORTS: readonly TestTransport[] = [
   { name: "TCP", connect: ({ port }, options) => connect({ host, port }, options), start: desk },
   {
     name: "Unix",
@@ -30,10 +30,10 @@ const PLACES: readonly Place[] = [
     start: (address, ...flags) => desk(address, "--tls", here, ...flags),
   },
 ];
-for (const place of PLACES) {
-  calls(place);
-  layouts(place);
-  topics(place);
+for (const transport of TRANSPORTS) {
+  calls(transport);
+  layouts(transport);
+  topics(transport);
 }
 
 test("a server whose certificate is not trusted gets no call", async () => {

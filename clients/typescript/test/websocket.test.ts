@@ -12,7 +12,7 @@ import { DeskClient } from "./generated/desk.js";
 import { calls } from "./matrix/calls.js";
 import { layouts } from "./matrix/layouts.js";
 import { topics } from "./matrix/topics.js";
-import { failed, type Place } from "./place.js";
+import { failed, type TestTransport } from "./transports.js";
 
 const here = folder();
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
@@ -42,7 +42,7 @@ await once(bridge, "listening");
 test.after(() => bridge.close());
 const { port: bridgePort } = bridge.address() as { port: number };
 
-const PLACES: readonly Place[] = [
+const TRANSPORTS: readonly TestTransport[] = [
   { name: "WebSocket", connect: ({ port }, options) => connect(`ws://127.0.0.1:${port}/`, { ...options, WebSocket: Socket }), start: desk },
   {
     name: "WebSocket with TLS",
@@ -51,10 +51,10 @@ const PLACES: readonly Place[] = [
   },
   { name: "a bridge", connect: ({ port }, options) => connect(`ws://127.0.0.1:${bridgePort}/${port}`, { ...options, WebSocket: Socket }), start: desk },
 ];
-for (const place of PLACES) {
-  calls(place);
-  layouts(place);
-  topics(place);
+for (const transport of TRANSPORTS) {
+  calls(transport);
+  layouts(transport);
+  topics(transport);
 }
 
 test("a server that does not speak the subprotocol is left", async () => {

@@ -83,9 +83,9 @@ pub enum BackplaneError {
 impl fmt::Display for BackplaneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Away(reason) => write!(f, "the backplane is away: {reason}"),
+            Self::Away(reason) => write!(f, "the backplane is unavailable: {reason}"),
             Self::TooLong { length, limit } => {
-                write!(f, "a message of {length} bytes exceeds the {limit} bytes that the backplane takes")
+                write!(f, "a message of {length} bytes exceeds the {limit} bytes that the backplane accepts")
             }
         }
     }

@@ -112,7 +112,7 @@ impl fmt::Display for RecvError {
             Self::Lagged(count) => {
                 write!(f, "{count} messages are missing; the subscriber was too slow, or too long without a connection")
             }
-            Self::Reconnected => f.write_str("the connection was lost and made again; messages may be missing"),
+            Self::Reconnected => f.write_str("the connection was lost and replaced; messages may be missing"),
             Self::Undecodable(text) => f.write_str(text),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }

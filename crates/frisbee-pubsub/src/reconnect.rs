@@ -37,7 +37,7 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
         if matches!(reason, CloseReason::Local) {
             return; // Somebody here has closed it, and subscriptions have been told.
         }
-        tracing::debug!(%reason, "the connection to a broker is lost");
+        tracing::debug!(%reason, "connection to a broker lost");
         let Some(connection) = connect(&own, &shared, &dial).await else { return };
         let Some(shared) = shared.upgrade() else { return };
         subscribe_again(&shared, &connection).await;
@@ -61,7 +61,7 @@ async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial:
                 own?.replace(connection.clone());
                 return Some(connection);
             }
-            Err(error) => tracing::debug!(%error, attempt, "no connection to a broker that was lost"),
+            Err(error) => tracing::debug!(%error, attempt, "reconnecting to a broker failed"),
         }
     }
     None

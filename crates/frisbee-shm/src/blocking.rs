@@ -116,7 +116,7 @@ impl BlockingStream {
     /// If it is zero.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a timeout of zero would never let anything come"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the timeout must be greater than zero"));
         }
         match &mut self.state {
             State::Plain(socket) => socket.set_read_timeout(timeout).and_then(|()| socket.set_write_timeout(timeout)),

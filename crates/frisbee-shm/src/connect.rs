@@ -107,7 +107,7 @@ impl Connector {
         crate::system::check_ring(self.ring_max)?;
         let socket = UnixStream::connect(&path).await?;
         if let Err(error) = crate::system::check_system() {
-            tracing::debug!(%error, "no shared memory is offered");
+            tracing::debug!(%error, "shared memory not offered");
             return Ok(Stream::plain(socket));
         }
         self.offer(socket, path.as_ref()).await
@@ -143,7 +143,7 @@ impl Connector {
                 Ok(Stream::shared(SharedStream::new(End::Client, made, socket, self.spin, None)))
             }
             Err(error) => {
-                tracing::debug!(%error, "the memory of a server is not taken");
+                tracing::debug!(%error, "shared memory of a server not used");
                 offer::send(&socket, Message::new(OfferContent::Declined, 0), &[])?;
                 Ok(Stream::plain(socket))
             }

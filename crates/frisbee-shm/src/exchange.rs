@@ -173,7 +173,7 @@ impl Exchange {
                 // Tried again with the next bytes.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
-                    tracing::debug!(%error, size, "no larger ring for a connection through shared memory");
+                    tracing::debug!(%error, size, "larger shared memory ring not allocated");
                     self.writer.stay();
                 }
             },

@@ -101,11 +101,11 @@ enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Version(version) => write!(f, "version {version} is not known"),
-            Self::User(user) => write!(f, "user {user} is not among those allowed"),
+            Self::Version(version) => write!(f, "unknown version {version}"),
+            Self::User(user) => write!(f, "user {user} is not allowed to share memory"),
             Self::Full(max) => write!(f, "{max} connections share memory already"),
-            Self::Memory(max) => write!(f, "so many connections share memory that {max} bytes may all be taken"),
-            Self::System(error) => write!(f, "there is no memory to share: {error}"),
+            Self::Memory(max) => write!(f, "the limit of {max} bytes of shared memory is reached"),
+            Self::System(error) => write!(f, "cannot allocate shared memory: {error}"),
         }
     }
 }

@@ -222,7 +222,7 @@ pub(crate) fn unread(socket: impl AsFd) -> io::Result<u32> {
 }
 
 fn unfit(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the peer's memory is not fit to be shared: {why}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("unsuitable shared memory of the peer: {why}"))
 }
 
 /// Copies whole blocks of 64 bytes, and returns how many bytes they have. In assembler, whose accesses are to the compiler what those of

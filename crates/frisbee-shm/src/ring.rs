@@ -77,12 +77,12 @@ impl fmt::Display for Violation {
                 f,
                 "the peer claims to have read up to position {claimed} in a ring of {ring} bytes written up to {written}"
             ),
-            Self::Bells => f.write_str("the peer rings the bell for nothing, again and again"),
+            Self::Bells => f.write_str("too many spurious wake-ups by the peer"),
             Self::Talks => f.write_str("the peer sends bytes on the socket in addition to the shared memory"),
             Self::Ring { claimed } => write!(f, "the peer continues in a ring of {claimed} bytes that it has not sent"),
-            Self::Rings => f.write_str("the peer takes one ring after the other"),
+            Self::Rings => f.write_str("too many ring changes by the peer"),
             Self::Handshake => f.write_str("the peer does not finish the shared memory handshake"),
-            Self::Earlier => f.write_str("the connection through shared memory has failed before"),
+            Self::Earlier => f.write_str("the shared memory connection has already failed"),
         }
     }
 }

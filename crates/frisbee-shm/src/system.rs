@@ -13,7 +13,7 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     if bytes.is_power_of_two() && (RING_MIN..=RING_MAX).contains(&bytes) {
         return Ok(());
     }
-    let problem = format!("a ring of {bytes} bytes is no power of two from {RING_MIN} to {RING_MAX}");
+    let problem = format!("a ring of {bytes} bytes is not a power of two from {RING_MIN} to {RING_MAX}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn check_system() -> io::Result<()> {
     crate::received::check_closing()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;
     if policy.starts_with(b"2") {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "the system counts memory strictly"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the system does not overcommit memory"));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, Ma
             return Err(MacroError(token.span(), format!("a setting has a name, one of {}", known())));
         };
         if !SETTINGS.contains(&name.to_string().as_str()) {
-            return Err(MacroError(name.span(), format!("there is no setting `{name}`, only {}", known())));
+            return Err(MacroError(name.span(), format!("unknown setting `{name}`; use one of {}", known())));
         }
         if parsed.iter().any(|(other, _)| other.to_string() == name.to_string()) {
             return Err(MacroError(name.span(), format!("`{name}` is set twice")));

@@ -121,27 +121,27 @@ impl fmt::Display for Fault {
                 let disk = if *loses_disk { " and loses its disk" } else { "" };
                 write!(f, "{node} crashes{disk} and is down for {down:?}")
             }
-            Self::Pause { node, time } => write!(f, "{node} stands still for {time:?}"),
+            Self::Pause { node, time } => write!(f, "{node} is paused for {time:?}"),
             Self::Partition { from, to, both_ways: true, time } => {
-                write!(f, "nothing passes between {from} and {to} for {time:?}")
+                write!(f, "all packets between {from} and {to} are lost for {time:?}")
             }
             Self::Partition { from, to, both_ways: false, time } => {
-                write!(f, "nothing passes from {from} to {to} for {time:?}")
+                write!(f, "all packets from {from} to {to} are lost for {time:?}")
             }
             Self::Isolate { node, time } => write!(f, "{node} is isolated for {time:?}"),
             Self::Reset { one, other } => write!(f, "connections between {one} and {other} are reset"),
-            Self::Silence { one, other } => write!(f, "connections between {one} and {other} fall silent"),
+            Self::Silence { one, other } => write!(f, "connections between {one} and {other} stop delivering"),
             Self::Cut { from, to, behind } => {
-                write!(f, "connections are cut {behind} bytes further from {from} to {to}")
+                write!(f, "connections are cut after {behind} more bytes from {from} to {to}")
             }
-            Self::Slow { from, to, time } => write!(f, "the way from {from} to {to} is slow for {time:?}"),
+            Self::Slow { from, to, time } => write!(f, "the link from {from} to {to} is slow for {time:?}"),
             Self::Delay { from, to, most, time } => {
                 write!(f, "writes from {from} to {to} take up to {most:?} longer for {time:?}")
             }
             Self::Corrupt { from, to, time } => write!(f, "bits flip from {from} to {to} for {time:?}"),
             Self::SetClock { node, by_millis } => write!(f, "the wall clock of {node} is set by {by_millis} ms"),
             Self::Drift { node, millionths, time } => {
-                write!(f, "the clocks of {node} go wrong by {millionths} millionths for {time:?}")
+                write!(f, "the clocks of {node} drift by {millionths} ppm for {time:?}")
             }
         }
     }

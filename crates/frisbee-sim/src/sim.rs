@@ -437,7 +437,7 @@ fn catch_panics() {
 
 fn variable(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
 }
 
 /// The seeds that `100000` or `20000..30000` mean.

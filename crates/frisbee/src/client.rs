@@ -578,7 +578,7 @@ where
 fn wrong_with(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {
-            return Some("memory is shared on Linux alone; elsewhere unix: and a path is the address of a socket");
+            return Some("shared memory needs Linux; use unix: and a path elsewhere");
         }
         if cfg!(not(feature = "shm")) {
             return Some("an address with unix+shm: needs the feature shm of frisbee, or of frpc");
@@ -599,7 +599,7 @@ fn wrong_with(address: &str) -> Option<&'static str> {
     match address.rsplit_once(':') {
         None => Some("an address must be host:port; the port is missing"),
         Some(("", _)) => Some("an address must be host:port; the host is missing"),
-        Some((host, _)) if host.contains(char::is_whitespace) => Some("there is a space in the host"),
+        Some((host, _)) if host.contains(char::is_whitespace) => Some("the host contains a space"),
         Some((_, port)) => match port.parse::<u16>() {
             Err(_) => Some("the port is not a number up to 65535"),
             Ok(0) => Some("a server cannot listen on port 0"),

@@ -62,7 +62,7 @@ pub enum TrySendError {
 impl fmt::Display for TrySendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => f.write_str("there is no room at present: send again later, or wait by `send`"),
+            Self::Full => f.write_str("the send queue is full; retry later or use `send`"),
             Self::Failed(error) => error.fmt(f),
         }
     }

@@ -139,7 +139,7 @@ fn missing_remark(missing: &[String], operations: &Operations, options: &LockOpt
     let is_one_of_several = options.numbering != Numbering::Go && operations.values().filter(has_methods).count() > 1;
     let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
     let (what, them) = match missing {
-        [path] => (format!("there is no {path} yet"), "it"),
+        [path] => (format!("{path} does not exist yet"), "it"),
         paths => (format!("these locks do not exist yet: {}", paths.join(", ")), "them"),
     };
     format!(

@@ -424,7 +424,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err("a duration is a number with a unit: 100ms, 2.5s, 1m, 1h".to_owned()),
     };
-    let number: f64 = number.parse().map_err(|_| format!("{number:?} is no number"))?;
+    let number: f64 = number.parse().map_err(|_| format!("{number:?} is not a number"))?;
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
 }
 

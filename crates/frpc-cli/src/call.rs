@@ -67,7 +67,7 @@ pub(crate) async fn call(
             together(sending, receiving).await
         }
     } else {
-        let message = input.messages.first().ok_or_else(|| Failure::new("there is no request"))?;
+        let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
         let body = body(schema, message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         let request = request.map(|()| body);
@@ -253,7 +253,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     let mut metadata = Metadata::new();
     for entry in entries {
         let (key, value) = entry.split_once('=').ok_or_else(|| {
-            Failure::new(format!("{entry:?} is no metadata: write KEY=VALUE, or KEY=@FILE for a secret"))
+            Failure::new(format!("invalid metadata {entry:?}: write KEY=VALUE, or KEY=@FILE for a secret"))
         })?;
         let key = key.to_ascii_lowercase();
         let file = value.strip_prefix('@').map(Path::new);

@@ -72,7 +72,7 @@ fn all(
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
     let mut start = 0;
     while let Some(value) = values.next() {
-        value.map_err(|error| Failure::new(format!("{source} is no JSON: {error}")))?;
+        value.map_err(|error| Failure::new(format!("{source} is not JSON: {error}")))?;
         let end = values.byte_offset();
         let json = text.get(start..end).unwrap_or_default();
         start = end;
@@ -83,7 +83,7 @@ fn all(
 
 fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<DynamicMessage, Failure> {
     message_from_json(descriptor, json)
-        .map_err(|error| Failure::new(format!("{source} is no `{}`: {error}", descriptor.full_name())))
+        .map_err(|error| Failure::new(format!("{source} is not a valid `{}`: {error}", descriptor.full_name())))
 }
 
 /// The lines of standard input as messages.

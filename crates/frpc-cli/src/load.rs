@@ -125,7 +125,7 @@ pub(crate) async fn load(
 pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(), Failure> {
     let read = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
-        Report::read(&text).map_err(|error| Failure::new(format!("{} is no report: {error}", path.display())))
+        Report::read(&text).map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
     };
     screen.line(report::compared(&read(&arguments.before)?, &read(&arguments.after)?).trim_end())
 }

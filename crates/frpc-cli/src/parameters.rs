@@ -73,13 +73,13 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
             _ => (key, ""),
         };
         let key = map_key(&entry.map_entry_key_field().kind(), key)?;
-        let map = message.get_field_mut(&field).as_map_mut().ok_or("it is no map")?;
+        let map = message.get_field_mut(&field).as_map_mut().ok_or("not a map")?;
         if inner.is_empty() {
             map.insert(key, single(&of.kind(), argument)?);
             return Ok(());
         }
         let value = map.entry(key).or_insert_with(|| Value::default_value(&of.kind()));
-        return in_message(value.as_message_mut().ok_or("it is no message")?, inner, argument);
+        return in_message(value.as_message_mut().ok_or("not a message")?, inner, argument);
     }
     if field.is_list() {
         return in_list(message, &field, rest, argument);
@@ -91,9 +91,9 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
         }
         Some(inner) => {
             let value = message.get_field_mut(&field);
-            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is no message"))?, inner, argument)
+            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is not a message"))?, inner, argument)
         }
-        None => Err(format!("{name} is no list")),
+        None => Err(format!("{name} is not a list")),
     }
 }
 
@@ -103,23 +103,23 @@ fn in_list(
     rest: &str,
     argument: &ParameterValue,
 ) -> Result<(), String> {
-    let list = message.get_field_mut(field).as_list_mut().ok_or("it is no list")?;
+    let list = message.get_field_mut(field).as_list_mut().ok_or("not a list")?;
     if rest.is_empty() {
         list.push(single(&field.kind(), argument)?);
         return Ok(());
     }
     let indexed = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let (index, inner) = indexed.ok_or_else(|| format!("{0} is a list: write {0}[INDEX]", field.name()))?;
-    let index: usize = index.parse().map_err(|_| format!("{index:?} is no index"))?;
+    let index: usize = index.parse().map_err(|_| format!("invalid index {index:?}"))?;
     if index > list.len().saturating_add(INDEX_MAX) {
         return Err(format!("the index {index} is far beyond the end of the list"));
     }
     while list.len() <= index {
         list.push(Value::default_value(&field.kind()));
     }
-    let element = list.get_mut(index).ok_or("it is not in the list")?;
+    let element = list.get_mut(index).ok_or("not in the list")?;
     match inner.strip_prefix('.') {
-        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are no messages")?, inner, argument),
+        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are not messages")?, inner, argument),
         None => {
             *element = single(&field.kind(), argument)?;
             Ok(())
@@ -157,7 +157,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
         (ParameterValue::Text(text), _) => text,
     };
     fn number<T: std::str::FromStr>(text: &str, kind: &Kind) -> Result<T, String> {
-        text.parse().map_err(|_| format!("{text:?} is no {kind:?}"))
+        text.parse().map_err(|_| format!("{text:?} is not a valid {kind:?}"))
     }
     Ok(match kind {
         Kind::Bool => Value::Bool(match text {
@@ -185,7 +185,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
             let quoted = serde_json::Value::from(text).to_string();
             let read = from_json(descriptor, text.as_bytes());
             let read = read.or_else(|error| from_json(descriptor, quoted.as_bytes()).map_err(|_| error));
-            Value::Message(read.map_err(|error| format!("it is no `{}`: {error}", descriptor.full_name()))?)
+            Value::Message(read.map_err(|error| format!("not a valid `{}`: {error}", descriptor.full_name()))?)
         }
     })
 }

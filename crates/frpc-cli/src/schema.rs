@@ -87,7 +87,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     let loaded = if let Some(path) = &source.descriptor_set {
         let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
         let set = frpc::prost::Message::decode(&*bytes)
-            .map_err(|error| Failure::new(format!("{} is no FileDescriptorSet: {error}", path.display())))?;
+            .map_err(|error| Failure::new(format!("{} is not a FileDescriptorSet: {error}", path.display())))?;
         builder.load_fds(set)
     } else {
         builder.load_protos(&source.proto, &includes(source))
@@ -208,7 +208,7 @@ impl Schema {
             (None, _) => {
                 let names: Vec<_> = candidates.iter().map(|callable| callable.name()).collect();
                 let there = if names.is_empty() { "no methods at all".to_owned() } else { names.join(", ") };
-                Err(Failure::new(format!("there is no method {name}; there are: {there}")))
+                Err(Failure::new(format!("unknown method {name}; the schema has: {there}")))
             }
         }
     }

@@ -43,7 +43,7 @@ impl Target {
             return Err(Failure::new("ws:// has no TLS: use wss://"));
         }
         if arguments.server_name.is_none() && tls.is_some() && is_path(&address) {
-            return Err(Failure::new("a path has no name to be certified: TLS over a Unix socket needs --server-name"));
+            return Err(Failure::new("TLS over a Unix socket needs --server-name"));
         }
         Ok(Self { address, tls, arguments: arguments.clone() })
     }

@@ -93,7 +93,7 @@ fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<Raw
         return Err(Failure::new(format!("{} streams, which datagrams cannot: leave out --udp", callable.name())));
     }
     let input = Input::new(&arguments.parameters, &callable.request(), false)?;
-    let message = input.messages.first().ok_or_else(|| Failure::new("there is no request"))?;
+    let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
     raw(to_json(message).map_err(|error| Failure::new(format!("the request has no JSON: {error}")))?)
 }
 

@@ -70,7 +70,7 @@ pub(crate) async fn call(
 /// The response to a call of a method that does not exist.
 pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
     let path: String = path.chars().take(200).collect();
-    failure(protocol, Status::unimplemented(format!("there is no method {path}")))
+    failure(protocol, Status::unimplemented(format!("unknown method {path}")))
 }
 
 /// The response to a call that failed before its first message.

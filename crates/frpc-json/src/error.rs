@@ -103,7 +103,7 @@ impl fmt::Display for DecodeReason {
             Self::ControlCharacter(byte) => write!(f, "control character {byte:#04x} in a string"),
             Self::Escape => f.write_str("unknown escape in a string"),
             Self::Surrogate => f.write_str("half of a surrogate pair in a string"),
-            Self::Invalid { expected, text } => write!(f, "{text:?} is no {expected}"),
+            Self::Invalid { expected, text } => write!(f, "{text:?} is not a valid {expected}"),
             Self::UnknownName { enumeration, name } => write!(f, "enum {enumeration} has no value {name:?}"),
             Self::UnknownField { message, name } => write!(f, "`{message}` has no field {name:?}"),
             Self::DuplicateKey(name) => write!(f, "key {name:?} occurs twice"),

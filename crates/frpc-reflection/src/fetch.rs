@@ -83,7 +83,7 @@ impl ServerSchema {
                 return Ok(true);
             }
         }
-        Err(Status::aborted("the schema of the server has changed whenever it was read"))
+        Err(Status::aborted("the schema of the server changed during each read; retry"))
     }
 }
 

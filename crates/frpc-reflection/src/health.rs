@@ -174,7 +174,7 @@ impl Lifecycle for Shared {
             // Streams of statuses end with the last one. They are polled again, and so end, when it has been sent.
             if tokio::time::timeout(TELL_TIMEOUT, state.closed()).await.is_err() {
                 let waiting = state.receiver_count();
-                tracing::debug!(waiting, "clients that watch the health do not read; stopping without them");
+                tracing::debug!(waiting, "health watchers do not read; stopping without them");
             }
         })
     }

@@ -157,7 +157,7 @@ impl Introspection {
             [(_, only)] if name.is_empty() => Some(only),
             all => all.iter().find(|(known, _)| known == name).map(|(_, inspector)| inspector),
         };
-        found.cloned().ok_or_else(|| Status::not_found("there is no server of this name"))
+        found.cloned().ok_or_else(|| Status::not_found("unknown server name"))
     }
 }
 

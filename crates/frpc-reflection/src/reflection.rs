@@ -30,7 +30,7 @@ const NAMES_MAX: usize = 4096;
 /// async fn admit(call: Call, next: Next) -> Result<CallResponse, Status> {
 ///     match call.metadata().get("tool") {
 ///         Some("sesame") => next.run(call).await,
-///         _ => Err(Status::permission_denied("the schema is not for you")),
+///         _ => Err(Status::permission_denied("access to the schema denied")),
 ///     }
 /// }
 ///

@@ -46,7 +46,7 @@ pub enum BatchError {
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => f.write_str("too many calls wait for the function"),
+            Self::Full => f.write_str("too many calls are queued for the function"),
             Self::Panicked => f.write_str("the function of a batch has panicked"),
             Self::ResultCount { results, calls } => write!(f, "{results} results for {calls} calls of a batch"),
             Self::Ended => f.write_str("batches are no longer processed"),

@@ -50,7 +50,7 @@ const QUOTED_MAX: usize = 40;
 impl fmt::Display for TensorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Dtype(text) => write!(f, "tensors have no elements of the dtype {text:?}"),
+            Self::Dtype(text) => write!(f, "unsupported dtype {text:?}"),
             Self::OtherType { expected, found } => write!(f, "the tensor has elements of {found}, not {expected}"),
             Self::Length { expected: Some(expected), found } => {
                 write!(f, "the tensor takes {expected} bytes by its shape and dtype, and has {found}")
@@ -64,7 +64,7 @@ impl fmt::Display for TensorError {
             Self::Unaligned => f.write_str("the data is not aligned to its elements"),
             Self::ByteOrder => f.write_str("the bytes of the elements have another order than this machine's"),
             Self::Bool => f.write_str("a bool of the tensor is neither 0 nor 1"),
-            Self::Npy(reason) => write!(f, "the .npy file is refused: {reason}"),
+            Self::Npy(reason) => write!(f, "invalid .npy file: {reason}"),
         }
     }
 }

@@ -108,7 +108,7 @@ impl Parts {
             Data::Absent => Tensor { dtype, shape: shape.clone().unwrap_or_default(), ..Tensor::default() },
             Data::Bytes(bytes) if dtype.is_empty() => {
                 if !bytes.starts_with(npy::MAGIC) {
-                    return Err("base64 without a dtype has to be a .npy file".to_owned());
+                    return Err("base64 without a dtype must be a .npy file".to_owned());
                 }
                 npy::read(bytes.into()).map_err(message_of)?
             }

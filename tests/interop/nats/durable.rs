@@ -430,7 +430,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
     let overlapping = DurableTopic::builder("test", "jobs.x").open(&client).await.expect_err("it overlaps").to_string();
     assert!(overlapping.contains("overlap"), "{overlapping}");
     let large = DurableTopic::builder("test", "large").payload_max(1 << 20).open(&client).await;
-    let expected = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS has room for";
+    let expected = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS accepts";
     assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(expected.to_owned()));
 
     topic.subscription("reader").open().await.expect("NATS takes it");
@@ -443,7 +443,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
         (topic.subscription("a").in_flight_max(0), "in_flight_max must be"),
         (topic.subscription("a").prefetch(1025), "prefetch must be"),
         (topic.subscription("a").replay(Replay::Sequence(0)), "sequences begin with 1"),
-        (topic.subscription("a").replay(Replay::Time(std::time::UNIX_EPOCH - LONG)), "there is no time"),
+        (topic.subscription("a").replay(Replay::Time(std::time::UNIX_EPOCH - LONG)), "invalid time for NATS"),
     ] {
         let error = builder.open().await.expect_err(part);
         assert!(matches!(&error, OpenError::Invalid(reason) if reason.contains(part)), "{error}, not {part}");
@@ -454,7 +454,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
 async fn a_server_without_jetstream_is_named_as_that() {
     let Some(server) = servers::nats(&[]).await else { return };
     let error = jobs().open(&client(&server).await).await.expect_err("it stores nothing");
-    assert_eq!(error.to_string(), "this NATS has no JetStream, or not for this user");
+    assert_eq!(error.to_string(), "JetStream is disabled, or not enabled for this account");
 }
 
 #[tokio::test(flavor = "multi_thread")]

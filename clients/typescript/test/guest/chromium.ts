@@ -18,7 +18,7 @@ export interface Page {
   offline(isOffline: boolean): Promise<void>;
   close(): Promise<void>;
   /** What the page and the browser have complained of. */
-  readonly complaints: readonly string[];
+  readonly errors: readonly string[];
   /** Presses a key, such as `Enter` or `/`, with Control if so. */
   press(key: string, control?: boolean): Promise<void>;
   /** Has a dark or light scheme, and a size. */
@@ -38,7 +38,7 @@ interface Answer {
 }
 
 /** What an event complains of, if it does. */
-function complaint({ method, params }: Answer): string | undefined {
+function errorOf({ method, params }: Answer): string | undefined {
   if (method === "Runtime.exceptionThrown") return JSON.stringify(params?.exceptionDetails);
   if (method === "Runtime.consoleAPICalled" && (params?.type === "error" || params?.type === "warning")) return JSON.stringify(params);
   const entry = method === "Log.entryAdded" ? params?.entry : undefined;
@@ -76,13 +76,13 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   after(() => socket.terminate());
   const waiting = new Map<number, (answer: Answer) => void>();
   const loading = new Map<string, () => void>();
-  const complaints = new Map<string, string[]>();
+  const errors = new Map<string, string[]>();
   let last = 0;
   socket.on("message", (data) => {
     const answer = JSON.parse(String(data)) as Answer;
     if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
-    const told = complaint(answer);
-    if (told) complaints.get(answer.sessionId ?? "")?.push(told);
+    const error = errorOf(answer);
+    if (error) errors.get(answer.sessionId ?? "")?.push(error);
     if (answer.method === "Page.loadEventFired") loading.get(answer.sessionId ?? "")?.();
   });
   const call = <T>(method: string, params: object, sessionId?: string): Promise<T> =>
@@ -107,8 +107,8 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed in the page");
       return result.value;
     };
-    const heard: string[] = [];
-    complaints.set(sessionId, heard);
+    const pageErrors: string[] = [];
+    errors.set(sessionId, pageErrors);
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`, {}, sessionId);
     const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
     let loaded = load();
@@ -133,6 +133,6 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       Buffer.from((await call<{ data: string }>("Page.captureScreenshot", { format: "png" }, sessionId)).data, "base64");
     const offline = (isOffline: boolean): Promise<void> =>
       call("Network.emulateNetworkConditions", { offline: isOffline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }, sessionId);
-    return { evaluate, offline, press, look, picture, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }), close: () => call("Target.closeTarget", { targetId }) };
+    return { evaluate, offline, press, look, picture, errors: pageErrors, toFront: () => call("Target.activateTarget", { targetId }), close: () => call("Target.closeTarget", { targetId }) };
   };
 }

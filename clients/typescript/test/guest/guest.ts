@@ -1,5 +1,5 @@
 /**
- * The matrix in a browser, Deno or Bun: with the WebSocket of the place, and servers that `yard.ts` starts for it.
+ * The matrix in a browser, Deno or Bun: with the WebSocket of the place, and servers that `host.ts` starts for it.
  *
  * A browser runs one selected test. Elsewhere all run, and each has a line of JSON. */
 
@@ -8,7 +8,7 @@ import { calls } from "../matrix/calls.js";
 import { layouts } from "../matrix/layouts.js";
 import { topics } from "../matrix/topics.js";
 import { vectors } from "../matrix/vectors.js";
-import type { Desk, Place } from "../place.js";
+import type { Desk, TestTransport } from "../transports.js";
 import { DeskClient } from "../generated/desk.js";
 import { registered } from "./registry.js";
 
@@ -38,27 +38,27 @@ export interface Followed {
   connections: number;
 }
 const isBrowser = typeof document === "object";
-const yard = isBrowser ? page.location?.origin : page.process?.argv[2];
+const host = isBrowser ? page.location?.origin : page.process?.argv[2];
 
-async function ask<T>(path: string, body: unknown): Promise<T> {
-  const response = await fetch(`${yard}/${path}`, { method: "POST", body: JSON.stringify(body) });
+async function post<T>(path: string, body: unknown): Promise<T> {
+  const response = await fetch(`${host}/${path}`, { method: "POST", body: JSON.stringify(body) });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as T;
 }
 
 async function start(address = "127.0.0.1:0", ...flags: string[]): Promise<Desk> {
-  const desk = await ask<{ id: number; port: number; address: string }>("start", { address, flags });
-  return { ...desk, stop: () => ask<void>("stop", { id: desk.id }) };
+  const desk = await post<{ id: number; port: number; address: string }>("start", { address, flags });
+  return { ...desk, stop: () => post<void>("stop", { id: desk.id }) };
 }
 
-const PLACES: readonly Place[] = [
+const TRANSPORTS: readonly TestTransport[] = [
   { name: "WebSocket", connect: ({ port }, options) => connect(`ws://127.0.0.1:${port}/`, options), start },
-  ...(isBrowser ? [{ name: "WebSocket with TLS", connect: ({ port }, options) => connect(`wss://127.0.0.1:${port}/`, options), start } satisfies Place] : []),
+  ...(isBrowser ? [{ name: "WebSocket with TLS", connect: ({ port }, options) => connect(`wss://127.0.0.1:${port}/`, options), start } satisfies TestTransport] : []),
 ];
-for (const place of PLACES) {
-  calls(place);
-  layouts(place);
-  topics(place);
+for (const transport of TRANSPORTS) {
+  calls(transport);
+  layouts(transport);
+  topics(transport);
 }
 vectors();
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, Status, serve, type Channel, type ChannelOptions, type Metadata } from "frisbee-rpc";
 import { Color, DeskClient, Page, type All } from "../generated/desk.js";
-import { WINDOW_CHUNKS, failed, fence, until, type Desk, type Place } from "../place.js";
+import { WINDOW_CHUNKS, failed, fence, until, type Desk, type TestTransport } from "../transports.js";
 
 async function* counted(count: number, size = 0): AsyncGenerator<{ value: bigint; data: Uint8Array }> {
   for (let at = 0; at < count; at++) yield { value: BigInt(at), data: new Uint8Array(size) };
@@ -20,7 +20,7 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 const patience = 60_000;
 
 /** Defines the tests for a transport. */
-export function calls({ name: transport, connect, start }: Place): void {
+export function calls({ name: transport, connect, start }: TestTransport): void {
   const served = (name: string, run: (client: DeskClient, channel: Channel, server: Desk) => Promise<void>, options?: ChannelOptions): void => {
     test(`${transport}: ${name}`, async () => {
       const server = await start();
@@ -138,17 +138,17 @@ export function calls({ name: transport, connect, start }: Place): void {
   });
 
   served("a server that does not read holds this end at its window", async (client) => {
-    let asked = 0;
+    let requested = 0;
     const chunks = (async function* () {
       for await (const { data } of counted(1000, 10_000)) {
-        asked++;
+        requested++;
         yield { data };
       }
     })();
     const sum = client.sink(chunks);
-    await until("the window is full", () => asked >= WINDOW_CHUNKS);
+    await until("the window is full", () => requested >= WINDOW_CHUNKS);
     await fence(client);
-    assert.ok(asked <= WINDOW_CHUNKS + 1, `${asked}`);
+    assert.ok(requested <= WINDOW_CHUNKS + 1, `${requested}`);
     await client.release({});
     assert.deepEqual(await sum, { total: 10_000_000n, count: 1000 });
   });

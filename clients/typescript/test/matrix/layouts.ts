@@ -7,10 +7,10 @@ import * as broken from "../generated/versions.broken.js";
 import * as first from "../generated/versions.first.js";
 import * as second from "../generated/versions.second.js";
 import * as stranger from "../generated/versions.stranger.js";
-import { failed, type Place } from "../place.js";
+import { failed, type TestTransport } from "../transports.js";
 
 /** Defines the tests for a transport. */
-export function layouts({ name: transport, connect, start }: Place): void {
+export function layouts({ name: transport, connect, start }: TestTransport): void {
   test(`${transport}: a client from last week speaks to a later server, and a later client to one from last week`, async () => {
     const late = await start(undefined, "--layout", "second");
     const early = connect(late);

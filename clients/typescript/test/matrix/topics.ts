@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, mount, Topics, Status } from "frisbee-rpc";
-import { failed, type Place } from "../place.js";
+import { failed, type TestTransport } from "../transports.js";
 
 /** Defines the test for a transport. */
-export function topics({ name: transport, connect, start }: Place): void {
+export function topics({ name: transport, connect, start }: TestTransport): void {
   test(`${transport}: messages arrive at the subscriptions that match, in order`, async () => {
     const server = await start();
     const channel = connect(server);
@@ -41,14 +41,14 @@ export function topics({ name: transport, connect, start }: Place): void {
       packet: (id, operation, body) => waiting.get(id)?.(`${operation} ${new TextDecoder().decode(body)}`),
       down: (status) => downs.push(status),
     });
-    const shout = async (id: number, text: string) => {
+    const sendText = async (id: number, text: string) => {
       const reply = new Promise<string>((resolve) => waiting.set(id, resolve));
       await send(id, 1000, new TextEncoder().encode(text));
       return reply;
     };
-    assert.deepEqual(await Promise.all([shout(1, "a"), shout(2, "b"), shout(3, "")]), ["1000 A", "1000 B", "1000 "]);
-    (await channel.connected()).leave();
-    assert.equal(await shout(4, "again"), "1000 AGAIN");
+    assert.deepEqual(await Promise.all([sendText(1, "a"), sendText(2, "b"), sendText(3, "")]), ["1000 A", "1000 B", "1000 "]);
+    (await channel.connected()).drain();
+    assert.equal(await sendText(4, "again"), "1000 AGAIN");
     assert.equal(downs[0]?.code, Code.UNAVAILABLE);
     const refused = await send(5, 1000, new Uint8Array(6 << 20)).then(() => undefined, (error: unknown) => error);
     assert.ok(refused instanceof Status && refused.code === Code.RESOURCE_EXHAUSTED);
@@ -66,7 +66,7 @@ export function topics({ name: transport, connect, start }: Place): void {
     const last = await topics.subscribe("kept.a", { from: "last" });
     for (let at = 1; at <= 60; at++) {
       if (at > 3) await publisher.publish("kept.a", `${at}`);
-      if (at % 7 === 0) (await reader.connected()).leave();
+      if (at % 7 === 0) (await reader.connected()).drain();
       for (const messages of at < 3 ? [kept] : [kept, last]) {
         const { value } = await messages.next();
         assert.deepEqual([new TextDecoder().decode(value?.payload), value?.position?.offset, value?.lagged, value?.reconnected], [`${at}`, at, 0, false]);
@@ -113,7 +113,7 @@ export function topics({ name: transport, connect, start }: Place): void {
     assert.deepEqual(await next(), { joined: "page", connections: 1 });
     await lobby.return?.();
     assert.deepEqual(await next(), { left: "page", connections: 0 });
-    (await watcher.connected()).leave();
+    (await watcher.connected()).drain();
     assert.deepEqual(await next(), { present: {}, omitted: 0 });
     watcher.close();
     guest.close();

@@ -32,22 +32,22 @@ export const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../
 export const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** What a value of the vectors is in a decoded message. */
-function same(found: unknown, told: unknown, path: string): void {
-  if (told === null) return assert.ok(found === undefined || typeof found === "object", path);
-  if (typeof told !== "object") {
-    if (typeof found === "bigint") return assert.equal(String(found), String(told), path);
-    return assert.equal(found, told, path);
+function same(found: unknown, expected: unknown, path: string): void {
+  if (expected === null) return assert.ok(found === undefined || typeof found === "object", path);
+  if (typeof expected !== "object") {
+    if (typeof found === "bigint") return assert.equal(String(found), String(expected), path);
+    return assert.equal(found, expected, path);
   }
-  if (Array.isArray(told)) {
+  if (Array.isArray(expected)) {
     if (found instanceof Map) {
       const entries = new Map([...found].map(([key, value]) => [String(key), value as unknown]));
-      for (const [key, value] of told as [unknown, unknown][]) same(entries.get(String(key)), value, `${path}[${String(key)}]`);
+      for (const [key, value] of expected as [unknown, unknown][]) same(entries.get(String(key)), value, `${path}[${String(key)}]`);
       return;
     }
-    assert.equal((found as unknown[]).length, told.length, path);
-    return told.forEach((value, at) => same((found as unknown[])[at], value, `${path}[${at}]`));
+    assert.equal((found as unknown[]).length, expected.length, path);
+    return expected.forEach((value, at) => same((found as unknown[])[at], value, `${path}[${at}]`));
   }
-  const fields = told as Readonly<Record<string, unknown>>;
+  const fields = expected as Readonly<Record<string, unknown>>;
   if ("wire" in fields && "proto_number" in fields) return assert.equal(found, fields["proto_number"], path);
   if ("bits" in fields) {
     const bits = String(fields["bits"]);

@@ -230,7 +230,7 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
     writer.publish("a", "x");
     let refused = writer.take_packets().pop().expect("it is refused");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
-    assert!(refused.body[1..].starts_with(b"the backplane is away: "));
+    assert!(refused.body[1..].starts_with(b"the backplane is unavailable: "));
     writer.run_batch();
     bus.set_away(false);
     writer.publish("a", "y");
@@ -250,7 +250,7 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
     let refused = writer.take_packets().pop().expect("it is refused");
     assert_eq!(refused.body[0], Reason::Backplane as u8);
     let text = String::from_utf8_lossy(&refused.body[1..]).into_owned();
-    assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane takes");
+    assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");
 }
 
 /// A broker, its recorded calls, and its reader of `>`.

@@ -263,7 +263,7 @@ async fn pump(client: Client, writer: Writer) {
             let charge = waiting.charge();
             // It may accept less than when it was queried. The others will learn that something is missing.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
-                tracing::debug!(%error, "messages are not published on the bus");
+                tracing::debug!(%error, "message not published on the bus");
             }
             writer.written(charge);
         }

@@ -102,7 +102,7 @@ impl Outgoing {
         }
         let charged = self.charged.load(Ordering::Relaxed);
         if charged > WAITING_MAX {
-            return Err(BackplaneError::Away(format!("{charged} bytes wait to be written to NATS")));
+            return Err(BackplaneError::Away(format!("{charged} unwritten bytes for NATS")));
         }
         Ok(())
     }

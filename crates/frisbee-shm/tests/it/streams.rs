@@ -380,7 +380,7 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 async fn sizes_that_no_ring_can_have_are_refused() {
     let directory = Directory::new();
     let error = Listener::builder().ring_max(5000).bind(directory.path()).expect_err("it is no power of two");
-    assert_eq!(error.to_string(), "a ring of 5000 bytes is no power of two from 4096 to 16777216");
+    assert_eq!(error.to_string(), "a ring of 5000 bytes is not a power of two from 4096 to 16777216");
     let error = Connector::new().ring_max(1).connect(directory.path()).await.expect_err("it is too small");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }

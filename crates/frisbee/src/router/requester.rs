@@ -477,7 +477,7 @@ impl fmt::Display for RequestError {
             Self::Closed(reason) => write!(f, "the connection ended before the reply: {reason}"),
             Self::NotSent(reason) => write!(f, "not sent: the connection has ended: {reason}"),
             Self::TimedOut(timeout) => write!(f, "no reply within {timeout:?}"),
-            Self::NotSentInTime(timeout) => write!(f, "not sent: no turn for the request within {timeout:?}"),
+            Self::NotSentInTime(timeout) => write!(f, "not sent: no free slot for the request within {timeout:?}"),
             Self::Full => f.write_str("not sent: the limit of requests in flight or of unwritten output is reached"),
             Self::TooLong(error) => error.fmt(f),
             Self::NotMounted => {

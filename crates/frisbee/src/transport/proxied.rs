@@ -39,7 +39,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
         return read_binary(io, command, family, length).await;
     }
     if !beginning.starts_with(b"PROXY ") {
-        return Err(malformed("the connection begins with something else"));
+        return Err(malformed("the connection begins with other bytes"));
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
@@ -54,7 +54,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
 
 /// Reads a line of version 1.
 fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
-    let line = std::str::from_utf8(line).map_err(|_| malformed("its line is no text"))?;
+    let line = std::str::from_utf8(line).map_err(|_| malformed("its line is not text"))?;
     let mut words = line.split(' ').skip(1);
     let family = words.next();
     if family == Some("UNKNOWN") {
@@ -91,7 +91,7 @@ async fn read_binary(
     length: usize,
 ) -> io::Result<Option<SocketAddr>> {
     if length > REST_MAX {
-        return Err(malformed("it is longer than 4096 bytes"));
+        return Err(malformed("longer than 4096 bytes"));
     }
     // Both addresses, the first in front, and then both ports.
     let (address, at) = match (command, family) {
@@ -104,7 +104,7 @@ async fn read_binary(
     let needed = if at == 0 { 0 } else { at + 4 };
     let mut addresses = [0; 36];
     let addresses = addresses.get_mut(..needed).filter(|_| needed <= length);
-    let addresses = addresses.ok_or_else(|| malformed("it is too short for its addresses"))?;
+    let addresses = addresses.ok_or_else(|| malformed("too short for its addresses"))?;
     io.read_exact(addresses).await?;
     // Extensions.
     let mut left = length - needed;

@@ -44,7 +44,7 @@ const POLLS_AT_ONCE: usize = 61;
 /// a thousand clients that send without end, each reply would take a thousand turns.
 const LAST_AT_ONCE: usize = 4;
 
-/// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. Handlers that hold up
+/// Threads of one worker that may be blocked by their tasks at one time. Each takes a stack. Handlers that hold up
 /// threads get tasks elsewhere, so they reach no such number; only this limit bounds routers, which block in place.
 const BLOCKED_MAX: usize = 32;
 
@@ -393,7 +393,7 @@ impl WatchedThread for Core {
 
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()> {
         if self.blocked.load(Ordering::Relaxed) >= BLOCKED_MAX {
-            return Err(io::Error::other(format!("{BLOCKED_MAX} threads of its worker are held up")));
+            return Err(io::Error::other(format!("{BLOCKED_MAX} threads of its worker are blocked")));
         }
         self.start_thread(Some(poll))
     }

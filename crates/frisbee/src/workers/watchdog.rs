@@ -132,7 +132,7 @@ pub(crate) fn rouse() {
         Ok(thread) => registry.thread = Some(thread.thread().clone()),
         Err(error) => {
             WATCHDOG.is_asleep.store(true, Ordering::SeqCst);
-            tracing::debug!(%error, "there is no thread to notice handlers that block");
+            tracing::debug!(%error, "watchdog thread not started");
         }
     }
 }

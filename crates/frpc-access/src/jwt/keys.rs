@@ -45,7 +45,7 @@ impl Keys {
             AlgorithmFamily::Rsa => DecodingKey::from_rsa_pem(pem),
             AlgorithmFamily::Ec => DecodingKey::from_ec_pem(pem),
             AlgorithmFamily::Ed => DecodingKey::from_ed_pem(pem),
-            _ => return Err(KeyError(format!("{algorithm:?} takes a secret and not a public key"))),
+            _ => return Err(KeyError(format!("{algorithm:?} needs a secret, not a public key"))),
         };
         let key = key.map_err(|error| KeyError(format!("no key for {algorithm:?} in PEM: {error}")))?;
         Ok(self.with(kid, algorithm, key))
@@ -58,7 +58,7 @@ impl Keys {
     pub fn secret(self, kid: &str, algorithm: Algorithm, secret: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let secret = secret.as_ref();
         if algorithm.family() != AlgorithmFamily::Hmac {
-            return Err(KeyError(format!("{algorithm:?} takes a public key and not a secret")));
+            return Err(KeyError(format!("{algorithm:?} needs a public key, not a secret")));
         }
         if secret.len() < SECRET_MIN {
             return Err(KeyError(format!("a secret of {} bytes is shorter than {SECRET_MIN}", secret.len())));
@@ -74,7 +74,7 @@ impl Keys {
     /// If it is no such set, or no key is left.
     pub fn from_jwks(set: impl AsRef<[u8]>) -> Result<Self, KeyError> {
         let set: JwkSet =
-            serde_json::from_slice(set.as_ref()).map_err(|error| KeyError(format!("no set of keys: {error}")))?;
+            serde_json::from_slice(set.as_ref()).map_err(|error| KeyError(format!("invalid JWKS: {error}")))?;
         let keys = set.keys.iter().filter_map(|jwk| Some((jwk.common.key_id.as_deref()?, public_key(jwk)?)));
         let keys = keys.fold(Self::new(), |keys, (kid, (algorithm, key))| keys.with(kid, algorithm, key));
         if keys.0.is_empty() { Err(KeyError("the set has no key that serves here".to_owned())) } else { Ok(keys) }

@@ -246,15 +246,15 @@ impl Visitor {
 
     fn denied(&self, principal: Option<&Principal>, method: &dyn fmt::Display) -> Status {
         let name = principal.map(Principal::name);
-        tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "a caller is not let in");
+        tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "caller denied");
         match principal {
             Some(_) => Status::permission_denied(format!(
-                "{method} is not open to you: the operator of the server can allow it"
+                "{method} is not permitted: ask the operator of the server for access"
             )),
             None => {
                 let ways = self.access.ways_in();
                 let how = if ways.is_empty() { "the server has no means of authentication" } else { &ways };
-                Status::unauthenticated(format!("{method} is not open to strangers: show who you are, by {how}"))
+                Status::unauthenticated(format!("{method} requires authentication: {how}"))
             }
         }
     }

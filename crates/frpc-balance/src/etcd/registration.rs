@@ -35,7 +35,7 @@ impl Registration {
     pub fn new(etcd: &Etcd, prefix: &str, endpoint: &Endpoint) -> io::Result<Self> {
         let value = endpoint.to_string();
         if value.parse::<Endpoint>().ok().as_ref() != Some(endpoint) {
-            let why = format!("{value:?} cannot be read again as the same endpoint");
+            let why = format!("invalid endpoint {value:?}: its encoding does not round-trip");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
@@ -75,7 +75,7 @@ impl Registration {
                     pause = self.ttl / 3;
                 }
                 Err(error) => {
-                    tracing::debug!(%error, key = self.key, "a registration is not renewed");
+                    tracing::debug!(%error, key = self.key, "registration not renewed");
                     pause = (pause.max(PAUSE_MAX / 16) * 2).min(PAUSE_MAX).min(self.ttl / 3);
                 }
             }
@@ -83,7 +83,7 @@ impl Registration {
         if let Some(lease) = lease {
             let left = tokio::time::timeout(LEAVING, self.etcd.revoke(lease)).await;
             if !matches!(left, Ok(Ok(()))) {
-                tracing::debug!(key = self.key, "a registration ends with its lease only");
+                tracing::debug!(key = self.key, "registration not revoked; it ends with its lease");
             }
         }
         state.send_replace(State::Left);

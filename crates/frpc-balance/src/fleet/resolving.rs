@@ -165,12 +165,12 @@ impl Follower {
             if judged.len() < ENDPOINTS_MAX || judged.contains_key(&key) {
                 judged.insert(key, Arc::new(endpoint));
             } else {
-                fault = Some(format!("{count} are more than {ENDPOINTS_MAX}"));
+                fault = Some(format!("{count} endpoints exceed the limit of {ENDPOINTS_MAX}"));
             }
         }
         if judged.is_empty() {
             let why = fault.unwrap_or_else(|| "the answer has no endpoint".to_owned());
-            return Err(io::Error::new(io::ErrorKind::NotFound, format!("{why}; the last good set stays")));
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("{why}; keeping the last valid set")));
         }
         Ok((self.terms.chosen(judged.into_values().collect(), self.seed), fault))
     }
@@ -239,7 +239,7 @@ impl Fleet {
         self.rebuild_choice(&members);
         drop(members);
         for row in removed {
-            tracing::debug!(address = row.endpoint.address(), "an endpoint has left");
+            tracing::debug!(address = row.endpoint.address(), "endpoint removed");
             row.member.drain();
         }
         next

@@ -140,11 +140,11 @@ impl FromStr for Endpoint {
     fn from_str(text: &str) -> io::Result<Self> {
         let mut words = text.split_whitespace().take_while(|word| !word.starts_with('#'));
         let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        let address = words.next().ok_or_else(|| wrong("there is no address".to_owned()))?;
+        let address = words.next().ok_or_else(|| wrong("missing address".to_owned()))?;
         words.try_fold(Self::new(address), |endpoint, pair| {
-            let (key, value) = pair.split_once('=').ok_or_else(|| wrong(format!("{pair:?} is no pair with =")))?;
+            let (key, value) = pair.split_once('=').ok_or_else(|| wrong(format!("invalid pair {pair:?}: write KEY=VALUE")))?;
             Ok(match key {
-                "weight" => endpoint.with_weight(value.parse().map_err(|_| wrong(format!("{value:?} is no weight")))?),
+                "weight" => endpoint.with_weight(value.parse().map_err(|_| wrong(format!("invalid weight {value:?}")))?),
                 "zone" => endpoint.with_zone(value),
                 "server_name" => endpoint.with_server_name(value),
                 _ => endpoint.with_metadata(key, value),

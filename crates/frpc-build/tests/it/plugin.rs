@@ -270,11 +270,11 @@ fn a_schema_that_is_refused_is_an_error_in_the_response() {
 fn parameters_that_make_no_sense_are_errors_in_the_response() {
     let schema = schema();
     for (parameter, expected) in [
-        ("build_client=no", "parameter `build_client=no`: it is written `build_client[=true|false]`"),
-        ("bytes", "parameter `bytes`: it is written `bytes=PATH`"),
-        ("extern_path=.a", "parameter `extern_path=.a`: it is written `extern_path=PATH=RUST`"),
-        ("codec=json", "parameter `codec=json`: it is written `codec=polyglot|protobuf`"),
-        ("numbering=mine", "parameter `numbering=mine`: it is written `numbering=sequential|go|lock`"),
+        ("build_client=no", "parameter `build_client=no`: write `build_client[=true|false]`"),
+        ("bytes", "parameter `bytes`: write `bytes=PATH`"),
+        ("extern_path=.a", "parameter `extern_path=.a`: write `extern_path=PATH=RUST`"),
+        ("codec=json", "parameter `codec=json`: write `codec=polyglot|protobuf`"),
+        ("numbering=mine", "parameter `numbering=mine`: write `numbering=sequential|go|lock`"),
         ("include_file=../all.rs", "parameter `include_file=../all.rs`: it leads out of the output folder"),
         ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),
         (
@@ -289,7 +289,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
     let text = error(&request(schema.path(), &ALL, "numbering=lock"));
     assert!(text.contains("`lock_dir`"), "{text}");
     let text = error(&request(schema.path(), &ALL, "client=true"));
-    let expected = "parameter `client=true`: there is no such option; there are lang, ts_numbers, ";
+    let expected = "parameter `client=true`: unknown option; use one of lang, ts_numbers, ";
     assert!(text.starts_with(expected) && text.contains(", lock_dir, "), "{text}");
 }
 

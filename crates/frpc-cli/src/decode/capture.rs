@@ -25,20 +25,20 @@ pub(crate) struct CapturedBytes {
 
 /// Reads a capture.
 pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
-    let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("it is too short")?;
+    let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("truncated")?;
     let is_little = match magic {
         [0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1] => true,
         [0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d] => false,
         [0x0a, 0x0d, 0x0d, 0x0a] => {
-            return Err("it is pcapng: convert it by `editcap -F pcap IN OUT`, or capture by `tcpdump -w`".to_owned());
+            return Err("unsupported format pcapng: convert it by `editcap -F pcap IN OUT`, or capture by `tcpdump -w`".to_owned());
         }
-        _ => return Err("it is no capture".to_owned()),
+        _ => return Err("not a capture file".to_owned()),
     };
     let u32_at = |at: usize| -> Option<u32> {
         let bytes: [u8; 4] = capture.get(at..at.checked_add(4)?)?.try_into().ok()?;
         Some(if is_little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     };
-    let link = u32_at(20).ok_or("it is too short")? & 0xffff;
+    let link = u32_at(20).ok_or("truncated")? & 0xffff;
     let mut order = Order::default();
     let mut at = 24;
     while let Some(length) = u32_at(at + 8) {

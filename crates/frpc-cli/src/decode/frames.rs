@@ -104,7 +104,7 @@ impl WatchedConnection {
                 }
                 Ok(None) => break,
                 Err(reason) => {
-                    show(&format!("{} no frame: {reason}", side.mark()), None);
+                    show(&format!("{} invalid frame: {reason}", side.mark()), None);
                     match side {
                         FrameSender::Client => self.client_desynced = true,
                         FrameSender::Server => self.server_desynced = true,

@@ -63,7 +63,7 @@ impl Template {
 
 fn part(name: &str) -> Result<Part, String> {
     let words: Vec<&str> = name.split_whitespace().collect();
-    let integer = |text: &str| text.parse::<i64>().map_err(|_| format!("{text:?} in {{{{{name}}}}} is no integer"));
+    let integer = |text: &str| text.parse::<i64>().map_err(|_| format!("{text:?} in {{{{{name}}}}} is not an integer"));
     match words[..] {
         ["n"] => Ok(Part::Number),
         ["random"] => Ok(Part::Random(0, i64::from(i32::MAX))),

@@ -207,7 +207,7 @@ fn detail_lines(number: u64, detail: &ConnectionReply) -> Vec<String> {
     });
     lines.push(format!("queued {}, memory {}", bytes(connection.queued), bytes(connection.memory)));
     if !detail.routed.is_empty() {
-        lines.push(format!("held up by {}", cell(&detail.routed)));
+        lines.push(format!("blocked by {}", cell(&detail.routed)));
     }
     lines.push(format!("{} pending calls{}", connection.calls, if detail.calls.is_empty() { "" } else { ":" }));
     lines.extend(detail.calls.iter().map(call));

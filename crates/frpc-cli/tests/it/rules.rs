@@ -237,7 +237,7 @@ fn mistake_in_a_file_is_refused_by_its_line() {
         (limit("one-in = \"soon\"\n"), "rules.toml:6: ", "a duration is a number with a unit"),
         (format!("{jwt}{ALLOW}"), "rules.toml:1: ", "[jwt] has no keys"),
         (format!("{jwt}jwks = \"none.json\"\n{ALLOW}"), "none.json: ", "No such file"),
-        (format!("{jwt}jwks = \"secret\"\n{ALLOW}"), "secret: ", "no set of keys"),
+        (format!("{jwt}jwks = \"secret\"\n{ALLOW}"), "secret: ", "invalid JWKS"),
         (format!("{jwt}[[jwt.keys]]\nkid = \"a\"\nalgorithm = \"HS256\"\n{ALLOW}"), "rules.toml:4: ", "one of `pem"),
         (format!("{jwt}[[jwt.keys]]\nkid = \"a\"\nalgorithm = \"none\"\n{ALLOW}"), "rules.toml:6: ", "unknown variant"),
     ] {

@@ -109,7 +109,7 @@ impl Messages {
                 gzip::inflate(&message, limit).map(Some).map_err(|error| error.status(limit))
             }
             (COMPRESSED, Encoding::Identity) => {
-                Err(Status::internal("a message is compressed, and the head does not say how"))
+                Err(Status::internal("a message is compressed, and the head names no encoding"))
             }
             _ => Err(Status::invalid_argument("a message has flags that are not known")),
         }
@@ -150,7 +150,7 @@ impl Messages {
                     Err(frame) => inbound::refuse_trailers(&frame)?,
                 },
                 Poll::Ready(Some(Err(error))) => {
-                    return Poll::Ready(Some(Err(Status::cancelled(format!("the request has broken off: {error}")))));
+                    return Poll::Ready(Some(Err(Status::cancelled(format!("the request ended early: {error}")))));
                 }
                 Poll::Ready(None) => {
                     self.body = None;

@@ -46,7 +46,7 @@ impl Answer {
     pub(crate) fn not_found(path: &str) -> Self {
         // Bytes that are no text have no place in a text for people.
         let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
-        let text = format!("there is nothing at {path}; a method is called at /package.Service/Method");
+        let text = format!("{path} not found; call a method at /package.Service/Method");
         Self::refusal(404, &text)
     }
 

@@ -371,7 +371,7 @@ impl Service {
             match frame.await {
                 None => return Err(Answer::refusal(408, "the body of the request came too slowly")),
                 Some(None) => break,
-                Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request has broken off")),
+                Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request ended early")),
                 Some(Some(Ok(frame))) => {
                     let part = match frame.into_data() {
                         Ok(part) => part,

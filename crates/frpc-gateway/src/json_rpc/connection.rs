@@ -184,7 +184,7 @@ impl Connection<'_> {
 
     fn end_reading(&mut self) {
         let reason = match self.reading {
-            ReadState::Open => Status::cancelled("the client sends no more, and has not ended the stream"),
+            ReadState::Open => Status::cancelled("the client closed its direction without ending the stream"),
             _ if self.context.is_shutting_down() => Status::unavailable("the server is shutting down"),
             ReadState::Last | ReadState::Ended => Status::unavailable("the connection has reached its maximum age"),
         };

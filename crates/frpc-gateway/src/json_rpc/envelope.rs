@@ -160,8 +160,8 @@ impl<'a> Parts<'a> {
     fn done(self) -> Item<'a> {
         let Self { request, has_version, has_method, reason, .. } = self;
         let reason = match reason {
-            None if !has_version => Some("jsonrpc has to be \"2.0\""),
-            None if !has_method => Some("method has to be a string"),
+            None if !has_version => Some("jsonrpc must be \"2.0\""),
+            None if !has_method => Some("method must be a string"),
             reason => reason,
         };
         match reason {
@@ -373,8 +373,8 @@ mod tests {
     #[test]
     fn invalid_request_keeps_its_id_if_readable() {
         let message_of = |message| invalid(message).1;
-        assert_eq!(invalid(r#"{"id":7,"method":"m"}"#), (Some("7"), "jsonrpc has to be \"2.0\""));
-        assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":"a","method":1}"#), (Some("\"a\""), "method has to be a string"));
+        assert_eq!(invalid(r#"{"id":7,"method":"m"}"#), (Some("7"), "jsonrpc must be \"2.0\""));
+        assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":"a","method":1}"#), (Some("\"a\""), "method must be a string"));
         assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#).0, None);
         assert_eq!(
             message_of(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#),

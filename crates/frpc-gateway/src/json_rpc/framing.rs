@@ -133,7 +133,7 @@ pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotJson => f.write_str("this is no message in JSON"),
+            Self::NotJson => f.write_str("not a JSON message"),
             Self::TooDeep(max) => write!(f, "the message nests deeper than {max} brackets"),
             Self::TooMany(max) => write!(f, "the batch has more than {max} requests"),
         }

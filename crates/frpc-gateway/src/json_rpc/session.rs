@@ -368,7 +368,7 @@ impl MessageBatch<'_> {
         }
         let Some(at) = inner.find(request.method.as_bytes(), context) else {
             let Some(id) = id else { return };
-            let text = format!("there is no method {:?}", shortened(&request.method));
+            let text = format!("unknown method {:?}", shortened(&request.method));
             return reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
         };
         let mut terms = frpc::Request::new(());
@@ -645,7 +645,7 @@ impl Inner {
                 }
             }
             Some(id) => {
-                let text = format!("there is no method {:?}", shortened(&request.method));
+                let text = format!("unknown method {:?}", shortened(&request.method));
                 reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
             }
             None => self.handle_notice(request, message, context),

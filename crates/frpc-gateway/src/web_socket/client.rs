@@ -55,7 +55,7 @@ pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 /// # Cancel safety
 /// Dropping the future closes the connection.
 pub async fn connect(url: &str) -> io::Result<WebSocket<TcpStream>> {
-    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, format!("{url:?} is no URL of the scheme ws"));
+    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, format!("{url:?} is not a ws:// URL"));
     let rest = url.strip_prefix("ws://").ok_or_else(invalid)?;
     let at = rest.find('/').unwrap_or(rest.len());
     let (host, path) = rest.split_at(at);
@@ -133,7 +133,7 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
 }
 
 fn refused(text: &str) -> io::Error {
-    io::Error::other(format!("the server does not grant WebSocket: {text}"))
+    io::Error::other(format!("the server refused WebSocket: {text}"))
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<T> {

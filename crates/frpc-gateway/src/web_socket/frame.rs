@@ -361,7 +361,7 @@ impl Decoder {
             return Err(Fault::protocol("a code that may not be sent"));
         }
         if std::str::from_utf8(text).is_err() {
-            return Err(Fault::new(CloseCode::NOT_TEXT, "a reason that is no text"));
+            return Err(Fault::new(CloseCode::NOT_TEXT, "a close reason that is not text"));
         }
         Ok(Some(code))
     }

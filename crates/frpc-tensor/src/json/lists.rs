@@ -95,7 +95,7 @@ impl Lists {
 
 #[cold]
 fn ragged(position: usize) -> DecodeError {
-    Reader::refuse(position, "lists beside each other have different shapes")
+    Reader::refuse(position, "lists at the same depth have different shapes")
 }
 
 /// Numbers, each in a word: an integer as its two's complement, a float as its bits, a bool as 0 or 1.
@@ -126,7 +126,7 @@ impl Numbers {
             self.words.reserve_exact(more);
         }
         let position = from.value_offset();
-        let mixed = || Reader::refuse(position, "bools and numbers stand in one list");
+        let mixed = || Reader::refuse(position, "bools and numbers are mixed in one list");
         let word = match from.peek() {
             Some(b't' | b'f') => {
                 let mut bool = false;
@@ -242,7 +242,7 @@ impl Numbers {
                 self.collect(|word, kind| float_of(word, kind).map(f64::to_le_bytes).ok_or_else(bad))
             }
             ElementType::Complex64 | ElementType::Complex128 => {
-                Err(format!("lists hold no {element}: send it in base64 or as a .npy file"))
+                Err(format!("lists cannot contain {element}: send it in base64 or as a .npy file"))
             }
         }
     }

@@ -37,8 +37,8 @@ fn base_64_has_to_be_as_long_as_shape_and_dtype_say() {
         (r#"{"dtype":"uint8","shape":[3]}"#, "takes 3 bytes"),
         (r#"{"dtype":"object","shape":[2],"data":"AQI="}"#, r#"no elements of the dtype "object""#),
         (r#"{"dtype":"uint8","shape":[4294967295,4294967295,9],"data":"AQI="}"#, "larger than any memory"),
-        (r#"{"shape":[2],"data":"AQI="}"#, "base64 without a dtype has to be a .npy file"),
-        (r#""AQI=""#, "base64 without a dtype has to be a .npy file"),
+        (r#"{"shape":[2],"data":"AQI="}"#, "base64 without a dtype must be a .npy file"),
+        (r#""AQI=""#, "base64 without a dtype must be a .npy file"),
         (r#"{"dtype":"uint8","data":"?"}"#, "is no bytes in base64"),
         (r#"{"dtype":"uint8","data":"AQ==","data":"AQ=="}"#, "occurs twice"),
         (r#"{"dtype":"uint8","more":1}"#, "has no field"),
@@ -106,7 +106,7 @@ fn nested_lists_become_elements_if_numbers_fit() {
         let json = of_type(dtype, data);
         assert!(refused(&json).contains(&format!("does not fit {dtype}")), "{json}");
     }
-    assert!(refused(&of_type("complex64", "[1]")).contains("lists hold no complex64"));
+    assert!(refused(&of_type("complex64", "[1]")).contains("lists cannot contain complex64"));
     assert!(refused(&of_type("float64", "[1e400]")).contains("too large"));
     assert!(refused(r#"{"shape":[2],"data":[[1,2]]}"#).contains("the shape is [2], and the data has [1, 2]"));
 }

@@ -49,7 +49,7 @@ impl fmt::Display for JetStreamFailure {
         match self {
             Self::Refused(error) => error.fmt(f),
             Self::Silent(error) if error.kind() == RequestErrorKind::NoResponders => {
-                f.write_str("this NATS has no JetStream, or not for this user")
+                f.write_str("JetStream is disabled, or not enabled for this account")
             }
             Self::Silent(error) => f.write_str(&chain(error)),
         }
@@ -111,7 +111,7 @@ impl fmt::Display for PublishError {
                 write!(f, "an id must have 1 to {} visible characters of ASCII, not {id:?}", super::ID_MAX)
             }
             Self::TooLong { length, limit } => {
-                write!(f, "a payload of {length} bytes exceeds the {limit} bytes that the durable topic takes")
+                write!(f, "a payload of {length} bytes exceeds the {limit} bytes that the durable topic accepts")
             }
             Self::NotStored(reason) => write!(f, "the message is not stored: {reason}"),
             Self::Unknown(reason) => write!(f, "the message may be stored or not: {reason}"),

@@ -176,7 +176,7 @@ impl Puller {
                 Err(Some(SubscriptionEnded(error.to_string())))
             }
             Err(error) => {
-                tracing::debug!(%error, "no position of a subscription from NATS");
+                tracing::debug!(%error, "position of a subscription not received from NATS");
                 Err(None)
             }
         }
@@ -195,7 +195,7 @@ impl Puller {
         let subject = format!("CONSUMER.MSG.NEXT.{}.{}", self.shared.stream, self.name);
         match self.shared.context.send_request(subject, request).await {
             Ok(()) => (self.asked, self.heard) = (room, Instant::now()),
-            Err(error) => tracing::debug!(%error, "no messages are requested from NATS"),
+            Err(error) => tracing::debug!(%error, "pull request to NATS failed"),
         }
     }
 

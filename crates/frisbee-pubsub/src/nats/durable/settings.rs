@@ -150,7 +150,7 @@ impl DurableTopicBuilder {
         let room = client.max_payload().saturating_sub(HEADERS_MAX);
         if self.payload_max > room {
             let text =
-                format!("payload_max of {} bytes exceeds the {room} bytes that NATS has room for", self.payload_max);
+                format!("payload_max of {} bytes exceeds the {room} bytes that NATS accepts", self.payload_max);
             return Err(OpenError::Invalid(text));
         }
         let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;
@@ -203,7 +203,7 @@ impl DurableTopicBuilder {
             _ => Err(OpenError::Invalid(format!("{setting} must be 1 to {}, not {value}", i64::MAX))),
         };
         let Ok(max_message_size) = i32::try_from(self.payload_max.saturating_add(HEADERS_MAX)) else {
-            return invalid(format!("payload_max of {} bytes is too much for NATS", self.payload_max));
+            return invalid(format!("payload_max of {} bytes exceeds the limit of NATS", self.payload_max));
         };
         Ok(Config {
             name,
@@ -243,7 +243,7 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
         Err(refused) => match info().await {
             // Another client was faster.
             Ok(found) => Ok(found.config),
-            Err(_) => Err(OpenError::Nats(format!("NATS does not create it: {}", super::error::chain(&refused)))),
+            Err(_) => Err(OpenError::Nats(format!("NATS rejected the stream: {}", super::error::chain(&refused)))),
         },
     }
 }

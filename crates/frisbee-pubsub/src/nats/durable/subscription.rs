@@ -151,7 +151,7 @@ impl SubscriptionBuilder {
                 let nanos = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
                 let start_time = nanos.and_then(|nanos| async_nats::datetime::from_nanos(nanos.into()).ok());
                 let Some(start_time) = start_time else {
-                    return invalid(format!("there is no time {time:?} for NATS"));
+                    return invalid(format!("invalid time for NATS: {time:?}"));
                 };
                 DeliverPolicy::ByStartTime { start_time }
             }
@@ -178,7 +178,7 @@ impl SubscriptionBuilder {
         }
         let created = shared.context.create_consumer_on_stream(wanted.clone(), &*shared.stream).await;
         if let Err(refused) = created {
-            let text = format!("NATS does not create the subscription: {}", super::error::chain(&refused));
+            let text = format!("NATS rejected the subscription: {}", super::error::chain(&refused));
             return Err(OpenError::Nats(text));
         }
         let found = info(shared, name).await?;

@@ -14,10 +14,10 @@ pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String
         let (name, value) = pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
         let Some(found) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
             let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
-            return Err(format!("parameter `{pair}`: there is no such option; there are {}", names.join(", ")));
+            return Err(format!("parameter `{pair}`: unknown option; use one of {}", names.join(", ")));
         };
         (found.set)(builder, value).map_err(|problem| match problem {
-            ParameterError::Form => format!("parameter `{pair}`: it is written `{}`", found.form()),
+            ParameterError::Form => format!("parameter `{pair}`: write `{}`", found.form()),
             ParameterError::Value(text) => format!("parameter `{pair}`: {text}"),
         })
     })

@@ -144,7 +144,7 @@ impl Inner {
             "rpc.item" => {
                 let consumed = match notice.item {
                     Some(item) => ends.take(message.slice_ref(item.as_bytes()), context),
-                    None => Err(Status::invalid_argument("rpc.item has no item")),
+                    None => Err(Status::invalid_argument("rpc.item needs an item")),
                 };
                 if let Err(status) = consumed {
                     self.finish(number, status, context);
@@ -155,7 +155,7 @@ impl Inner {
                 (Some(items), Some(credit)) => add_credit(credit, items),
                 (Some(_), None) => {}
                 (None, _) => {
-                    let status = Status::invalid_argument("rpc.credit: items has to be a number of items");
+                    let status = Status::invalid_argument("rpc.credit: items must be a number of items");
                     self.finish(number, status, context);
                 }
             },
@@ -220,13 +220,13 @@ impl StreamEnds {
     fn take(&mut self, item: Bytes, context: &AdapterContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let Some(granted) = self.granted.checked_sub(1) else {
-            return Err(Status::resource_exhausted("more items than the handler takes: wait for rpc.credit"));
+            return Err(Status::resource_exhausted("more items than the handler accepts: wait for rpc.credit"));
         };
         let length = item.len();
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
         // One item may exceed the limit, as one message of a native stream may.
         if queued > context.config().stream_buffer_max || context.is_overloaded() {
-            return Err(Status::resource_exhausted("the items that wait for the handler take too much memory"));
+            return Err(Status::resource_exhausted("the memory limit for unread items is reached"));
         }
         self.granted = granted;
         // A handler that is over has dropped the other end; its reply is on the way.

@@ -142,7 +142,7 @@ impl MessageBatch<'_> {
         }
         match &*request.method {
             method if !params::is_served(method, era) => {
-                let text = format!("there is no method {:?}", super::shortened(method));
+                let text = format!("unknown method {:?}", super::shortened(method));
                 reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
             }
             INITIALIZE => put_initialized(out, id, mcp, params.requested.as_deref()),

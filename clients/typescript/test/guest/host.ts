@@ -6,24 +6,24 @@ import { createServer, type IncomingMessage } from "node:http";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { desk } from "../desk.js";
-import type { Desk } from "../place.js";
+import type { Desk } from "../transports.js";
 
 /** The tests as one module for guests, which `scripts/test.mjs` builds. */
 export const GUEST = fileURLToPath(new URL("guest/guest.mjs", import.meta.url));
 
-export interface Yard {
+export interface Host {
   readonly origin: string;
   start(...flags: string[]): Promise<Desk>;
 }
 
-async function told(request: IncomingMessage): Promise<unknown> {
+async function jsonBody(request: IncomingMessage): Promise<unknown> {
   let body = "";
   for await (const chunk of request) body += String(chunk);
   return JSON.parse(body);
 }
 
-/** Opens a yard, whose servers take pages of it and have a certificate in the folder. */
-export async function yard(folder: string): Promise<Yard> {
+/** Opens a startHost, whose servers take pages of it and have a certificate in the folder. */
+export async function startHost(folder: string): Promise<Host> {
   const desks = new Map<number, Desk>();
   let next = 0;
   const server = createServer((request, response) => {
@@ -36,13 +36,13 @@ export async function yard(folder: string): Promise<Yard> {
           response.setHeader("content-type", "text/javascript");
           return readFileSync(GUEST, "utf8");
         case "/start": {
-          const { address, flags } = (await told(request)) as { address: string; flags: string[] };
+          const { address, flags } = (await jsonBody(request)) as { address: string; flags: string[] };
           const started = await desk(address, "--tls", folder, "--origin", origin, ...flags);
           desks.set(next, started);
           return JSON.stringify({ id: next++, port: started.port, address: started.address });
         }
         case "/stop": {
-          const { id } = (await told(request)) as { id: number };
+          const { id } = (await jsonBody(request)) as { id: number };
           await desks.get(id)?.stop();
           desks.delete(id);
           return "null";

@@ -11,7 +11,7 @@ export interface Desk {
   stop(): Promise<void>;
 }
 
-export interface Place {
+export interface TestTransport {
   readonly name: string;
   connect(desk: Desk, options?: ChannelOptions): Channel;
   /** Starts a server, at an address or at a free one. */
