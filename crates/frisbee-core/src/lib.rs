@@ -32,6 +32,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+#[cfg(test)]
+extern crate self as frisbee_core;
+
 mod batch;
 mod body;
 mod bucket;
@@ -88,3 +91,6 @@ pub const BODY_MAX_LEAST: u32 = 1024;
 
 /// The version of the extension of Go's protocol, as HELLO announces it.
 pub const PROTOCOL_VERSION: u8 = 1;
+
+#[cfg(test)]
+mod tests;

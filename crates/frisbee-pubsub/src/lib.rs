@@ -42,6 +42,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as frisbee_pubsub;
+
 mod broker;
 mod bus;
 mod client;

@@ -3,6 +3,8 @@
 mod bounds;
 mod bus_histories;
 mod histories;
+mod history;
+mod presence;
 
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name};
 use bytes::Bytes;

@@ -34,6 +34,9 @@
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
+#[cfg(test)]
+extern crate self as frisbee_restart;
+
 mod control;
 mod error;
 mod generation;
@@ -46,3 +49,6 @@ mod wire;
 pub use error::{Refusal, RestartError};
 pub use generation::{Generation, Restart};
 pub use serve::{EndReason, ServeError, Shutdown};
+
+#[cfg(test)]
+mod tests;

@@ -50,6 +50,9 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as frisbee_shm;
+
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 mod exchange;
 #[cfg_attr(frisbee_loom, path = "memory/model.rs", allow(dead_code, unsafe_code))]
@@ -87,6 +90,8 @@ mod sharing;
 mod stream;
 #[cfg(not(frisbee_loom))]
 mod system;
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests;
 
 #[cfg(not(frisbee_loom))]
 pub use {

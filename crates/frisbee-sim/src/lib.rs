@@ -58,6 +58,9 @@
 //! Panics on a thread that runs a world are not printed: they are the failure of that world.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as frisbee_sim;
+
 mod cable;
 mod clock;
 mod command;
@@ -138,3 +141,6 @@ pub use world::World;
 /// async fn with_a_result(_world: World) -> Result<(), String> { Ok(()) }
 /// ```
 pub use frisbee_sim_macros::sim_test;
+
+#[cfg(test)]
+mod tests;

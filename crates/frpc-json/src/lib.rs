@@ -89,6 +89,9 @@
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+#[cfg(test)]
+extern crate self as frpc_json;
+
 mod base64;
 mod codec;
 mod error;
@@ -115,3 +118,6 @@ pub use reader::Reader;
 #[doc(hidden)]
 pub use reader::plain_length;
 pub use writer::Writer;
+
+#[cfg(test)]
+mod tests;

@@ -41,12 +41,15 @@
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+#[cfg(test)]
+extern crate self as frpc_tensor;
+
 #[cfg(feature = "batch")]
 pub mod batch;
 mod dtype;
 mod element;
 mod error;
-#[cfg(any(feature = "json", test))]
+#[cfg(feature = "json")]
 mod half;
 mod image;
 #[cfg(feature = "json")]
@@ -61,3 +64,6 @@ pub use error::TensorError;
 pub use image::Image;
 pub use tensor::{DIMENSIONS_MAX, Tensor};
 pub use view::{ImageView, TensorView};
+
+#[cfg(test)]
+mod tests;

@@ -62,6 +62,9 @@
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+#[cfg(test)]
+extern crate self as polyglot;
+
 mod codec;
 mod decode;
 mod enclosed;
@@ -97,3 +100,6 @@ pub use utf8_bytes::Utf8Bytes;
 pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
 pub use viewed::{Number, OneofView, Undecoded, Viewed};
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use polyglot::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Index, Kind, encode_root};
 
-use crate::schema::{Everything, Inner, One, Sparse, decode, encode, hex};
+use crate::tests::schema::{Everything, Inner, One, Sparse, decode, encode, hex};
 
 #[test]
 fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {

@@ -6,7 +6,7 @@ use polyglot::Enumeration;
 use polyglot::wellknown::Boxed;
 use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
 
-use crate::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
+use crate::tests::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
 fn choices() -> [Option<Choice>; 6] {
     [

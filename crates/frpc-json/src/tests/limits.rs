@@ -1,6 +1,6 @@
 //! Depth and memory.
 
-use crate::schema::{Order, Payment};
+use crate::tests::schema::{Order, Payment};
 use frpc_json::{CONTAINER_MEMORY_MAX, DecodeReason, NESTING_CEILING, NESTING_MAX, Options};
 
 fn nested(open: &str, levels: usize, close: &str) -> String {

@@ -399,7 +399,7 @@ async fn death_of_a_writing_process_is_noticed_at_once() {
     let listener = Listener::bind(directory.path()).expect("the path is free");
     let program = std::env::current_exe().expect("this process has a file");
     let mut child = tokio::process::Command::new(program)
-        .args(["--exact", "streams::child_that_writes_without_end"])
+        .args(["--exact", "tests::streams::child_that_writes_without_end"])
         .env("FRISBEE_SHM_CHILD", directory.path())
         .stdout(std::process::Stdio::null())
         .kill_on_drop(true)

@@ -1,6 +1,4 @@
 //! Generations in one process: taking over, and the failures of a successor.
-#![cfg(unix)]
-
 use frisbee_restart::{EndReason, Generation, Refusal, Restart, RestartError};
 use std::fs;
 use std::io::{Read, Write};
@@ -349,7 +347,7 @@ async fn processes_of_other_users_get_no_sockets() {
     fs::copy(std::env::current_exe().expect("it runs"), &this).expect("there is room");
     set(&this, 0o755);
     let again = Command::new(&this)
-        .args(["--exact", "processes_of_other_users_get_no_sockets", "--nocapture"])
+        .args(["--exact", "tests::processes_of_other_users_get_no_sockets", "--nocapture"])
         .env(CONTROL, folder.path("control"))
         .current_dir("/")
         .stderr(Stdio::inherit())

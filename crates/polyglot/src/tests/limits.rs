@@ -8,7 +8,7 @@ use polyglot::{
     LONG_MIN, NESTING_CEILING, NESTING_MAX, RawMessage, Undecoded, decode_root, encode_root, wellknown,
 };
 
-use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
+use crate::tests::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
 
 #[test]
 fn messages_nest_to_the_limit_and_no_deeper_when_encoding() {

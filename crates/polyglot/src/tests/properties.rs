@@ -7,7 +7,7 @@ use polyglot::{Decoder, Encoder, Form, List, Map, Message, MessageView, Root, de
 use proptest::collection::{btree_map, hash_map, vec};
 use proptest::prelude::*;
 
-use crate::schema::{Choice, Deep, Everything, Inner, InnerView, OneOf, Order, encode};
+use crate::tests::schema::{Choice, Deep, Everything, Inner, InnerView, OneOf, Order, encode};
 
 fn inner() -> impl Strategy<Value = Inner> {
     any::<i32>().prop_map(|n| Inner { n })

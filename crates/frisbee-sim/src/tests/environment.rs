@@ -1,7 +1,6 @@
 //! The attribute and the function read the same variables, and a failure says how to see it again.
 
 use frisbee_sim::{FaultKind, Faults, Sim, World, sim, sim_test};
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
@@ -74,7 +73,7 @@ async fn of_few_seeds(world: World) {
 /// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let mut command = Command::new(env::current_exe().expect("it is a program"));
-    let test = format!("environment::{test}");
+    let test = format!("tests::environment::{test}");
     command.args([&*test, "--exact", "--ignored", "--nocapture"]);
     for name in ["FRISBEE_SEED", "FRISBEE_SEEDS", "FRISBEE_FAULTS", "FRISBEE_TRACE"] {
         command.env_remove(name);
@@ -120,21 +119,21 @@ fn the_command_of_a_failure_runs_its_test_and_no_other() {
     for test in FAILING {
         let (text, _) = run(test, &[]);
         let command = between(&text, "cargo test ", "\n");
-        let chosen = format!("-p frisbee-sim --test it environment::{test} -- --exact --include-ignored");
+        let chosen = format!("-p frisbee-sim --lib tests::environment::{test} -- --exact --include-ignored");
         assert_eq!(command.trim_start_matches("--release "), chosen, "{text}");
     }
     // Then all tests run on one thread, which has not the name of any.
     let (text, _) = run("within::a_module", &[("RUST_TEST_THREADS", "1")]);
-    assert!(text.contains("--test it environment::within::a_module -- --exact"), "{text}");
+    assert!(text.contains("--lib tests::environment::within::a_module -- --exact"), "{text}");
 }
 
 #[test]
 fn trace_is_written_to_configured_path() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = tempfile::tempdir().expect("there is room for files");
     for test in FAILING {
         let (failed, _) = run(test, &[]);
         let seed = between(&failed, "FRISBEE_SEED=", " ");
-        let path = folder.join(format!("trace.of.{}", test.replace("::", ".")));
+        let path = folder.path().join(format!("trace.of.{}", test.replace("::", ".")));
         let (text, _) = run(test, &[("FRISBEE_SEED", seed), ("FRISBEE_TRACE", &path.display().to_string())]);
         for (end, part) in [("txt", "a starts"), ("svg", "</svg>")] {
             let file = fs::read_to_string(format!("{}.{end}", path.display())).expect(&text);

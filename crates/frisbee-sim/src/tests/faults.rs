@@ -74,7 +74,6 @@ fn is_of(kind: FaultKind, fault: &Fault) -> bool {
         FaultKind::Corrupt => matches!(fault, Fault::Corrupt { .. }),
         FaultKind::SetClock => matches!(fault, Fault::SetClock { .. }),
         FaultKind::Drift => matches!(fault, Fault::Drift { .. }),
-        _ => false,
     }
 }
 

@@ -74,7 +74,7 @@ fn a_world_takes_the_same_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {
         let mut command = Command::new(env::current_exe().expect("it is a program"));
         command
-            .args(["hashes::greetings", "--exact", "--ignored", "--nocapture"])
+            .args(["tests::hashes::greetings", "--exact", "--ignored", "--nocapture"])
             .env("FRISBEE_SEED", seed)
             .env(name, value);
         let output = command.output().expect("it runs");

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use polyglot::{DecodeReason, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
 
-use crate::schema::{Choice, Deep, Inner, Nothing, One, OneOf, Order, Sparse, decode, encode, hex};
+use crate::tests::schema::{Choice, Deep, Inner, Nothing, One, OneOf, Order, Sparse, decode, encode, hex};
 
 #[track_caller]
 fn both_ways<M: Message + PartialEq + Debug>(message: &M, bytes: &str) {

@@ -1,6 +1,6 @@
 //! Random values round trip, and damaged ones are rejected or read, but never panic.
 
-use crate::schema::{Order, Payment};
+use crate::tests::schema::{Order, Payment};
 use frpc_json::{Options, from_json, to_json};
 use proptest::prelude::*;
 

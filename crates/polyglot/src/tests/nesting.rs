@@ -8,7 +8,7 @@ use polyglot::{
     NESTING_MAX, Nested, Root, Undecoded, Viewed, decode_root, view_root,
 };
 
-use crate::schema::{Deep, DeepView, Inner, encode, hex};
+use crate::tests::schema::{Deep, DeepView, Inner, encode, hex};
 
 /// A body of as many [`Deep`] messages, one in the other.
 fn levels(count: u32) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Writing.
 
-use crate::schema::{Order, Payment, order};
+use crate::tests::schema::{Order, Payment, order};
 use frpc_json::{EncodeReason, from_json, to_json};
 
 fn json<M: frpc_json::Json>(message: &M) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use polyglot::{DecodeError, Decoder, Form, List, Map, MessageView, NESTING_MAX, Nested, Number, Root, view_root};
 
-use crate::schema::{Deep, DeepView, Inner, InnerView, One, Sparse, encode, hex};
+use crate::tests::schema::{Deep, DeepView, Inner, InnerView, One, Sparse, encode, hex};
 
 /// A view of one field.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Reading.
 
-use crate::schema::{Order, Payment, order};
+use crate::tests::schema::{Order, Payment, order};
 use frpc_json::{DecodeReason, Json, Options, Reader, from_json};
 
 fn read(json: &str) -> Result<Order, String> {

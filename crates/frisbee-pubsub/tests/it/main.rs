@@ -1,4 +1,0 @@
-//! Clients and brokers over connections.
-
-mod history;
-mod presence;
