@@ -13,12 +13,13 @@ use frpc::{Channel, Server};
 use hyper_util::rt::TokioIo;
 use samples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use samples::gateway_service::Service;
+use std::fmt::Write;
 use std::io;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
-use tokio::net::TcpStream;
-use tokio_postgres::NoTls;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Endpoint;
@@ -50,29 +51,31 @@ async fn open(channel: &Channel, target: &str) -> RawTransport {
     handed.take().expect("the gateway hands its connection off")
 }
 
-/// Queries to PostgreSQL, on any transport.
-async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
-    let mut config = tokio_postgres::Config::new();
-    config.user("postgres").dbname("postgres");
-    let (client, connection) = config.connect_raw(io, NoTls).await.expect("PostgreSQL lets its user in");
-    let driving = tokio::spawn(connection);
-    client.batch_execute("CREATE TEMPORARY TABLE things (number INT8, words TEXT)").await.unwrap();
-    let insert = "INSERT INTO things SELECT n, repeat('word ', n::INT4 % 50) FROM generate_series(1, 20000) AS n";
-    assert_eq!(client.execute(insert, &[]).await.unwrap(), 20_000);
-    let rows = client.query("SELECT number, words FROM things ORDER BY number", &[]).await.unwrap();
-    assert_eq!(rows.len(), 20_000);
-    for (at, row) in (1_i64..).zip(&rows) {
-        assert_eq!(row.get::<_, i64>(0), at);
-        assert_eq!(row.get::<_, &str>(1).len() as i64, at % 50 * 5);
-    }
-    // Many queries at one time, pipelined on the wire.
-    let queries = (0_i64..100).map(|number| {
-        let client = &client;
-        async move { client.query_one("SELECT $1::INT8 * 2", &[&number]).await.unwrap().get::<_, i64>(0) }
+/// Rows to PostgreSQL and back by its own client, on any transport.
+async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let relaying = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        copy_bidirectional(&mut io, &mut socket).await
     });
-    assert_eq!(futures_util::future::join_all(queries).await, (0..100).map(|number| number * 2).collect::<Vec<_>>());
-    drop(client);
-    driving.await.unwrap().unwrap();
+    let mut rows = String::new();
+    for number in 1..=20_000 {
+        writeln!(rows, "{number}\t{}", "word ".repeat(number % 50)).unwrap();
+    }
+    let script = format!(
+        "CREATE TEMPORARY TABLE things (number INT8, words TEXT);\nCOPY things FROM STDIN;\n{rows}\\.\n\
+         SELECT number, words FROM things ORDER BY number;\n"
+    );
+    let mut psql = servers::psql(port).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = psql.stdin.take().unwrap();
+    let feeding = async move { stdin.write_all(script.as_bytes()).await };
+    let (fed, output) = tokio::join!(feeding, psql.wait_with_output());
+    let output = output.unwrap();
+    assert!(output.status.success(), "psql: {}", output.status);
+    fed.unwrap();
+    assert!(output.stdout == rows.as_bytes(), "{} bytes came back of {}", output.stdout.len(), rows.len());
+    relaying.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

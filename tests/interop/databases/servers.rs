@@ -87,12 +87,25 @@ fn command(program: &Path, folder: &Path, user: Option<(u32, u32)>) -> Command {
     command
 }
 
+/// Debian keeps the programs of PostgreSQL out of `PATH`.
+fn postgres_folders() -> Vec<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("bin")).collect()
+}
+
+/// PostgreSQL's own client, which prints bare rows. It logs in on this port of the loopback interface.
+pub(crate) fn psql(port: u16) -> Command {
+    let program = find("psql", postgres_folders()).expect("the package of the server needs that of the client");
+    let mut command = Command::new(program);
+    command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", "postgres"]);
+    command.args(["-p", &port.to_string(), "-d", "postgres"]).kill_on_drop(true);
+    command
+}
+
 /// PostgreSQL, whose user `postgres` logs in without a password.
 pub(crate) async fn postgres() -> Option<Running> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let folders: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
-    let initdb = find("initdb", folders.clone())?;
-    let program = find("postgres", folders)?;
+    let initdb = find("initdb", postgres_folders())?;
+    let program = find("postgres", postgres_folders())?;
     let folder = DataFolder::new("postgres");
     let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("Linux has it")) == 0;
     let user = if is_root { user("postgres") } else { None };
@@ -109,10 +122,8 @@ pub(crate) async fn postgres() -> Option<Running> {
     let child = serve.args(["-F", "-h", "127.0.0.1", "-p", &port.to_string()]).spawn().expect("it was found");
     let address = format!("127.0.0.1:{port}");
     until("PostgreSQL", || async {
-        let socket = TcpStream::connect(&address).await.ok()?;
-        let mut config = tokio_postgres::Config::new();
-        let connected = config.user("postgres").dbname("postgres").connect_raw(socket, tokio_postgres::NoTls).await;
-        connected.ok().map(drop)
+        let status = psql(port).args(["-c", "SELECT 1"]).stdout(Stdio::null()).stderr(Stdio::null()).status().await;
+        status.is_ok_and(|status| status.success()).then_some(())
     })
     .await;
     Some(Running { address, _child: child, _folder: folder })
