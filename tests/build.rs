@@ -10,6 +10,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let builder = frpc_build::configure().numbering(Numbering::Go).dyn_traits(true).json(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
+    let examples = frpc_build::configure().numbering(Numbering::Go);
+    examples.compile_protos(&["../examples/proto/greet.proto"], &["../examples/proto"])?;
+    let quickstart = frpc_build::configure().numbering(Numbering::Go);
+    quickstart.compile_protos(&["../examples/quickstart/proto/quickstart.proto"], &["../examples/quickstart/proto"])?;
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.
     let json = frpc_build::configure().json(true).btree_map(".").schema_lock(false);
     let descriptors = Path::new(&env::var("OUT_DIR")?).join("json.bin");

@@ -2,7 +2,7 @@
 
 use super::protocols::Host;
 use super::support::{PATIENCE, access};
-use crate::web_socket::{BINARY, Client, FRAMES, TEXT, frame};
+use crate::gateway::web_socket::{BINARY, Client, FRAMES, TEXT, frame};
 use bytes::Bytes;
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve;
@@ -287,7 +287,7 @@ async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut calle
         send_http1(address, &format!("POST {path}"), &Fields::new(), rest.as_bytes()).await;
         called(if name == "mcp" { "mcp by post" } else { "json-rpc by post" });
         if name == "json-rpc" {
-            let (mut client, _) = Client::connect_with(address, crate::web_socket::JSON_RPC).await;
+            let (mut client, _) = Client::connect_with(address, crate::gateway::web_socket::JSON_RPC).await;
             client.send(&frame(true, TEXT, call.as_bytes())).await;
             client.frame().await;
             called("json-rpc by web socket");

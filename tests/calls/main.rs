@@ -1,4 +1,4 @@
-//! Calls of services between two native peers.
+//! Calls of services: between two native peers, and by the other protocols of a server.
 
 mod adapter;
 mod blocking;
@@ -6,7 +6,10 @@ mod blocking;
 mod channels;
 mod deadlines;
 mod denied;
+mod examples;
 mod extensions;
+#[path = "../gateway/main.rs"]
+mod gateway;
 mod handlers;
 mod layouts;
 mod limits;

@@ -32,7 +32,7 @@ fn number(variable: &str, default: u64) -> u64 {
 
 #[test]
 fn the_schemas_are_many_and_each_message_is_in_the_table() {
-    let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/proto");
     assert!(fs::read_dir(proto).expect("it is there").count() >= 60);
     let pool = pool();
     // Schemas from elsewhere may import descriptor.proto, which is proto2.

@@ -31,7 +31,7 @@ impl Encoder {
             .args(["build", "-o"])
             .arg(&program)
             .arg(".")
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("go"))
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/go"))
             .output()
             .expect("Go has just printed its version");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

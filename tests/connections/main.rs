@@ -1,12 +1,16 @@
-//! Connections below calls: transports, routers, streams, runtimes, and how they end.
+//! Connections below calls: transports, routers, streams, runtimes, and how they end. With hostile peers, and with the
+//! bytes on the wire.
 
 mod batches;
 mod ending;
 #[path = "../hand_off/main.rs"]
 mod hand_off;
+#[path = "../hostile/main.rs"]
+mod hostile;
 mod idle;
 #[path = "../limits/main.rs"]
 mod limits;
+mod outside;
 #[path = "../pubsub/main.rs"]
 mod pubsub;
 #[cfg(unix)]
@@ -23,3 +27,5 @@ mod tls_or_plain;
 mod transports;
 mod try_send;
 mod waiting;
+#[path = "../wire/main.rs"]
+mod wire;

@@ -1,8 +1,8 @@
 //! Connections of the gateway at servers that limit the age of connections, in virtual time.
 
-use crate::greeter::{PATIENCE, all, post};
-use crate::stop::{Overheard, goodbyes};
-use crate::web_socket::{BINARY, Client, FRAMES, JSON_RPC, TEXT, frame};
+use crate::gateway::greeter::{PATIENCE, all, post};
+use crate::gateway::stop::{Overheard, goodbyes};
+use crate::gateway::web_socket::{BINARY, Client, FRAMES, JSON_RPC, TEXT, frame};
 use bytes::Bytes;
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::gated::Gated;

@@ -1,7 +1,7 @@
 //! `Any` in protocols with JSON: content of the types that the services of the server have.
 
-use crate::greeter::{PATIENCE, post, rest};
-use crate::support::Client;
+use crate::gateway::greeter::{PATIENCE, post, rest};
+use crate::gateway::support::Client;
 use frisbee_tests::json::{All, Echoes, EchoesServer};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};

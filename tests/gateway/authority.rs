@@ -1,6 +1,6 @@
 //! The host of a request over HTTP/2, byte by byte: `:authority`, and a field `host` in addition to it.
 
-use crate::greeter::{Open, all};
+use crate::gateway::greeter::{Open, all};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// Numbers in HPACK's static table: of fields with their values, and of names.

@@ -1,6 +1,6 @@
 //! The Connect protocol, in addition to its conformance suite: limits, middleware, and gRPC-Web in JSON.
 
-use crate::greeter::{Closed, Open, all, greet, post};
+use crate::gateway::greeter::{Closed, Open, all, greet, post};
 use frpc::Config;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -140,7 +140,7 @@ async fn a_long_response_comes_whole_to_a_client_that_reads_late() {
         socket.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"long\"}").as_bytes()).await.expect("it is read");
     }
     socket.write_all(greet("", "last").as_bytes()).await.expect("it is read");
-    let response = crate::greeter::rest(&mut socket).await;
+    let response = crate::gateway::greeter::rest(&mut socket).await;
     assert_eq!(response.matches("content-length: 100011").count(), 20);
     assert!(response.ends_with("Hello, last!\"}"));
 }

@@ -4,7 +4,7 @@
 //! say so and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. `.ci/openrpc` also has the document judged by the schema of
 //! OpenRPC, whose place is in `OPENRPC_SCHEMA`.
 
-use crate::support::{Client, server};
+use crate::gateway::support::{Client, server};
 use frisbee_tests::json::{All, Echoes, EchoesServer};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway as _};

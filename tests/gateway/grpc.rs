@@ -1,6 +1,6 @@
 //! gRPC, with tonic as the peer.
 
-use crate::greeter::{Closed, Open, PATIENCE, all, soon};
+use crate::gateway::greeter::{Closed, Open, PATIENCE, all, soon};
 use frpc::error_details::ErrorInfo;
 use samples::greet::{Greeting, Name};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Clients that make a server hold too much for them through gateways over HTTP, and a native client.
 
-use crate::greeter::{Open, PATIENCE, all, post};
+use crate::gateway::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use frpc::Config;

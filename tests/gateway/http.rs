@@ -1,7 +1,7 @@
 //! Requests of HTTP/1.1: where they end, which are refused, and what becomes of them when a server stops.
 
-use crate::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
-use crate::web_socket;
+use crate::gateway::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
+use crate::gateway::web_socket;
 use frpc::{Channel, Config, Request};
 use frpc_gateway::Gateway;
 use samples::greet::{GreeterClient, GreeterServer, Name};

@@ -1,6 +1,6 @@
 //! JSON-RPC 2.0 on a connection of its own.
 
-use crate::support::{Client, Closed, PATIENCE, server};
+use crate::gateway::support::{Client, Closed, PATIENCE, server};
 use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::InteropServer;
 use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy, Server};

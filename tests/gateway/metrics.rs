@@ -1,6 +1,6 @@
 //! The page of metrics: access, contents, and that Prometheus can read it.
 
-use crate::greeter::{Open, all, greet, soon};
+use crate::gateway::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
 use frpc::Channel;
 use frpc::pubsub::{self, Broker};
@@ -27,7 +27,7 @@ async fn called() -> Open {
     let mut client = server.connect().await;
     tokio::io::AsyncWriteExt::write_all(&mut client, json_rpc.as_bytes()).await.expect("it is read");
     tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("it is open");
-    assert!(crate::greeter::rest(&mut client).await.contains("Hello, Ada!"));
+    assert!(crate::gateway::greeter::rest(&mut client).await.contains("Hello, Ada!"));
     // The server may notice later than its clients that a connection has ended.
     until("the connections of the calls are closed", || server.stats.open() == 0).await;
     server

@@ -1,8 +1,8 @@
 //! Connections through a load balancer that states the client's address, and protocols that TLS offers in addition to
 //! frames.
 
-use crate::greeter::{PATIENCE, greet, rest};
-use crate::support::Client;
+use crate::gateway::greeter::{PATIENCE, greet, rest};
+use crate::gateway::support::Client;
 use bytes::Bytes;
 use frisbee::CloseKind;
 use frisbee::tls::rustls::ClientConfig;

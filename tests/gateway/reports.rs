@@ -1,6 +1,6 @@
 //! Public bug reports about other gateways, tried at this one. Where there is a number, it is that of the report.
 
-use crate::greeter::{Open, all, greet, post};
+use crate::gateway::greeter::{Open, all, greet, post};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2::{SendRequest, handshake};
@@ -134,6 +134,6 @@ async fn body_that_breaks_off_is_no_request() {
     let mut socket = server.connect().await;
     socket.write_all(&request.as_bytes()[..request.len() - 3]).await.expect("it is open");
     socket.shutdown().await.expect("it is open");
-    let response = crate::greeter::rest(&mut socket).await;
+    let response = crate::gateway::greeter::rest(&mut socket).await;
     assert!(!response.contains("200 OK"), "{response}");
 }

@@ -1,7 +1,7 @@
 //! What becomes of calls in flight when a server with all protocols stops.
 
-use crate::greeter::{Open, PATIENCE, all, post, rest, soon};
-use crate::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
+use crate::gateway::greeter::{Open, PATIENCE, all, post, rest, soon};
+use crate::gateway::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
 use bytes::Bytes;
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::raw::{encoded, packet};

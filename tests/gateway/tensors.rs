@@ -1,6 +1,6 @@
 //! Tensors and images through the gateway, and between native peers.
 
-use crate::greeter::{PATIENCE, post, rest};
+use crate::gateway::greeter::{PATIENCE, post, rest};
 use frpc::tensor::{Image, Tensor};
 use frpc::{Code, Request, Response, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};

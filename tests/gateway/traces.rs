@@ -1,7 +1,7 @@
 //! The position in a trace that callers in each protocol state.
 
-use crate::greeter::{Open, PATIENCE, all, post};
-use crate::web_socket::{Client, JSON_RPC, TEXT, frame};
+use crate::gateway::greeter::{Open, PATIENCE, all, post};
+use crate::gateway::web_socket::{Client, JSON_RPC, TEXT, frame};
 use frisbee_tests::until;
 use frpc_gateway::Gateway;
 use frpc_telemetry::otel::Telemetry;

@@ -3,6 +3,8 @@
 
 mod blocked;
 mod busy_polling;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod hostile_peers;
 mod log;
 #[path = "../memory/resident.rs"]

@@ -92,6 +92,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         .boxed(["Holder.part", "Holder.wrapped", "Holder.at", "Holder.choice.boxed_part", "Holder.choice.boxed_number"])
         .extern_path(".base", "crate::protobuf::base")
         .compile_protos(&["proto/options.proto"], &["proto"])?;
+    // The services of the console's copied code.
+    let desk = Path::new("../typescript/proto");
+    frpc_build::configure()
+        .out_dir(folder("copied")?)
+        .json(true)
+        .reflection(true)
+        .compile_protos(&[desk.join("desk.proto"), desk.join("forms.proto")], &[desk])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
     // The order of the entries of maps is that of the vectors.

@@ -1,7 +1,7 @@
 //! Where this implementation differs from Go on purpose, or cannot do what Go can: one table, each entry with its
 //! reason. The tests hold everything else to be equal, and every entry of the table to be needed.
 
-use crate::measured::hex;
+use crate::wire::measured::hex;
 use frpc::polyglot::{DecodeReason, Kind};
 
 /// One difference.

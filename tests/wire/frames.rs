@@ -1,7 +1,7 @@
 //! Captured frames: read, written again, and read in pieces.
 
-use crate::measured::{CapturedFrame, Sender, corpus};
-use crate::values::Type;
+use crate::wire::measured::{CapturedFrame, Sender, corpus};
+use crate::wire::values::Type;
 use bytes::Bytes;
 use frisbee_core::{
     BODY_MAX, ClientConfig, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId,

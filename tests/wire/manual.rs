@@ -1,6 +1,6 @@
 //! The examples in `docs/wire.md`, which are to be bytes that were measured.
 
-use crate::measured::{corpus, hex};
+use crate::wire::measured::{corpus, hex};
 use std::collections::HashSet;
 
 const MANUAL: &str = include_str!("../../docs/wire.md");

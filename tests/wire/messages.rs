@@ -1,8 +1,8 @@
 //! Values and bodies, in both directions.
 
-use crate::exceptions::{EXCEPTIONS, Exception, Here, Part, exception};
-use crate::measured::{Decoding, Encoding, Go, corpus, hex};
-use crate::values::{Body, Type};
+use crate::wire::exceptions::{EXCEPTIONS, Exception, Here, Part, exception};
+use crate::wire::measured::{Decoding, Encoding, Go, corpus, hex};
+use crate::wire::values::{Body, Type};
 use frisbee_tests::vecopt::VOptional;
 use frpc::polyglot::{DecodeError, DecodeReason, Encoder, Root, encode_root};
 

@@ -1,7 +1,7 @@
 //! A server's handling of bodies in the table of exceptions.
 
-use crate::exceptions::{Exception, Here, Part, exception};
-use crate::measured::{Decoding, corpus};
+use crate::wire::exceptions::{Exception, Here, Part, exception};
+use crate::wire::measured::{Decoding, corpus};
 use frisbee_core::{BODY_MAX, Header, HeaderForm, Operation, PacketId};
 use frpc::polyglot::Decoder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,7 +1,7 @@
 //! From the measured file's JSON values to the generated structs: one line of [`messages!`] for all messages that
 //! have the same fields.
 
-use crate::measured::{hex, list, object, text};
+use crate::wire::measured::{hex, list, object, text};
 use frisbee_tests::{interop, vec, vecopt};
 use frpc::polyglot::{
     DecodeError, Decoder, EncodeError, Encoder, Enumeration, Message, Root, decode_root, encode_root,

@@ -6,6 +6,9 @@
 //! A set of rules never changes: each method of a builder makes a new set, without verdicts. So no cached verdict outlives
 //! its rules, keys or limits.
 
+#[cfg(test)]
+extern crate self as frpc_access;
+
 #[cfg(feature = "jwt")]
 pub mod jwt;
 mod rules;
@@ -21,3 +24,6 @@ pub use rules::who::Who;
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }
+
+#[cfg(all(test, feature = "jwt"))]
+mod tests;

@@ -11,6 +11,9 @@
 //! | `kubernetes` | `kubernetes` | the pods of a Service, by its EndpointSlices |
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as frpc_balance;
+
 #[cfg(feature = "dns")]
 pub mod dns;
 #[cfg(feature = "etcd")]
@@ -27,3 +30,6 @@ pub use fleet::view::{FleetServer, FleetView};
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }
+
+#[cfg(test)]
+mod tests;

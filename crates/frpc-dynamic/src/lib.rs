@@ -44,6 +44,9 @@
 #![deny(clippy::unwrap_used, clippy::indexing_slicing)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
 
+#[cfg(test)]
+extern crate self as frpc_dynamic;
+
 mod body;
 mod decode;
 mod encode;
@@ -196,3 +199,6 @@ impl Codec {
         self.layouts.of(descriptor)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,9 @@
 //! * `http`, on by default: HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 //! * `mcp`: tools for agents, `Mcp`.
 
+#[cfg(test)]
+extern crate self as frpc_gateway;
+
 #[cfg(feature = "http")]
 mod base64;
 mod charge;
@@ -55,3 +58,6 @@ pub use http::settings::Http;
 pub use mcp::settings::Mcp;
 pub use trailers::Trailers;
 pub use udp::Udp;
+
+#[cfg(test)]
+mod tests;

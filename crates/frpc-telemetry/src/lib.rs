@@ -1,6 +1,9 @@
 //! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] with a page for Prometheus, and by feature `metrics` for
 //! the facade of that name, `otel` for OpenTelemetry.
 
+#[cfg(test)]
+extern crate self as frpc_telemetry;
+
 mod counters;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -8,3 +11,6 @@ pub mod metrics;
 pub mod otel;
 
 pub use counters::{Calls, Counters, FigureKind, Histogram, Metric, Retried, Snapshot, TopicFigures};
+
+#[cfg(test)]
+mod tests;

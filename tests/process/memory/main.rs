@@ -3,7 +3,12 @@
 
 mod bursts;
 mod calls;
+mod decoding;
+mod exports;
+mod histories;
 mod idle;
+#[path = "../../schemas/tests/random.rs"]
+mod random;
 mod topics;
 mod web_sockets;
 

@@ -1,9 +1,13 @@
-//! Schemas with everything of proto3: round trips, calls, views, options and JSON.
+//! Schemas with everything of proto3: round trips, calls, views, options and JSON; random values of many schemas; and the
+//! code that the console copies.
 
 #[macro_use]
 mod first;
 
 mod calls;
+#[path = "../../conformance/conformance.rs"]
+mod conformance;
+mod copied;
 mod golden;
 mod json;
 mod options;

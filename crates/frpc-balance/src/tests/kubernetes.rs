@@ -1,7 +1,7 @@
 //! Services whose slices change, on a small API server on loopback that restarts, discards its history and sends
 //! malformed data.
 
-use crate::api::{Api, Refusal};
+use crate::tests::api::{Api, Refusal};
 use frpc::Channel;
 use frpc_balance::kubernetes::KubernetesResolver;
 use frpc_balance::kubernetes::kube::{Client, Config};
