@@ -179,7 +179,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {
-        let broken = crate::wake_counter::calling_waker(|| panic!("on purpose"));
+        let broken = crate::tests::wake_counter::calling_waker(|| panic!("on purpose"));
         let mut first = Box::pin(sleep(20 * SHORT));
         assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());
         std::mem::forget(broken); // Its drop would panic as well.
