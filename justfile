@@ -1,6 +1,6 @@
 # The commands of daily work, for https://just.systems. CONTRIBUTING.md says when to use which.
 
-# What there is.
+# Lists the commands.
 default:
     @just --list
 
@@ -33,11 +33,11 @@ kernel:
 all:
     cargo test --workspace --locked
 
-# Everything that a change has to pass.
+# All checks of a change.
 ci:
     .ci/run
 
-# What takes an hour, sanitizers, fuzzers, seeds, loads and planted defects.
+# Tests that take an hour: sanitizers, fuzzers, seeds, loads and planted defects.
 full:
     .ci/full
 
@@ -49,11 +49,11 @@ seed number:
 instructions:
     cargo run --release --locked -p cost --bin hot_path -- check
 
-# Writes generated code anew; read the diff.
+# Rewrites generated code; read the diff.
 golden:
     UPDATE_GOLDEN=1 cargo test --locked -p frpc-build
 
-# Writes the lists of public items in docs/api anew; read the diff.
+# Rewrites the lists of public items in docs/api; read the diff.
 api:
     .ci/api update
 

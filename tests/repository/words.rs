@@ -51,8 +51,11 @@ const SKIPPED: &[&str] = &[
     "words.rs",
 ];
 
-/// The goal for all folders, and the ceiling of new ones: 3 in 1000 words.
+/// The ceiling of new folders: 3 in 1000 words.
 const GOAL: usize = 30;
+
+/// Ceilings are multiples of 0.5 in 1000 words, so that deleted prose does not exceed them.
+const STEP: usize = 5;
 
 #[derive(Default)]
 struct Count {
@@ -150,7 +153,11 @@ fn prose_stays_below_its_ceilings() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         let mut lowered = String::new();
         for (name, count) in &counts {
-            let ceiling = ceilings.get(name.as_str()).copied().unwrap_or(usize::MAX).min(count.rate().max(GOAL));
+            let ceiling = ceilings
+                .get(name.as_str())
+                .copied()
+                .unwrap_or(usize::MAX)
+                .min((count.rate() + 1).next_multiple_of(STEP));
             let _ = writeln!(lowered, "{name} {ceiling}");
         }
         fs::write(&file, lowered).expect("the ceilings can be written");

@@ -82,7 +82,7 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
                 let acceptor = running.lock().expect("no task panics")[number].take().expect("it runs");
                 acceptor.shutdown().await;
                 let down = Duration::from_millis(300);
-                world.strike(Fault::Crash { node: server.to_owned(), down, loses_disk: false }).await;
+                world.inject_now(Fault::Crash { node: server.to_owned(), down, loses_disk: false }).await;
             }
         }
     });

@@ -339,14 +339,14 @@ async fn disturb(world: World, time: Duration, restarts: bool) {
                     world.heal("broker", &other);
                 }
             }
-            0 | 1 => world.strike(Fault::Reset { one: "broker".to_owned(), other }).await,
+            0 | 1 => world.inject_now(Fault::Reset { one: "broker".to_owned(), other }).await,
             2 => {
                 let behind = world.draw(|rng| rng.u64(..300));
-                world.strike(Fault::Cut { from: "broker".to_owned(), to: other.clone(), behind }).await;
+                world.inject_now(Fault::Cut { from: "broker".to_owned(), to: other.clone(), behind }).await;
             }
             _ => {
                 world.block("broker", &other);
-                world.strike(Fault::Reset { one: "broker".to_owned(), other: other.clone() }).await;
+                world.inject_now(Fault::Reset { one: "broker".to_owned(), other: other.clone() }).await;
                 let outage = world.draw(|rng| rng.u64(..2000));
                 sleep(Duration::from_millis(outage)).await;
                 world.heal("broker", &other);

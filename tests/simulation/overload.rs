@@ -84,7 +84,7 @@ async fn leave(world: &World, peers: impl Send, stats: &Stats) {
             Some(peers)
         }
         _ => {
-            world.strike(Fault::Silence { one: "peer".to_owned(), other: "server".to_owned() }).await;
+            world.inject_now(Fault::Silence { one: "peer".to_owned(), other: "server".to_owned() }).await;
             Some(peers)
         }
     };

@@ -188,7 +188,9 @@ async fn thousand_clients_spread_their_return_to_recovered_server(world: World) 
     }
     sleep(Duration::from_secs(1)).await;
     assert_eq!(away.connections(), CLIENTS);
-    world.strike(Fault::Crash { node: "away".to_owned(), down: Duration::from_millis(100), loses_disk: false }).await;
+    world
+        .inject_now(Fault::Crash { node: "away".to_owned(), down: Duration::from_millis(100), loses_disk: false })
+        .await;
     sleep(Duration::from_secs(10)).await;
     let times = away.connections.lock()[CLIENTS..].to_vec();
     assert_eq!(times.len(), CLIENTS, "all have returned");

@@ -72,7 +72,7 @@ impl Running {
     /// Gone from one moment to the next, for a time.
     pub(crate) async fn fail_for(&self, down: Duration) {
         let crash = Fault::Crash { node: self.node.to_owned(), down, loses_disk: false };
-        self.world.strike(crash).await;
+        self.world.inject_now(crash).await;
     }
 }
 

@@ -94,7 +94,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
                 2 => connection.abort(),
                 3 => world.node(&node).crash(),
                 _ => {
-                    world.strike(Fault::Silence { one: node, other: "broker".to_owned() }).await;
+                    world.inject_now(Fault::Silence { one: node, other: "broker".to_owned() }).await;
                     silent.push((client, connection, subscriptions));
                 }
             }

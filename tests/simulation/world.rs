@@ -147,7 +147,7 @@ impl World {
                 let cut = world.cut.lock().take();
                 if let Some((of_client, behind)) = cut {
                     let ends = if of_client { (process.name(), server) } else { (server, process.name()) };
-                    world.world.strike(Fault::Cut { from: ends.0, to: ends.1, behind }).await;
+                    world.world.inject_now(Fault::Cut { from: ends.0, to: ends.1, behind }).await;
                 }
                 Ok(transport)
             })

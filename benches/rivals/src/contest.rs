@@ -11,22 +11,22 @@ use std::sync::Arc;
 /// The load on one connection.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Which connection it is.
+    /// The index of the connection.
     pub number: usize,
-    /// Calls at one time.
+    /// The number of concurrent calls.
     pub in_flight: usize,
     /// The length of a text, in bytes.
     pub length: usize,
-    /// Where calls are counted.
+    /// Counts the calls.
     pub meter: Arc<Meter>,
 }
 
-/// Something that can be put under load.
+/// A system under load.
 pub trait Contestant: 'static {
-    /// How it is called in results.
+    /// Its name in results.
     const NAME: &'static str;
 
-    /// A connection that is ready.
+    /// An established connection.
     type Connection: Send + 'static;
 
     /// Serves on a free port of the loopback until dropped.
@@ -39,7 +39,7 @@ pub trait Contestant: 'static {
         load: Load,
     ) -> impl Future<Output = Result<Self::Connection, BoxError>> + Send;
 
-    /// Keeps calls in flight while the meter runs. Gives the calls that ended within the window.
+    /// Keeps calls in flight while the meter runs. Returns the number of calls that ended within the window.
     fn drive(connection: Self::Connection, load: Load) -> impl Future<Output = Result<u64, BoxError>> + Send;
 }
 
@@ -71,7 +71,7 @@ impl<R: Rival> Contestant for R {
     }
 }
 
-/// Makes one call after the other.
+/// Makes one call after another.
 async fn call<C: Client>(client: C, caller: usize, load: Load) -> Result<u64, BoxError> {
     let mut text = C::text(caller, load.length);
     let mut tally = load.meter.tally(caller);
@@ -86,7 +86,7 @@ async fn call<C: Client>(client: C, caller: usize, load: Load) -> Result<u64, Bo
 /// Connects, makes one call and closes, again and again.
 ///
 /// # Errors
-/// If a call fails. Want of ports is waited out.
+/// If a call fails. Connecting waits for a free port.
 pub async fn reconnect<R: Rival>(address: SocketAddr, setup: Setup, load: Load) -> Result<u64, BoxError> {
     let mut text = <R::Client as Client>::text(load.number, load.length);
     let mut tally = load.meter.tally(load.number);

@@ -31,7 +31,7 @@ pub mod rivals {
     #[cfg(feature = "volo")]
     pub mod volo;
 
-    /// Ourselves.
+    /// frpc itself.
     pub mod frpc {
         #[cfg(feature = "tls")]
         pub use super::secured::{SecuredPerCore, SecuredPlain, SecuredShares};

@@ -163,14 +163,14 @@ pub(crate) use handle;
 mod tests {
     use super::*;
 
-    struct Cup(u32);
-    handle!(Cup, 14, "cup");
-    struct Plate;
-    handle!(Plate, 15, "plate");
+    struct Counter(u32);
+    handle!(Counter, 14, "cup");
+    struct Other;
+    handle!(Other, 15, "plate");
 
     #[test]
     fn handle_returns_object_until_freed() {
-        let cup = insert(Arc::new(Cup(7))).unwrap();
+        let cup = insert(Arc::new(Counter(7))).unwrap();
         assert_eq!(get(cup).unwrap().0, 7);
         assert_eq!(remove(cup).unwrap().0, 7);
         assert!(get(cup).is_err() && remove(cup).is_err());
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn freed_handle_is_refused_after_its_slot_is_reused() {
-        let first = insert(Arc::new(Cup(1))).unwrap();
+        let first = insert(Arc::new(Counter(1))).unwrap();
         remove(first).unwrap();
-        let second = insert(Arc::new(Cup(2))).unwrap();
+        let second = insert(Arc::new(Counter(2))).unwrap();
         assert_ne!(first, second);
         assert!(get(first).is_err());
         remove(second).unwrap();
@@ -188,11 +188,11 @@ mod tests {
 
     #[test]
     fn handles_of_null_and_of_other_types_are_refused() {
-        assert_eq!(get(std::ptr::null::<Cup>()).err().unwrap().message(), "the cup is NULL");
-        let plate = insert(Arc::new(Plate)).unwrap();
-        let error = get(plate.cast::<Cup>()).err().unwrap();
+        assert_eq!(get(std::ptr::null::<Counter>()).err().unwrap().message(), "the cup is NULL");
+        let plate = insert(Arc::new(Other)).unwrap();
+        let error = get(plate.cast::<Counter>()).err().unwrap();
         assert_eq!(error.message(), "the cup is freed, or not a handle of this type");
-        assert!(get(std::ptr::without_provenance::<Cup>(usize::MAX)).is_err());
+        assert!(get(std::ptr::without_provenance::<Counter>(usize::MAX)).is_err());
         remove(plate).unwrap();
     }
 }

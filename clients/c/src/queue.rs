@@ -77,7 +77,7 @@ impl Bell {
     }
 
     /// Before the work is polled, so that no ring is lost.
-    fn hush(&self) {
+    fn clear_wakeup(&self) {
         if self.is_rung.load(Ordering::SeqCst) {
             let _ = (&self.reader).read(&mut [0; 8]);
             self.is_rung.store(false, Ordering::SeqCst);
@@ -126,7 +126,7 @@ impl frisbee_queue {
     fn take(&self) -> Result<Option<Event>, Status> {
         let mut work = self.work.lock();
         if work.done.is_empty() {
-            self.bell.hush();
+            self.bell.clear_wakeup();
             self.run_batch(&mut work)?;
         }
         let event = work.done.pop_front();

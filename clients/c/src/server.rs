@@ -28,13 +28,13 @@ pub struct frisbee_server {
     state: Mutex<State>,
     /// The address, once it is bound.
     address: std::sync::OnceLock<CString>,
-    ended: watch::Receiver<Ending>,
+    ended: watch::Receiver<ServerOutcome>,
 }
 
 handle!(frisbee_server, 6, "server");
 
 /// The outcome of a server, once it has ended.
-type Ending = Option<Result<(), String>>;
+type ServerOutcome = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
@@ -45,7 +45,7 @@ enum State {
 /// A server before it serves.
 struct Building {
     builder: ServerBuilder,
-    ending: watch::Sender<Ending>,
+    ending: watch::Sender<ServerOutcome>,
     service: String,
     /// With signatures; they make up `service`.
     functions: Vec<(Signature, Function)>,
@@ -261,7 +261,7 @@ impl Function {
 
 impl Building {
     /// The services of all functions.
-    fn services(self) -> Result<(ServerBuilder, watch::Sender<Ending>), Status> {
+    fn services(self) -> Result<(ServerBuilder, watch::Sender<ServerOutcome>), Status> {
         let mut schemas = self.schemas;
         let mut handlers = self.handlers;
         if !self.functions.is_empty() {

@@ -1,14 +1,14 @@
 //! [`Channel`]: calls to a server, for callers that block and for event loops.
 
 use crate::decode;
-use crate::drive::{Drive, Waiter};
+use crate::drive::{BlockingRuntime, Waiter};
 use crate::encode;
 use crate::fork;
 use crate::inbox::{Inbox, settle};
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
 use crate::plan::Plans;
-use crate::requests::{Pulled, Requests};
+use crate::requests::{IterableMessages, Requests};
 use crate::schema::{Api, Endpoint, Schema};
 use crate::server::Described;
 use crate::serving::Serving;
@@ -37,7 +37,7 @@ pub(crate) struct Channel {
 
 enum Parts {
     /// Its callers block.
-    Blocking(frpc::Channel, Drive),
+    Blocking(frpc::Channel, BlockingRuntime),
     /// Its callers are tasks of event loops.
     Async(Lanes),
     /// It serves functions as well, so that threads of its own drive it.
@@ -66,7 +66,7 @@ impl Channel {
         let parts = if let Some(serves) = serves {
             Parts::Serving(Serving::new(py, settings, serves)?)
         } else if blocking {
-            let drive = Drive::new()?;
+            let drive = BlockingRuntime::new()?;
             let context = drive.handle().enter();
             let channel = settings.channel()?;
             drop(context);
@@ -149,7 +149,7 @@ impl Channel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (channel, drive) = self.blocking()?;
         let endpoint = api.endpoint(index)?;
-        let (requests, failure) = Pulled::new(values, &api.plans, endpoint.request)?;
+        let (requests, failure) = IterableMessages::new(values, &api.plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.client_streaming::<_, Payload>(endpoint.method, request);
         let reply = drive.wait(py, failure.or(call))??;
@@ -168,7 +168,7 @@ impl Channel {
     ) -> PyResult<Messages> {
         let (channel, drive) = slf.get().blocking()?;
         let endpoint = api.get().endpoint(index)?;
-        let (requests, failure) = Pulled::new(values, &api.get().plans, endpoint.request)?;
+        let (requests, failure) = IterableMessages::new(values, &api.get().plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.streaming::<_, Payload>(endpoint.method, request);
         let stream = drive.wait(slf.py(), call)?;

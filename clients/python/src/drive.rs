@@ -74,7 +74,7 @@ fn drives() -> bool {
 /// Where a caller that blocks waits for a call.
 pub(crate) enum Waiter<'a> {
     /// It drives the connection itself.
-    Here(&'a Drive),
+    Here(&'a BlockingRuntime),
     /// Another thread does.
     Other(&'a Handle),
     /// Another thread does, on behalf of a handler whose caller is called. Where the handler is on that thread, the call
@@ -125,7 +125,7 @@ where
 }
 
 /// The runtime of a client that blocks.
-pub(crate) struct Drive {
+pub(crate) struct BlockingRuntime {
     /// `None` once it is dropped.
     shared: Option<Arc<Shared>>,
     keeper: Option<JoinHandle<()>>,
@@ -133,7 +133,7 @@ pub(crate) struct Drive {
 }
 
 struct Shared {
-    runtime: Quiet,
+    runtime: RuntimeGuard,
     /// How many calls have begun.
     calls: AtomicU64,
     /// How many callers are waiting.
@@ -150,11 +150,11 @@ struct Shared {
     over: Condvar,
 }
 
-impl Drive {
+impl BlockingRuntime {
     pub(crate) fn new() -> PyResult<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let shared = Arc::new(Shared {
-            runtime: Quiet(Some(runtime)),
+            runtime: RuntimeGuard(Some(runtime)),
             calls: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
             has_keeper: AtomicBool::new(false),
@@ -211,7 +211,7 @@ impl Shared {
         let mut future = Some(Box::pin(future));
         loop {
             let Some(waiting) = future.as_mut() else { return Err(PyOSError::new_err("the call is over")) };
-            if let Some(output) = self.block_on(poll_fn(|context| self.poll_until_nudged(waiting.as_mut(), context))) {
+            if let Some(output) = self.block_on(poll_fn(|context| self.poll_until_woken(waiting.as_mut(), context))) {
                 return Ok(output);
             }
             #[allow(clippy::redundant_closure_for_method_calls)] // Only the closure takes every lifetime.
@@ -230,7 +230,7 @@ impl Shared {
     }
 
     /// Polls a future; ready without its output when it is time to look for signals.
-    fn poll_until_nudged<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
+    fn poll_until_woken<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Some(output));
         }
@@ -242,8 +242,8 @@ impl Shared {
         if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
     }
 
-    /// Has a caller look for signals that has waited since the last time.
-    fn nudge(&self) {
+    /// Wakes a waiting caller so that it checks for signals.
+    fn wake_for_signals(&self) {
         self.looks.store(true, Ordering::SeqCst);
         let waker = self.looking.lock().clone();
         if let Some(waker) = waker {
@@ -278,7 +278,7 @@ impl Shared {
             }
             if self.waiting.load(Ordering::SeqCst) > 0 {
                 quiet = 0;
-                self.nudge();
+                self.wake_for_signals();
                 continue;
             }
             quiet += 1;
@@ -298,7 +298,7 @@ impl Shared {
     }
 }
 
-impl Drop for Drive {
+impl Drop for BlockingRuntime {
     fn drop(&mut self) {
         let (keeper, Some(shared)) = (self.keeper.take(), self.shared.take()) else { return };
         if self.made.check().is_err() {
@@ -316,10 +316,10 @@ impl Drop for Drive {
     }
 }
 
-/// A runtime that may be dropped anywhere.
-struct Quiet(Option<Runtime>);
+/// A runtime that may be dropped in any context.
+struct RuntimeGuard(Option<Runtime>);
 
-impl Deref for Quiet {
+impl Deref for RuntimeGuard {
     type Target = Runtime;
 
     fn deref(&self) -> &Runtime {
@@ -327,7 +327,7 @@ impl Deref for Quiet {
     }
 }
 
-impl Drop for Quiet {
+impl Drop for RuntimeGuard {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

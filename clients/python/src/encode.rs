@@ -2,7 +2,7 @@
 
 use crate::buffer;
 use crate::image;
-use crate::payload::{Encoding, Payload, Written};
+use crate::payload::{Encoding, Payload, EncodedMessage};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor::{self, ArrayViews};
 use crate::time;
@@ -30,12 +30,12 @@ fn write(
     value: &Bound<'_, PyAny>,
     views: &mut ArrayViews,
     form: Form,
-) -> PyResult<(Written, bool)> {
+) -> PyResult<(EncodedMessage, bool)> {
     let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
     let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
     Writer { plans, views, depth: 0 }.message(plan, value, &mut encoder)?;
     let is_lossy = encoder.lost_presence();
-    Ok((Written { bytes: out.into(), bulk }, is_lossy))
+    Ok((EncodedMessage { bytes: out.into(), bulk }, is_lossy))
 }
 
 struct Writer<'a> {

@@ -85,14 +85,14 @@ impl Context {
 }
 
 /// The parts of a request without its message.
-pub(crate) struct About {
+pub(crate) struct RequestContext {
     metadata: Option<Metadata>,
     remote: Option<SocketAddr>,
     timeout: Option<Duration>,
     caller: Option<(frpc::Channel, Handle)>,
 }
 
-impl About {
+impl RequestContext {
     pub(crate) fn of<T>(request: &Request<T>, function: &Function) -> Option<Self> {
         function.context.as_ref()?;
         let metadata = Some(request.metadata()).filter(|metadata| !metadata.is_empty()).cloned();
@@ -147,7 +147,7 @@ impl Function {
     pub(crate) fn invoke<'py>(
         &self,
         arguments: &Bound<'py, PyTuple>,
-        about: Option<About>,
+        about: Option<RequestContext>,
     ) -> Result<Bound<'py, PyAny>, Status> {
         let py = arguments.py();
         let call = self.call.bind(py);
@@ -238,7 +238,7 @@ impl Function {
 /// The arguments of a call, and its context.
 pub(crate) struct Call {
     handler_arguments: HandlerArguments,
-    about: Option<About>,
+    about: Option<RequestContext>,
 }
 
 enum HandlerArguments {
@@ -247,7 +247,7 @@ enum HandlerArguments {
 }
 
 /// The encoding that a caller speaks.
-pub(crate) enum Spoken {
+pub(crate) enum CallerEncoding {
     Known(Encoding),
     /// That of its first request.
     Of(Arc<OnceLock<Encoding>>),
@@ -255,7 +255,7 @@ pub(crate) enum Spoken {
 
 impl Call {
     pub(crate) fn new(function: &Function, request: Request<Payload>) -> Self {
-        let about = About::of(&request, function);
+        let about = RequestContext::of(&request, function);
         Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
@@ -265,7 +265,7 @@ impl Call {
         request: Request<Streaming<Payload>>,
         sender: Option<Sender>,
     ) -> Self {
-        let about = About::of(&request, function);
+        let about = RequestContext::of(&request, function);
         let spoken = Arc::default();
         let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), sender);
         Self { handler_arguments: HandlerArguments::Stream(incoming, spoken), about }
@@ -273,15 +273,15 @@ impl Call {
 }
 
 impl HandlerArguments {
-    fn spoken(&self) -> Spoken {
+    fn spoken(&self) -> CallerEncoding {
         match self {
-            Self::Message(payload) => Spoken::Known(payload.encoding),
-            Self::Stream(_, spoken) => Spoken::Of(spoken.clone()),
+            Self::Message(payload) => CallerEncoding::Known(payload.encoding),
+            Self::Stream(_, spoken) => CallerEncoding::Of(spoken.clone()),
         }
     }
 }
 
-impl Spoken {
+impl CallerEncoding {
     fn get(&self) -> Option<Encoding> {
         match self {
             Self::Known(encoding) => Some(*encoding),
@@ -290,7 +290,7 @@ impl Spoken {
     }
 }
 
-impl About {
+impl RequestContext {
     fn keyword<'py>(self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let (metadata, binary_metadata) = match &self.metadata {
             Some(metadata) => shown(py, metadata)?,
@@ -312,7 +312,7 @@ impl About {
 /// The messages of a generator, each made when there is room for it.
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
-    spoken: Spoken,
+    spoken: CallerEncoding,
     /// `None` once it has ended.
     iterator: Option<Py<PyIterator>>,
 }
@@ -376,7 +376,7 @@ type Outcome = Result<Option<Payload>, Status>;
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
-    spoken: Spoken,
+    spoken: CallerEncoding,
     /// Whether the coroutine is a step of a generator, which `StopAsyncIteration` ends.
     is_step: bool,
     reply: Mutex<Option<oneshot::Sender<Outcome>>>,
@@ -484,12 +484,12 @@ fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
     outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
-/// Cancels the work elsewhere of a cancelled call.
-struct Abandon {
+/// Cancels the Python task of a cancelled call.
+struct CancelOnDrop {
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
-impl Drop for Abandon {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let Some(task) = self.task.lock().take() else { return };
         introduce_thread();
@@ -507,7 +507,7 @@ impl Drop for Abandon {
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
-    let abandon = Abandon { task: task.clone() };
+    let abandon = CancelOnDrop { task: task.clone() };
     attached(|py| {
         let spoken = call.handler_arguments.spoken();
         let arguments = function.handler_arguments(py, call.handler_arguments)?;
@@ -546,11 +546,11 @@ impl AsyncGenerated {
         call: Call,
     ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
         let spoken = match call.handler_arguments.spoken() {
-            Spoken::Known(encoding) => Arc::new(OnceLock::from(encoding)),
-            Spoken::Of(spoken) => spoken,
+            CallerEncoding::Known(encoding) => Arc::new(OnceLock::from(encoding)),
+            CallerEncoding::Of(spoken) => spoken,
         };
         let this = Self { function, sender, begin, spoken, generator: Arc::default() };
-        Unfolded { state: Some((this, Some(call))), step: None }
+        GeneratorStream { state: Some((this, Some(call))), step: None }
     }
 
     /// The next message, or nothing at the end.
@@ -559,7 +559,7 @@ impl AsyncGenerated {
         let task = Arc::new(Mutex::new(None));
         let mut guard = Guard { sender: self.sender.clone(), task: task.clone(), is_over: false };
         let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
-        let spoken = Spoken::Of(self.spoken.clone());
+        let spoken = CallerEncoding::Of(self.spoken.clone());
         self.sender.leave(Box::new(move |py| {
             if reply.is_closed() {
                 return Ok(()); // The call was cancelled before this step began.
@@ -612,12 +612,12 @@ impl Drop for AsyncGenerated {
 type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
 
 /// The stream of a generator.
-struct Unfolded {
+struct GeneratorStream {
     state: Option<(AsyncGenerated, Option<Call>)>,
     step: Option<Step>,
 }
 
-impl futures_core::Stream for Unfolded {
+impl futures_core::Stream for GeneratorStream {
     type Item = Result<Payload, Status>;
 
     fn poll_next(

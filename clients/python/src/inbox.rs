@@ -12,8 +12,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Work for the thread of the loop.
-pub(crate) type Letter = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+/// A callback that runs on the thread of the event loop.
+pub(crate) type LoopCallbackFn = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// The inbox of an event loop, which watches its file descriptor and opens it when something has come. The loop owns it, so
 /// it is dropped when the loop is closed.
@@ -26,23 +26,23 @@ pub(crate) struct Inbox {
     loop_runtime: Mutex<Option<Arc<LoopRuntime>>>,
 }
 
-/// The end at which letters are left.
+/// The end at which callbacks are left.
 #[derive(Clone)]
 pub(crate) struct Sender(Arc<Shared>);
 
 struct Shared {
-    letters: Mutex<Letters>,
+    callbacks: Mutex<CallbackQueue>,
     is_rung: AtomicBool,
     bell: UnixStream,
     ear: UnixStream,
 }
 
 #[derive(Default)]
-struct Letters {
-    left: Vec<Letter>,
-    /// Whether the loop is going to look without the bell.
+struct CallbackQueue {
+    left: Vec<LoopCallbackFn>,
+    /// Whether the loop will check without a wake-up.
     is_quiet: bool,
-    /// Whether the loop is closed. Letters are dropped then, so that their calls fail.
+    /// Whether the loop is closed. Callbacks are dropped then, so that their calls fail.
     is_closed: bool,
 }
 
@@ -54,7 +54,7 @@ impl Inbox {
         let (bell, ear) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ear.set_nonblocking(true)?;
-        let shared = Arc::new(Shared { letters: Mutex::default(), is_rung: AtomicBool::new(false), bell, ear });
+        let shared = Arc::new(Shared { callbacks: Mutex::default(), is_rung: AtomicBool::new(false), bell, ear });
         Ok(Self { shared, event_loop, loop_runtime: Mutex::new(None) })
     }
 
@@ -65,7 +65,7 @@ impl Inbox {
 
     /// Does the work.
     fn open(&self, py: Python<'_>) -> PyResult<()> {
-        // One byte announces all letters. An error here says that there is none.
+        // One byte announces all callbacks. An error here says that there is none.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let loop_runtime = self.loop_runtime.lock().clone();
@@ -95,34 +95,34 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        let mut letters = self.shared.letters.lock();
-        letters.is_closed = true;
-        let left = letters.take();
-        drop(letters);
-        // Dropping them may leave letters.
+        let mut callbacks = self.shared.callbacks.lock();
+        callbacks.is_closed = true;
+        let left = callbacks.take();
+        drop(callbacks);
+        // Dropping them may leave callbacks.
         drop(left);
     }
 }
 
-impl Letters {
-    fn take(&mut self) -> Vec<Letter> {
+impl CallbackQueue {
+    fn take(&mut self) -> Vec<LoopCallbackFn> {
         self.is_quiet = false;
         std::mem::take(&mut self.left)
     }
 }
 
 impl Sender {
-    /// Leaves a letter.
-    pub(crate) fn leave(&self, letter: Letter) {
-        let mut letters = self.0.letters.lock();
-        if letters.is_closed {
-            drop(letters);
-            drop(letter);
+    /// Leaves a callback.
+    pub(crate) fn leave(&self, callback: LoopCallbackFn) {
+        let mut callbacks = self.0.callbacks.lock();
+        if callbacks.is_closed {
+            drop(callbacks);
+            drop(callback);
             return;
         }
-        letters.left.push(letter);
-        let is_quiet = letters.is_quiet;
-        drop(letters);
+        callbacks.left.push(callback);
+        let is_quiet = callbacks.is_quiet;
+        drop(callbacks);
         if !is_quiet {
             self.ring();
         }
@@ -131,27 +131,27 @@ impl Sender {
     /// Has the loop look.
     pub(crate) fn ring(&self) {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
-            // A full pipe has rung already, and a loop that is gone hears nothing.
+            // A full pipe has rung already, and a closed loop is not woken.
             let _ = (&self.0.bell).write(&[1]);
         }
     }
 
-    /// Rings no more until the letters are delivered.
-    pub(crate) fn hush(&self) {
-        self.0.letters.lock().is_quiet = true;
+    /// Suppresses wake-ups until the callbacks have run.
+    pub(crate) fn suppress_wakeups(&self) {
+        self.0.callbacks.lock().is_quiet = true;
     }
 
-    /// How many letters wait.
+    /// The number of queued callbacks.
     pub(crate) fn waiting(&self) -> usize {
-        self.0.letters.lock().left.len()
+        self.0.callbacks.lock().left.len()
     }
 
     /// Does the work, in the thread of the loop. An exception that ends the program is returned.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
-        let left = self.0.letters.lock().take();
+        let left = self.0.callbacks.lock().take();
         let mut ending = Ok(());
-        for letter in left {
-            let Err(error) = letter(py) else { continue };
+        for callback in left {
+            let Err(error) = callback(py) else { continue };
             if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
                 ending = Err(error);
             } else {

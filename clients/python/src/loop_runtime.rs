@@ -122,7 +122,7 @@ impl LoopRuntime {
         Ok((!is_over).then_some(event_loop))
     }
 
-    /// Runs a part of a call, which ends with a letter. A turn has to follow: [`begin`](Self::begin).
+    /// Runs a part of a call, which ends with a callback. A turn has to follow: [`begin`](Self::begin).
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -175,7 +175,7 @@ impl LoopRuntime {
             return Ok(());
         }
         self.made.check()?;
-        self.sender.hush();
+        self.sender.suppress_wakeups();
         self.run();
         called_by_loop(false, || self.sender.deliver(py))
     }
@@ -189,7 +189,7 @@ impl LoopRuntime {
         self.made.check()?;
         let mut delivered = Ok(());
         for _ in 0..SUCCESSIVE_POLLS_MAX {
-            self.sender.hush();
+            self.sender.suppress_wakeups();
             self.run();
             self.is_shared.store(self.sender.waiting() > 1, Ordering::Relaxed);
             delivered = called_by_loop(true, || self.sender.deliver(py));
@@ -209,7 +209,7 @@ impl LoopRuntime {
         if self.last.lock().elapsed() < AWAY || thread::current().id() != self.thread {
             return Ok(());
         }
-        self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.look_again()).is_some());
+        self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.mark_readable()).is_some());
         self.run_batch(py)
     }
 

@@ -11,9 +11,9 @@ use frpc::polyglot::{
 /// A message in an encoding.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
-    pub(crate) written: Written,
+    pub(crate) written: EncodedMessage,
     /// The rich form, if the flat one is another.
-    pub(crate) extended: Option<Written>,
+    pub(crate) extended: Option<EncodedMessage>,
     /// Whether the flat form has lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
@@ -41,7 +41,7 @@ pub(crate) enum Encoding {
 
 /// Encoded bytes, without long values, which are kept separately.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct EncodedMessage {
     pub(crate) bytes: Bytes,
     pub(crate) bulk: Vec<Bulk>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Written {
 impl Payload {
     /// Bytes in another encoding than the native one.
     fn other_encoding(bytes: &Bytes, encoding: Encoding) -> Self {
-        Self { written: Written { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
+        Self { written: EncodedMessage { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
     /// A reply in JSON.
@@ -107,14 +107,14 @@ impl Message for Payload {
         Ok(match Undecoded::<Opaque>::decode_root(from)? {
             Root::Error(text) => Root::Error(text),
             Root::Message(body) => Root::Message(Self {
-                written: Written { bytes: body.as_bytes().clone(), bulk: Vec::new() },
+                written: EncodedMessage { bytes: body.as_bytes().clone(), bulk: Vec::new() },
                 ..Self::default()
             }),
         })
     }
 }
 
-impl Written {
+impl EncodedMessage {
     fn write(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         if self.bytes.is_empty() {
             to.nil();

@@ -15,12 +15,12 @@ use std::collections::HashMap;
 fn screaming(name: &str) -> String {
     let mut out = String::new();
     let mut was_lower = false;
-    for letter in name.chars() {
-        if letter.is_uppercase() && was_lower {
+    for callback in name.chars() {
+        if callback.is_uppercase() && was_lower {
             out.push('_');
         }
-        was_lower = letter.is_lowercase() || letter.is_numeric();
-        out.extend(letter.to_uppercase());
+        was_lower = callback.is_lowercase() || callback.is_numeric();
+        out.extend(callback.to_uppercase());
     }
     out
 }

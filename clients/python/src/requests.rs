@@ -20,8 +20,8 @@ use tokio::sync::Notify;
 /// How many requests may wait to be sent.
 const REQUESTS_AHEAD: usize = 16;
 
-/// Messages of an iterable, each taken when there is room for it.
-pub(crate) struct Pulled {
+/// The messages of an iterable, each read when the send queue has room.
+pub(crate) struct IterableMessages {
     values: Py<PyIterator>,
     plans: Arc<Plans>,
     index: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Pulled {
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<(Mutex<Option<PyErr>>, Notify)>);
 
-impl Pulled {
+impl IterableMessages {
     pub(crate) fn new(values: &Bound<'_, PyAny>, plans: &Arc<Plans>, index: usize) -> PyResult<(Self, Failure)> {
         let failure = Failure::default();
         let values = values.try_iter()?.unbind();
@@ -40,7 +40,7 @@ impl Pulled {
     }
 }
 
-impl Stream for Pulled {
+impl Stream for IterableMessages {
     type Item = Payload;
 
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Payload>> {

@@ -132,7 +132,7 @@ impl Schema {
 
     /// The messages that methods can reach, with their fields: name, shape (`plain`, `optional`, `list` or `map`), and the
     /// types of the value and of the key.
-    fn messages(&self) -> Vec<(String, Vec<Shown>)> {
+    fn messages(&self) -> Vec<(String, Vec<FieldSummary>)> {
         self.reached().iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
     }
 }
@@ -173,10 +173,10 @@ impl Schema {
 }
 
 /// A field: its name, its shape, and the types of its value and of its key.
-type Shown = (String, &'static str, String, String);
+type FieldSummary = (String, &'static str, String, String);
 
 /// The fields of a message, in the order of declaration.
-fn shown(message: &MessageDescriptor) -> Vec<Shown> {
+fn shown(message: &MessageDescriptor) -> Vec<FieldSummary> {
     let declared = message.descriptor_proto().field.iter();
     let fields = declared.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?));
     let field = |field: FieldDescriptor| match field.kind() {

@@ -228,7 +228,7 @@ impl Server {
     fn topics(&self) -> PyResult<Topics> {
         self.made.check()?;
         let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
-        Topics::here(broker.clone())
+        Topics::in_process(broker.clone())
     }
 
     /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended.

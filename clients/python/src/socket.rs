@@ -144,8 +144,8 @@ impl Shared {
         waker.map(Waker::wake).is_some()
     }
 
-    /// Has the socket read, as something may have come.
-    pub(crate) fn look_again(&self) {
+    /// Makes the socket readable again, since data may have arrived.
+    pub(crate) fn mark_readable(&self) {
         self.free(READING);
     }
 }

@@ -91,7 +91,7 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     };
     let mut array = numpy.call_method1("ascontiguousarray", (array,))?;
     if named.element == ElementType::Bfloat16 {
-        // It is a type of another package, and has no letter in the buffer protocol.
+        // It is a type of another package, and has no callback in the buffer protocol.
         array = array.call_method1("view", ("uint16",))?;
     }
     Ok((name, shape, shared(&array)?))

@@ -159,7 +159,7 @@ impl Topics {
     }
 
     /// The topics of a broker of this process.
-    pub(crate) fn here(broker: Broker) -> PyResult<Self> {
+    pub(crate) fn in_process(broker: Broker) -> PyResult<Self> {
         Self::of(From::Here(broker))
     }
 
@@ -289,9 +289,9 @@ impl Subscribed {
     }
 }
 
-type Shown<'py> = (String, Bound<'py, PyBytes>, Option<(u64, u64)>);
+type MessageParts<'py> = (String, Bound<'py, PyBytes>, Option<(u64, u64)>);
 
-fn shown<'py>(py: Python<'py>, message: &Message) -> Shown<'py> {
+fn shown<'py>(py: Python<'py>, message: &Message) -> MessageParts<'py> {
     let position = message.position().map(|position| (position.epoch, position.offset));
     (message.topic().to_owned(), PyBytes::new(py, message.payload()), position)
 }
@@ -299,7 +299,7 @@ fn shown<'py>(py: Python<'py>, message: &Message) -> Shown<'py> {
 #[pymethods]
 impl Subscribed {
     /// The next message: its topic and its bytes. `None` once the subscription is closed.
-    fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<Shown<'py>>> {
+    fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<MessageParts<'py>>> {
         self.made.check()?;
         let next = Waiter::Other(&self.runtime).wait(py, self.next())?;
         let message = next.map_err(|status| raised(py, &status))?;

@@ -75,27 +75,27 @@ def test_two_loops_in_two_threads_share_a_client() -> None:
 
 def test_a_task_that_is_cancelled_ends_its_call_and_its_handler() -> None:
     async def main() -> None:
-        came, gone = asyncio.Event(), asyncio.Event()
+        arrived, left = asyncio.Event(), asyncio.Event()
         server = Server()
 
         @server
         async def wait() -> None:
-            came.set()
+            arrived.set()
             try:
                 await asyncio.sleep(LIMIT)
             finally:
-                gone.set()
+                left.set()
 
         started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         serving = asyncio.create_task(server.serve("127.0.0.1:0", started=lambda: started.set_result(None)))
         await started
         async with AsyncClient(server.address) as client:
             call = asyncio.create_task(client.wait())
-            await came.wait()
+            await arrived.wait()
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            await gone.wait()
+            await left.wait()
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
 

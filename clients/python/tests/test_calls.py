@@ -212,11 +212,11 @@ def test_metadata_and_the_deadline_reach_the_handler(server: Server, connect: Co
 
 
 def test_other_threads_run_while_a_call_waits(server: Server, connect: Connect) -> None:
-    came, leave = threading.Event(), threading.Event()
+    arrived, leave = threading.Event(), threading.Event()
 
     @server(blocking=True)
     def wait() -> bool:
-        came.set()
+        arrived.set()
         return leave.wait(LIMIT)
 
     client = connect()
@@ -224,7 +224,7 @@ def test_other_threads_run_while_a_call_waits(server: Server, connect: Connect) 
     threads = [threading.Thread(target=lambda: replies.append(client.wait())) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert came.wait(LIMIT), "the GIL is not held"
+    assert arrived.wait(LIMIT), "the GIL is not held"
     leave.set()
     for thread in threads:
         thread.join(LIMIT)
@@ -232,22 +232,22 @@ def test_other_threads_run_while_a_call_waits(server: Server, connect: Connect) 
 
 
 def test_a_signal_ends_a_call_at_once_and_the_handler_hears_of_it(server: Server, connect: Connect) -> None:
-    came, gone = threading.Event(), threading.Event()
+    arrived, left = threading.Event(), threading.Event()
 
     @server
     def count() -> Iterator[int]:
-        came.set()
+        arrived.set()
         try:
             for number in range(30_000):
                 time.sleep(0.001)
                 yield number
         finally:
-            gone.set()
+            left.set()
 
     client = connect()
 
     def interrupt() -> None:
-        came.wait(LIMIT)
+        arrived.wait(LIMIT)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -256,21 +256,21 @@ def test_a_signal_ends_a_call_at_once_and_the_handler_hears_of_it(server: Server
         for _ in client.count():
             pass
     thread.join(LIMIT)
-    assert gone.wait(LIMIT)
+    assert left.wait(LIMIT)
 
 
 def test_a_signal_ends_a_call_that_waits_for_its_reply(server: Server, connect: Connect) -> None:
-    came, leave = threading.Event(), threading.Event()
+    arrived, leave = threading.Event(), threading.Event()
 
     @server(blocking=True)
     def wait() -> bool:
-        came.set()
+        arrived.set()
         return leave.wait(LIMIT)
 
     client = connect()
 
     def interrupt() -> None:
-        came.wait(LIMIT)
+        arrived.wait(LIMIT)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -379,28 +379,28 @@ def test_replies_leave_before_all_requests_have_come(server: Server, connect: Co
 
 
 def test_a_call_that_is_given_up_ends_its_stream_of_requests(server: Server, connect: Connect) -> None:
-    came, gone = threading.Event(), threading.Event()
+    arrived, left = threading.Event(), threading.Event()
 
     @server
     def total(numbers: Iterator[int]) -> int:
-        came.set()
+        arrived.set()
         try:
             return sum(numbers)
         except Status as status:
             assert status.code is Code.CANCELLED
-            gone.set()
+            left.set()
             raise
 
     client = connect()
 
     def requests() -> Iterator[int]:
-        while not came.is_set():
+        while not arrived.is_set():
             yield 1
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
         client.total(requests())
-    assert gone.wait(LIMIT)
+    assert left.wait(LIMIT)
 
 
 def test_numpy_bools_are_bools(server: Server, connect: Connect) -> None:

@@ -108,7 +108,7 @@ def no_list(a: int) -> Iterator[int]:
         (flags, "a: Rights is a flag"),
         (choice, "is a choice that no field has"),
         (keys, "keys of a dict"),
-        (anything, "has no place in a schema"),
+        (anything, "has no type in a schema"),
         (many, "given by its position"),
     ],
 )

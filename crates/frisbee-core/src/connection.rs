@@ -364,7 +364,7 @@ impl Connection {
     fn next_of_all_timeouts(&self) -> Option<Instant> {
         let stalled = self.write_progress.deadline();
         if let Some(hand_off) = &self.hand_off {
-            return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
+            return earlier(earlier(hand_off.deadline, stalled), self.waste.deadline());
         }
         let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
@@ -396,7 +396,7 @@ impl Connection {
             return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
         if let Some(hand_off) = &self.hand_off {
-            let late = hand_off.by.is_some_and(|by| now >= by);
+            let late = hand_off.deadline.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
         }
         if self.pace.is_too_slow(self.received, now) {
@@ -451,7 +451,7 @@ impl Connection {
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
-            Some(Stage::Deciding) => self.look_while_deciding(input),
+            Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
             // The event of a client's kind precedes its first packet, which stays in its place.
             None if self.judge_first_packet(input)? => {

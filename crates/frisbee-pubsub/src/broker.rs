@@ -7,7 +7,7 @@ use super::fanout::{Fanout, Published, Source as _};
 use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
-use super::queue::{Delivery, QueueBounds, Subscriber};
+use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
@@ -74,11 +74,11 @@ pub enum TopicUse<'a> {
     Subscribe(&'a str),
 }
 
-/// Says what connections may do.
+/// The authorization function of a broker.
 #[derive(Clone)]
-struct Permit(Arc<May>);
+struct Permit(Arc<AuthorizeFn>);
 
-type May = dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync;
+type AuthorizeFn = dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync;
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +163,7 @@ pub(super) struct Target {
     pub(super) group: Option<Arc<str>>,
     /// It is notified of the subscribers of a topic.
     pub(super) watches: bool,
-    /// Positions state what is missing.
+    /// Positions state the missing messages.
     pub(super) is_exact: bool,
 }
 
@@ -240,7 +240,7 @@ pub struct BrokerSession {
 /// A session's state of a subscription.
 struct Subscribed {
     pattern: Box<str>,
-    /// What it is charged of the server's memory.
+    /// Its charge to the server's memory.
     _charge: MemoryCharge,
     /// Its interest at other brokers.
     interest: Option<Arc<Interest>>,
@@ -534,7 +534,7 @@ impl BrokerShared {
 
     fn replay(
         &self,
-        queue: &mut Delivery<'_>,
+        queue: &mut QueueDelivery<'_>,
         id: PacketId,
         answer: Answer,
         rings: &[&Arc<Ring>],
@@ -545,7 +545,7 @@ impl BrokerShared {
         let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
-            // More would displace what waits already.
+            // More would displace queued messages.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
@@ -593,7 +593,7 @@ impl BrokerShared {
         // A subscriber without a position in this epoch needs that before the gap.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
-            let fill = |queue: &mut Delivery<'_>| {
+            let fill = |queue: &mut QueueDelivery<'_>| {
                 ids.iter().for_each(|id| queue.lag(PacketId(*id), self.operations, missed));
                 if queue.follows() {
                     for offset in &offsets {

@@ -169,7 +169,7 @@ struct RegisteredSubscription {
 }
 
 impl RegisteredSubscription {
-    /// Whether positions state what is missing.
+    /// Whether positions state the missing messages.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }

@@ -10,7 +10,7 @@ use super::broker::{BrokerShared, Target};
 use super::bus::PublishOutcome;
 use super::follow::{NextOffset, ReplayMark, put_position};
 use super::history::{History, Recording, Records, Ring};
-use super::queue::{Delivery, QueueSegment, Subscriber};
+use super::queue::{QueueDelivery, QueueSegment, Subscriber};
 use crate::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
@@ -284,7 +284,7 @@ impl Fanout {
         drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
-            let fill = |queue: &mut Delivery<'_>| {
+            let fill = |queue: &mut QueueDelivery<'_>| {
                 messages.iter().for_each(|message| queue.push(PacketId(message.id), broker.operations, &message.body));
             };
             messages[0].subscriber.deliver(fill, from);
@@ -370,7 +370,7 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
     let mut entries: Vec<_> = entries.collect();
     entries.sort_unstable_by_key(|(number, at, _)| (*number, *at));
     for entries in entries.chunk_by(|a, b| a.0 == b.0) {
-        let fill = |queue: &mut Delivery<'_>| {
+        let fill = |queue: &mut QueueDelivery<'_>| {
             entries.iter().for_each(|(_, at, _)| runs[*at].share(queue, broker));
         };
         entries[0].2.deliver(fill, from);
@@ -380,14 +380,14 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
 impl RouteBatch {
     /// Adds the packets to the queue of a subscriber.
     #[inline(always)]
-    fn share(&self, queue: &mut Delivery<'_>, broker: &BrokerShared) {
+    fn share(&self, queue: &mut QueueDelivery<'_>, broker: &BrokerShared) {
         match &self.recording {
             Some(recording) if queue.follows() => self.share_recorded(queue, recording, broker),
             _ => queue.share(&self.packets),
         }
     }
 
-    fn share_recorded(&self, queue: &mut Delivery<'_>, recording: &Recording, broker: &BrokerShared) {
+    fn share_recorded(&self, queue: &mut QueueDelivery<'_>, recording: &Recording, broker: &BrokerShared) {
         let ring = recording.ring.clone();
         if recording.first == 1 {
             let mut body = Vec::new();
@@ -461,7 +461,7 @@ impl Group {
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;
-        let ready = (0..count).map(|step| (first + step) % count).find(|at| !self.members[*at].0.is_behind());
+        let ready = (0..count).map(|step| (first + step) % count).find(|at| !self.members[*at].0.has_backlog());
         let chosen = ready.unwrap_or(first);
         self.next = (chosen + 1) % count;
         let (subscriber, id) = &self.members[chosen];

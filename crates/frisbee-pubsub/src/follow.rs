@@ -36,7 +36,7 @@ pub(super) struct NextOffset {
     pub(super) offset: u64,
 }
 
-/// The body of FOLLOW behind the pattern.
+/// The body of FOLLOW after the pattern.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) opening: StartPosition,
@@ -141,7 +141,7 @@ impl Answer {
     }
 }
 
-/// What has to be sent again if a part of a queue is dropped.
+/// The positions to send again if a part of a queue is dropped.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {

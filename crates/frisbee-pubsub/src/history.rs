@@ -28,11 +28,11 @@ pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The topics with a history by default. Each takes some 300 bytes without its messages.
 pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 
-/// The memory of a topic beside its name, which is kept once, and its messages, in bytes: the ring, and its places in
+/// The memory of a topic without its name, which is kept once, and its messages, in bytes: the ring, and its places in
 /// the table and the queue of candidates for removal.
 const TOPIC_COST: usize = 288;
 
-/// The memory of a message beside its payload, in bytes: its place in the ring, and its allocation.
+/// The memory of a message without its payload, in bytes: its place in the ring, and its allocation.
 const MESSAGE_COST: usize = 80;
 
 /// The memory is charged to the server in steps of so many bytes.
@@ -73,7 +73,7 @@ pub(crate) struct Histories {
     records: Mutex<Records>,
 }
 
-/// What the lock covers.
+/// The state under the lock.
 pub(crate) struct Records {
     /// Changes when a topic is removed.
     pub(crate) epoch: u64,

@@ -33,11 +33,11 @@ const LISTED_MAX: usize = 1000;
 const PRESENCE_COST: usize = 256;
 
 /// The name of a connection, if it has one.
-type NameOf = dyn Fn(&Connection) -> Option<String> + Send + Sync;
+type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
 /// The topics with presence.
 #[derive(Clone, Default)]
-pub(super) struct PresenceRules(Vec<(Box<str>, Arc<NameOf>)>);
+pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
 /// The subscribers of all topics with presence.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl PresenceRules {
         self.0.is_empty()
     }
 
-    fn of(&self, topic: &str) -> Option<&NameOf> {
+    fn of(&self, topic: &str) -> Option<&PresenceNameFn> {
         self.0.iter().find(|(pattern, _)| covers(pattern, topic)).map(|(_, name)| &**name)
     }
 }

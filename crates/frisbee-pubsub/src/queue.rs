@@ -112,7 +112,7 @@ pub(super) struct QueueSegment {
     pub(super) messages: u64,
     /// The length of the longest body.
     pub(super) longest: u32,
-    /// What a subscriber with a history has to know if this is dropped.
+    /// The position that a subscriber with a history needs if this is dropped.
     marks: Vec<ReplayMark>,
 }
 
@@ -199,19 +199,19 @@ impl Subscriber {
         &self.connection
     }
 
-    /// Whether another member of its group should rather get the next message.
-    pub(super) fn is_behind(&self) -> bool {
+    /// Whether its backlog is long, so that another member of its group gets the next message.
+    pub(super) fn has_backlog(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
     /// Adds a publisher's packets for this subscriber, and wakes its task unless that is the caller.
-    pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &impl Source) {
+    pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
             return;
         }
         let before = queue.bytes;
-        fill(&mut Delivery(&mut queue));
+        fill(&mut QueueDelivery(&mut queue));
         let queue_max = self.bounds.queue_max(&self.budget);
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
         if overflows && self.bounds.slow == SlowSubscriberPolicy::Disconnect {
@@ -312,9 +312,9 @@ impl Subscriber {
 }
 
 /// The queue of a subscriber, locked.
-pub(super) struct Delivery<'a>(&'a mut Queue);
+pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
-impl Delivery<'_> {
+impl QueueDelivery<'_> {
     /// Adds packets that go to many.
     pub(super) fn share(&mut self, packets: &QueueSegment) {
         let segment = self.segment(packets.packets.len());
@@ -481,7 +481,7 @@ mod tests {
             let sum = |of: fn(&QueueSegment) -> usize| queue.segments.iter().map(of).sum::<usize>();
             assert_eq!((queue.bytes, queue.own), (sum(QueueSegment::charge), sum(QueueSegment::own)));
         };
-        let steps: [&dyn Fn(&mut Delivery<'_>); 5] = [
+        let steps: [&dyn Fn(&mut QueueDelivery<'_>); 5] = [
             &|queue| queue.push(PacketId(1), NUMBERS, &short),
             &|queue| queue.lag(PacketId(1), NUMBERS, 7),
             &|queue| queue.push(PacketId(1), NUMBERS, &long),
@@ -489,7 +489,7 @@ mod tests {
             &|queue| queue.push(PacketId(1), NUMBERS, &short),
         ];
         for step in steps {
-            step(&mut Delivery(&mut queue));
+            step(&mut QueueDelivery(&mut queue));
             is_registered(&queue);
         }
         assert_eq!(queue.segments.iter().map(|segment| segment.messages).collect::<Vec<_>>(), [1 + 7, 1, 3, 1]);
@@ -521,7 +521,7 @@ mod tests {
         }
         deliver(&to, &from, 40, 1000);
         assert_eq!(
-            (waiting(&bounds), to.connection().memory_held(), to.is_behind()),
+            (waiting(&bounds), to.connection().memory_held(), to.has_backlog()),
             (0, 0, true),
             "it takes nothing any more"
         );
@@ -585,8 +585,8 @@ mod tests {
         let bounds = bounds(10_000, SlowSubscriberPolicy::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         deliver(&to, &from, 1, 5_000 - 10 - SEGMENT_CHARGE);
-        assert_eq!((waiting(&bounds), to.is_behind()), (5_000, false));
+        assert_eq!((waiting(&bounds), to.has_backlog()), (5_000, false));
         deliver(&to, &from, 1, 1);
-        assert!(to.is_behind());
+        assert!(to.has_backlog());
     }
 }

@@ -310,7 +310,7 @@ impl ClientSession {
         self.stream.insert(topic, next);
     }
 
-    /// Ends the messages of a history. The stream goes on behind them.
+    /// Ends the messages of a history. The stream continues after them.
     fn settle(&mut self, shared: &ClientShared) {
         let Some(replay) = self.replay.take() else { return };
         self.forget();

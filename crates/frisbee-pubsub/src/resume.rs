@@ -24,7 +24,7 @@ pub enum Start {
     After(Position),
 }
 
-/// What is missing in front of a message.
+/// The messages missing before a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -91,12 +91,12 @@ impl Follow {
         self.is_started
     }
 
-    /// Whether positions state what is missing.
+    /// Whether positions state the missing messages.
     pub(super) fn is_exact(&self) -> bool {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// The body of the request behind the pattern.
+    /// The body of the request after the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -123,7 +123,7 @@ impl Follow {
         let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
         self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
         for (topic, (next, at)) in own {
-            // Otherwise later messages came with the stream.
+            // Otherwise later messages arrived with the stream.
             if stream.get(&topic).is_none_or(|now| *now == at) {
                 self.expected.insert(topic, next);
             }
@@ -136,7 +136,7 @@ impl Follow {
         }
     }
 
-    /// The broker has no history, so this is a plain subscription. Returns what is missing.
+    /// The broker has no history, so this is a plain subscription. Returns the gap.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -144,7 +144,7 @@ impl Follow {
         if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the answer of the broker, and returns what is missing.
+    /// Handles the answer of the broker, and returns the gap.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         let was_started = std::mem::replace(&mut self.is_started, true);
@@ -156,7 +156,7 @@ impl Follow {
         }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
-            // Unless the topic was removed, its position states what is missing.
+            // Unless the topic was removed, its position states the gap.
             answer.topics == 0
         } else {
             is_other
@@ -165,7 +165,7 @@ impl Follow {
         if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the position of the next message for this subscription alone, and returns what is missing.
+    /// Handles the position of the next message for this subscription alone, and returns the gap.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         let expected = match self.own.insert(topic.clone(), (next, next)) {
             Some((next, _)) => Some(next),

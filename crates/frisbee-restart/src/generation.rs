@@ -9,7 +9,7 @@
 use crate::control::{ANSWER, Control, Discovery, find, inherit};
 use crate::error::RestartError;
 use crate::protocol::{Message, SOCKETS_MAX, is_name};
-use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, duplicate, will_do};
+use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, can_serve, duplicate};
 use crate::systemd::{self, notify};
 use crate::wire::Wire;
 use sd_notify::NotifyState;
@@ -187,7 +187,7 @@ impl Generation {
         let text = format!("{address:?}");
         let failed = |source| RestartError::Bind { address: text.clone(), source };
         let addresses: Vec<SocketAddr> = lookup_host(address).await.map_err(failed)?.collect();
-        let fits = |kind: &Kind, is_fixed: bool| matches!(kind, Kind::Tcp(local) if is_fixed || addresses.iter().any(|address| will_do(*local, *address)));
+        let fits = |kind: &Kind, is_fixed: bool| matches!(kind, Kind::Tcp(local) if is_fixed || addresses.iter().any(|address| can_serve(*local, *address)));
         let bind = || bind_tcp(&addresses).map_err(failed);
         duplicate(&self.socket(name, fits, bind)?.descriptor)
     }

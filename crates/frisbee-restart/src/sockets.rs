@@ -95,7 +95,7 @@ fn kind(socket: &OwnedFd) -> io::Result<Kind> {
 }
 
 /// Whether a socket that listens at `local` fits a program that requests `address`. Port 0 is any port.
-pub(crate) fn will_do(local: SocketAddr, address: SocketAddr) -> bool {
+pub(crate) fn can_serve(local: SocketAddr, address: SocketAddr) -> bool {
     local.ip() == address.ip() && (address.port() == 0 || local.port() == address.port())
 }
 
@@ -193,7 +193,7 @@ mod tests {
     fn passed_socket_fits_its_address_or_any_port() {
         let address = |text: &str| text.parse::<SocketAddr>().expect("it is an address");
         let local = address("127.0.0.1:9090");
-        assert!(will_do(local, address("127.0.0.1:9090")) && will_do(local, address("127.0.0.1:0")));
-        assert!(!will_do(local, address("127.0.0.1:9091")) && !will_do(local, address("0.0.0.0:9090")));
+        assert!(can_serve(local, address("127.0.0.1:9090")) && can_serve(local, address("127.0.0.1:0")));
+        assert!(!can_serve(local, address("127.0.0.1:9091")) && !can_serve(local, address("0.0.0.0:9090")));
     }
 }

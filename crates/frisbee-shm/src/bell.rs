@@ -45,7 +45,7 @@ impl Bells {
     }
 
     /// Moves the own bell to the current runtime. Rings of the interval are received there.
-    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+    pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.own = register(self.own.get_ref().try_clone()?)?;
         Ok(())
     }

@@ -239,7 +239,7 @@ impl BlockingShared {
             let now = Instant::now();
             if now.saturating_duration_since(looked) >= SOCKET_EVERY {
                 looked = now;
-                self.look_at_socket()?;
+                self.check_socket()?;
                 if self.exchange.has_ended() {
                     return Ok(true);
                 }
@@ -265,11 +265,11 @@ impl BlockingShared {
             crate::bell::take_out(own);
             self.exchange.handle_bell()?;
         }
-        if has_come { self.look_at_socket() } else { Ok(()) }
+        if has_come { self.check_socket() } else { Ok(()) }
     }
 
     #[cold]
-    fn look_at_socket(&mut self) -> io::Result<()> {
+    fn check_socket(&mut self) -> io::Result<()> {
         let peeked = ring_socket::peek(&self.line.socket);
         self.exchange.handle_socket(&self.line, peeked)
     }

@@ -70,7 +70,7 @@ impl Connector {
         Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
     }
 
-    /// The size to which rings may grow, in bytes, if the server permits: a power of two from
+    /// The maximum size of rings, in bytes, if the server permits: a power of two from
     /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), which is the default.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// The peers with which a server shares memory, and the sizes.
+/// The peers that share memory with a server, and the sizes.
 #[derive(Debug)]
 pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
@@ -38,7 +38,7 @@ pub(crate) struct HandshakeState {
 #[derive(Debug)]
 pub(crate) struct Permit {
     host: Arc<SharingServer>,
-    /// The size to which its rings may grow.
+    /// The maximum size of its rings.
     ring_max: u32,
 }
 
@@ -147,9 +147,9 @@ impl PendingConnection {
     }
 
     /// Moves it to the current runtime.
-    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+    pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         if let Some((made, _)) = &mut self.made {
-            made.bells.move_here()?;
+            made.bells.move_to_current_runtime()?;
         }
         crate::stream::renew(&mut self.socket)
     }
@@ -170,8 +170,8 @@ impl PendingConnection {
                 let writes_first = wait == WaitEvent::Room && self.made.is_none();
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
-            match self.socket.try_io(Interest::READABLE, || look(&self.socket, self.made.is_some())) {
-                // The next look at the socket has this task woken.
+            match self.socket.try_io(Interest::READABLE, || receive_message(&self.socket, self.made.is_some())) {
+                // The next receive_message at the socket has this task woken.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(message) => {
@@ -235,7 +235,7 @@ impl PendingConnection {
 }
 
 /// The client's message: peeked at while it may be another protocol, consumed once it has to be an answer.
-fn look(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
+fn receive_message(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }
 

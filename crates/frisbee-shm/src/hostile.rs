@@ -94,7 +94,7 @@ impl Peer {
 
     /// Writes bytes to the small ring of this end, or to that of the other one, wherever it is in use; as far as they fit
     /// in it.
-    pub fn scribble(&self, theirs: bool, position: u32, bytes: &[u8]) {
+    pub fn overwrite(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
         self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
     }
@@ -104,7 +104,7 @@ impl Peer {
         SMALL
     }
 
-    /// The size to which rings may grow.
+    /// The maximum size of rings.
     pub fn ring_max(&self) -> u32 {
         self.ring_max
     }
@@ -152,7 +152,7 @@ impl Peer {
     ///
     /// # Errors
     /// If the other end is gone.
-    pub fn talk(&self, bytes: &[u8]) -> io::Result<()> {
+    pub fn write_to_socket(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.socket).write_all(bytes)
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 
-/// The size to which a ring grows by default: in smaller ones long messages take more of the processor than over TCP,
+/// The default maximum size of a ring: in smaller ones long messages take more of the processor than over TCP,
 /// in larger ones no less, and they leave its caches.
 const RING_MAX: u32 = 1024 * 1024;
 
@@ -147,7 +147,7 @@ impl Drop for Listener {
     }
 }
 
-/// The peers with which a server shares memory, and the sizes.
+/// The peers that share memory with a server, and the sizes.
 #[derive(Clone, Debug)]
 pub struct ListenerBuilder {
     ring_max: u32,
@@ -166,7 +166,7 @@ impl Default for ListenerBuilder {
 }
 
 impl ListenerBuilder {
-    /// The size to which the ring of each direction may grow, in bytes: a power of two from
+    /// The maximum size of the ring of each direction, in bytes: a power of two from
     /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), by default 1 MiB.
     ///
     /// A ring begins with 1 KiB; both of them and all other shared memory are one page. One that is full, or shorter

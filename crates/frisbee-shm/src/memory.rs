@@ -26,7 +26,7 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 /// may run out of them, which ends the process that touches it.
 const ORDINARY_PAGES: u32 = 0x0102_1994;
 
-/// The length of the memory in which a connection begins: a page, with the words of both ends and a small ring for
+/// The initial shared memory of a connection: a page, with the words of both ends and a small ring for
 /// each. All that a connection of short messages ever touches, so that one that is idle keeps no more.
 pub(crate) const HEAD: u32 = 4096;
 

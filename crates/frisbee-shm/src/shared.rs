@@ -105,8 +105,8 @@ impl SharedStream {
     }
 
     /// Moves it to the current runtime.
-    pub(crate) fn move_here(&mut self) -> io::Result<()> {
-        self.line.bells.move_here()?;
+    pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
+        self.line.bells.move_to_current_runtime()?;
         crate::stream::renew(&mut self.line.socket)
     }
 

@@ -1,4 +1,4 @@
-//! The protocol by which a sleeping end is woken, and a running one is not disturbed.
+//! The protocol that wakes a sleeping end and does not disturb a running one.
 //!
 //! An end about to sleep sets a flag and then checks once more; an end that has published bytes checks the flag
 //! afterwards. With a full fence in between on either side, at least one of them sees the change of the other.

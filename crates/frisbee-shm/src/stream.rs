@@ -76,11 +76,11 @@ impl Stream {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn move_here(&mut self) -> io::Result<()> {
+    pub fn move_to_current_runtime(&mut self) -> io::Result<()> {
         match &mut self.state {
             State::Plain(socket) => renew(socket),
-            State::Deciding(deciding) => deciding.move_here(),
-            State::Shared(shared) => shared.move_here(),
+            State::Deciding(deciding) => deciding.move_to_current_runtime(),
+            State::Shared(shared) => shared.move_to_current_runtime(),
             State::Failed => Ok(()),
         }
     }

@@ -188,12 +188,12 @@ impl Shared {
         let State { trace, nodes, .. } = state;
         trace.add(self.elapsed(), raw, |node| &nodes[node].name);
         if let (false, Some(node)) = (state.strikes.is_empty(), raw.node) {
-            self.strike_upon(state, raw, node);
+            self.inject_triggered(state, raw, node);
         }
     }
 
     /// Triggers the faults upon this event.
-    fn strike_upon(&self, state: &mut State, raw: &RawEvent<'_>, node: usize) {
+    fn inject_triggered(&self, state: &mut State, raw: &RawEvent<'_>, node: usize) {
         let due: Vec<_> =
             state.strikes.extract_if(.., |pending| pending.strike.is_due(raw, &mut pending.passed)).collect();
         for PendingTrigger { number, strike, .. } in due {
@@ -202,7 +202,7 @@ impl Shared {
             state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
             // Without a world there is no node to strike.
             if let Some(shared) = self.this.upgrade() {
-                tokio::spawn(crate::World(shared).strike_later(delay, fault, Some(strike.when())));
+                tokio::spawn(crate::World(shared).inject_later(delay, fault, Some(strike.when())));
             }
         }
     }

@@ -164,7 +164,7 @@ impl World {
             state.schedule.push(ScheduledFault { upon, struck });
             match planned {
                 _ if !is_kept => {}
-                PlannedFault::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
+                PlannedFault::At(at, fault) => drop(tokio::spawn(self.clone().inject_later(at, fault, None))),
                 PlannedFault::Upon(strike) => state.strikes.push(PendingTrigger { number, strike, passed: 0 }),
             }
         }
@@ -179,10 +179,10 @@ impl World {
     }
 
     /// Lets a fault of the schedule strike after a time.
-    pub(crate) async fn strike_later(self, delay: Duration, fault: Fault, upon: Option<String>) {
+    pub(crate) async fn inject_later(self, delay: Duration, fault: Fault, upon: Option<String>) {
         sleep(delay).await;
         let text = upon.map_or_else(|| fault.to_string(), |upon| format!("{fault}, {upon}"));
-        self.strike_as(fault, &text).await;
+        self.inject_as(fault, &text).await;
     }
 
     /// Lets a fault strike now. The future is ready when the fault has passed.
@@ -190,12 +190,12 @@ impl World {
     /// # Cancel safety
     /// Dropping the future leaves a node that has crashed down, and a paused one paused. Other faults end in
     /// time all the same.
-    pub async fn strike(&self, fault: Fault) {
+    pub async fn inject_now(&self, fault: Fault) {
         let text = fault.to_string();
-        self.strike_as(fault, &text).await;
+        self.inject_as(fault, &text).await;
     }
 
-    async fn strike_as(&self, fault: Fault, text: &str) {
+    async fn inject_as(&self, fault: Fault, text: &str) {
         let raw = RawEvent { node: None, text, ..RawEvent::at(EventKind::Fault, 0) };
         self.0.trace(&mut self.0.lock(), &raw);
         match fault {

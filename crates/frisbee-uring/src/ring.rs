@@ -238,7 +238,7 @@ impl Ring {
     /// Hands the operations that have begun to the kernel and lets it complete those that it can; does not wait.
     pub(crate) fn submit(&mut self) -> io::Result<()> {
         self.fill();
-        tolerate(self.uring.submit())?;
+        ignore_unsupported(self.uring.submit())?;
         self.submit_backlog()
     }
 
@@ -253,7 +253,7 @@ impl Ring {
         if timeout.is_some() {
             arguments = arguments.timespec(&time);
         }
-        tolerate(self.uring.submitter().submit_with_args(1, &arguments))
+        ignore_unsupported(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
     /// Continues until the backlog is empty or the kernel accepts nothing more before completions are looked at.
@@ -264,7 +264,7 @@ impl Ring {
             if self.backlog.len() == before {
                 return Ok(());
             }
-            tolerate(self.uring.submit())?;
+            ignore_unsupported(self.uring.submit())?;
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
 
 /// Errors of a system call on the ring that are no failures: it was interrupted, the time is up, or completions have to
 /// be looked at before it continues.
-fn tolerate(result: io::Result<usize>) -> io::Result<()> {
+fn ignore_unsupported(result: io::Result<usize>) -> io::Result<()> {
     match result {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN)) => {
             Err(error)

@@ -14,7 +14,7 @@ mod arrivals;
 
 use self::arrivals::Arrivals;
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
-use crate::adapter::{AdapterServer, Inner, Layers, Phase};
+use crate::adapter::{AdapterServer, Inner, Layers, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::inspect::{Inspector, WorkerWatch};
@@ -205,7 +205,7 @@ impl<R: Protocol> ServerShared<R> {
     pub(crate) fn connect(
         &self,
         ends: EndpointInfo,
-        entry: &Entry,
+        entry: &OpenConnection,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
         self.enter(self.greet(ends), Layers::default(), entry)
     }
@@ -220,7 +220,7 @@ impl<R: Protocol> ServerShared<R> {
         &self,
         handle: Connection,
         layers: Layers,
-        entry: &Entry,
+        entry: &OpenConnection,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
         if !entry.connect(&handle) {
             return None;
@@ -255,7 +255,7 @@ impl<R: Protocol> ServerShared<R> {
         mut io: T,
         mut ends: EndpointInfo,
         context: Option<Handle>,
-        entry: Entry,
+        entry: OpenConnection,
     ) -> CloseReason {
         let read = {
             let mut reading = pin!(proxied::read(&mut io));
@@ -280,7 +280,7 @@ impl<R: Protocol> ServerShared<R> {
         io: T,
         ends: EndpointInfo,
         context: Option<Handle>,
-        entry: Entry,
+        entry: OpenConnection,
     ) -> ServedConnection<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
@@ -299,7 +299,7 @@ impl<R: Protocol> ServerShared<R> {
         handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, CloseReason>>>>,
         ends: EndpointInfo,
         context: Option<Handle>,
-        entry: Entry,
+        entry: OpenConnection,
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
@@ -324,7 +324,7 @@ impl<R: Protocol> ServerShared<R> {
         layers: Layers,
         context: Option<Handle>,
         buffers: bool,
-        entry: Entry,
+        entry: OpenConnection,
     ) -> ServedConnection<'_, T, R> {
         let Some(engine) = self.enter(handle, layers, &entry) else { return ServedConnection::Refused };
         let busy = BusyPoll::new(self.busy_poll);
@@ -396,7 +396,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 pub(crate) enum ServedConnection<'a, T, R: Protocol> {
     /// The server has waited long enough for its connections.
     Refused,
-    Driven(DriveFuture<T, R, TokioTimer>, Option<Entry>),
+    Driven(DriveFuture<T, R, TokioTimer>, Option<OpenConnection>),
     /// In its handshake, and from then on; or on its way to the next owner of its transport.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
@@ -432,7 +432,7 @@ pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
     /// For adapter connections, whose handles have ended.
-    phase: watch::Sender<Phase>,
+    phase: watch::Sender<ServerPhase>,
     /// The workers that drive them, if the server has its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
@@ -443,7 +443,7 @@ struct Connections {
     by_number: HashMap<u64, Option<Connection>>,
     arrivals: Arrivals,
     next: u64,
-    phase: Phase,
+    phase: ServerPhase,
     /// Ends the task that ends them with a runtime.
     tie: Option<oneshot::Sender<()>>,
 }
@@ -474,11 +474,11 @@ impl Connections {
 impl Default for OpenConnections {
     fn default() -> Self {
         let (by_number, arrivals) = (HashMap::new(), Arrivals::default());
-        let inner = Connections { by_number, arrivals, next: 0, phase: Phase::Serving, tie: None };
+        let inner = Connections { by_number, arrivals, next: 0, phase: ServerPhase::Serving, tie: None };
         Self {
             inner: Mutex::new(inner),
             changed: Notify::new(),
-            phase: watch::Sender::new(Phase::Serving),
+            phase: watch::Sender::new(ServerPhase::Serving),
             workers: OnceLock::new(),
         }
     }
@@ -486,21 +486,21 @@ impl Default for OpenConnections {
 
 impl OpenConnections {
     /// The phase of the server's life from now on.
-    pub(crate) fn phase(&self) -> watch::Receiver<Phase> {
+    pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
         self.phase.subscribe()
     }
 
     /// Takes in a connection when it is accepted, unless the server is shutting down.
-    pub(crate) fn admit(open: &Arc<Self>) -> Option<Entry> {
-        Self::admit_until(open, Phase::Stopping)
+    pub(crate) fn admit(open: &Arc<Self>) -> Option<OpenConnection> {
+        Self::admit_until(open, ServerPhase::Stopping)
     }
 
     /// Takes in a connection within one that was taken in before.
-    fn admit_within(open: &Arc<Self>) -> Option<Entry> {
-        Self::admit_until(open, Phase::Closing)
+    fn admit_within(open: &Arc<Self>) -> Option<OpenConnection> {
+        Self::admit_until(open, ServerPhase::Closing)
     }
 
-    fn admit_until(open: &Arc<Self>, phase: Phase) -> Option<Entry> {
+    fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {
         let mut inner = open.inner.lock();
         if inner.phase >= phase {
             return None;
@@ -509,7 +509,7 @@ impl OpenConnections {
         inner.next += 1;
         inner.by_number.insert(number, None);
         inner.arrivals.record(number, now());
-        Some(Entry { open: open.clone(), number })
+        Some(OpenConnection { open: open.clone(), number })
     }
 
     /// The next connections after a number, so many at most.
@@ -547,7 +547,7 @@ impl OpenConnections {
     }
 
     /// Begins a phase, and returns the handles of the connections that are open then.
-    fn begin(&self, phase: Phase) -> Vec<Connection> {
+    fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
         let open = inner.handles();
@@ -562,11 +562,11 @@ impl OpenConnections {
 
     /// Closes each connection when it is idle, and at once if that takes too long.
     async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
-        self.begin(Phase::Stopping).iter().for_each(Connection::close_when_idle);
+        self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
             return;
         }
-        let late = self.begin(Phase::Closing);
+        let late = self.begin(ServerPhase::Closing);
         let count = late.iter().filter(|connection| !connection.0.is_within).count();
         let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
         tracing::warn!(target: "frisbee::listener",
@@ -607,40 +607,40 @@ pub(crate) struct CloseOnDrop(Weak<OpenConnections>);
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         let Some(open) = self.0.upgrade() else { return };
-        open.begin(Phase::Closing).iter().for_each(Connection::abort_with_work);
+        open.begin(ServerPhase::Closing).iter().for_each(Connection::abort_with_work);
     }
 }
 
 /// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
 pub(crate) struct AcceptedConnection {
     pub(crate) ends: EndpointInfo,
-    pub(crate) entry: Entry,
+    pub(crate) entry: OpenConnection,
 }
 
 /// Takes a connection out of the list when its task ends, however it ends.
-pub(crate) struct Entry {
+pub(crate) struct OpenConnection {
     open: Arc<OpenConnections>,
     number: u64,
 }
 
-impl Entry {
+impl OpenConnection {
     /// Notes the handle of the connection; returns whether it is to be driven. A shutdown that has begun since the
     /// connection was accepted lets it finish the work that its client has sent.
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if phase < Phase::Closing {
+        if phase < ServerPhase::Closing {
             inner.by_number.insert(self.number, Some(connection.clone()));
         }
         drop(inner);
-        if phase == Phase::Stopping {
+        if phase == ServerPhase::Stopping {
             connection.close_when_idle();
         }
-        phase < Phase::Closing
+        phase < ServerPhase::Closing
     }
 }
 
-impl Drop for Entry {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         let connection = self.open.inner.lock().by_number.remove(&self.number);
         drop(connection);

@@ -43,7 +43,7 @@ type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// The phase of a server's life, as handlers of adapter connections see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum ServerPhase {
     Serving,
     /// Connections finish their work in progress.
     Stopping,
@@ -125,7 +125,7 @@ pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
     /// Makes the handshake of TLS, at a server that serves TLS and plain connections on one port.
     secures: Option<ProtocolAdapter>,
-    phase: watch::Receiver<Phase>,
+    phase: watch::Receiver<ServerPhase>,
     config: Arc<ServerConfig>,
     server: Weak<dyn AdapterServer>,
 }
@@ -133,7 +133,7 @@ pub(crate) struct ProtocolAdapters {
 impl ProtocolAdapters {
     pub(crate) fn new(
         handlers: Vec<ProtocolAdapter>,
-        phase: watch::Receiver<Phase>,
+        phase: watch::Receiver<ServerPhase>,
         config: &ServerConfig,
         server: Weak<dyn AdapterServer>,
     ) -> Self {
@@ -194,7 +194,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     let transport = transport.paused(ReadPauses::new(&context.waste));
     let abort_at = context.connection.0.lifetime.as_ref().and_then(|lifetime| lifetime.abort_at);
     let mut serving = serve(transport, context);
-    let mut closing = pin!(reached(&mut phase, Phase::Closing));
+    let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
     let mut too_old = pin!(past(abort_at));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {
         Poll::Ready(served) => Poll::Ready(Some(served.map_err(CloseReason::from))),
@@ -225,7 +225,7 @@ impl Drop for Closed {
     }
 }
 
-async fn reached(phase: &mut watch::Receiver<Phase>, least: Phase) {
+async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
     // A server that is gone closes nothing any more: its tasks end with its runtime.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
@@ -246,7 +246,7 @@ async fn past(due: Option<Instant>) {
 pub struct AdapterContext {
     connection: Connection,
     layers: Layers,
-    phase: watch::Receiver<Phase>,
+    phase: watch::Receiver<ServerPhase>,
     config: Arc<ServerConfig>,
     server: Weak<dyn AdapterServer>,
     /// Why the connection within this one has ended.
@@ -310,7 +310,7 @@ impl AdapterContext {
     pub fn is_shutting_down(&self) -> bool {
         // Checked once for each request. Phases only follow one another, and this receiver has seen none but the first:
         // it reads no lock as long as that lasts.
-        self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= Phase::Stopping
+        self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= ServerPhase::Stopping
     }
 
     /// Waits until the server shuts down or the connection has reached its [maximum
@@ -321,7 +321,7 @@ impl AdapterContext {
     /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
         let mut phase = self.phase.clone();
-        let mut reached = pin!(reached(&mut phase, Phase::Stopping));
+        let mut reached = pin!(reached(&mut phase, ServerPhase::Stopping));
         let mut aged = pin!(past(self.connection.0.lifetime.as_ref().map(|lifetime| lifetime.drain_at)));
         poll_fn(|task| match reached.as_mut().poll(task) {
             Poll::Ready(()) => Poll::Ready(()),

@@ -25,6 +25,14 @@ pub struct Backoff {
 
 impl Backoff {
     /// Pauses from `min` to `max`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let backoff = frisbee::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert!(backoff.pause(0) <= Duration::from_millis(10));
+    /// assert!(backoff.pause(20) >= Duration::from_millis(500));
+    /// ```
     pub fn new(min: Duration, max: Duration) -> Self {
         Self { min, max, random: RandomState::new() }
     }

@@ -10,7 +10,7 @@ use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
 use crate::transport::Io;
 use crate::workers::executor::settle;
-use crate::workers::{Pool, Worker, WorkerAssignment, Workers, wake_queue};
+use crate::workers::{Worker, WorkerAssignment, WorkerPool, Workers, wake_queue};
 use crate::{ClientSettings, Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -80,7 +80,7 @@ impl Client {
             address: address.to_owned(),
             source: io::Error::new(io::ErrorKind::InvalidInput, wrong),
         };
-        wrong_with(address).map_or(Ok(()), |text| Err(wrong(text)))
+        address_defect(address).map_or(Ok(()), |text| Err(wrong(text)))
     }
 
     /// A builder with the default settings.
@@ -414,8 +414,8 @@ impl ClientBuilder {
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 
-    fn pool(&self, takes_rings: bool) -> io::Result<Pool> {
-        Pool::of_client(self.settings.workers, self.settings.io_backend, takes_rings)
+    fn pool(&self, takes_rings: bool) -> io::Result<WorkerPool> {
+        WorkerPool::of_client(self.settings.workers, self.settings.io_backend, takes_rings)
     }
 
     fn is_secured(&self) -> bool {
@@ -479,7 +479,7 @@ impl ClientBuilder {
         };
         let now = {
             let _entered = worker.handle().enter();
-            io.move_here()?;
+            io.move_to_current_runtime()?;
             now()
         };
         let (handle, engine) = self.prepare(ends, router, now);
@@ -574,8 +574,8 @@ where
     }
 }
 
-/// The reason for which no connection to an address is ever possible.
-fn wrong_with(address: &str) -> Option<&'static str> {
+/// The defect of an address that is never valid.
+fn address_defect(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {
             return Some("shared memory needs Linux; use unix: and a path elsewhere");
@@ -620,10 +620,10 @@ mod tests {
 
     #[test]
     fn shared_memory_address_needs_feature_and_error_names_it() {
-        let wrong = wrong_with("unix+shm:/run/service.sock");
+        let wrong = address_defect("unix+shm:/run/service.sock");
         if cfg!(all(feature = "shm", target_os = "linux")) {
             assert_eq!(wrong, None);
-            assert!(wrong_with("unix+shm:").is_some_and(|wrong| wrong.contains("is missing")));
+            assert!(address_defect("unix+shm:").is_some_and(|wrong| wrong.contains("is missing")));
         } else {
             let missing = if cfg!(target_os = "linux") { "feature shm" } else { "Linux alone" };
             assert!(wrong.is_some_and(|wrong| wrong.contains(missing)), "{wrong:?}");

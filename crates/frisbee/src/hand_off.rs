@@ -72,12 +72,12 @@ pub struct HandOffTarget(Owner);
 
 enum Owner {
     /// Called within the runtime of the server's start or the client's connection.
-    Apart(Box<TakeApart>),
+    Apart(Box<SpawnTask>),
     /// Continues in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
 }
 
-type TakeApart = dyn FnOnce(RawTransport, &Handle) + Send;
+type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 
 /// The rest of a connection's life, in the task of the connection.
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
@@ -218,7 +218,7 @@ impl HandOffRequest {
             drop(inner);
             return drop((reply, take_over));
         }
-        inner.hand_off = Some(Box::new(Step::Decide { answer, reply, take_over }));
+        inner.hand_off = Some(Box::new(HandOffStep::Decide { answer, reply, take_over }));
         drop(inner);
         self.connection.0.mailbox.notify();
     }
@@ -234,7 +234,7 @@ impl Drop for HandOffRequest {
 
 /// A step of a hand-off that a handle requests from the connection's task.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum HandOffStep {
     Request {
         /// The packets that were sent before.
         before: Outbox,
@@ -301,7 +301,7 @@ impl Drop for PendingHandOff<'_> {
         let unsent = match inner.hand_off.take() {
             Some(mut step) => match &mut *step {
                 // The peer has heard nothing of it.
-                Step::Request { before, asking, .. } if asking.is_abandoned() => {
+                HandOffStep::Request { before, asking, .. } if asking.is_abandoned() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
                     inner.handing_off = HandOffState::No;
@@ -314,7 +314,7 @@ impl Drop for PendingHandOff<'_> {
             },
             None => {
                 if inner.closed.is_none() && inner.handing_off != HandOffState::No {
-                    inner.hand_off = Some(Box::new(Step::GiveUp));
+                    inner.hand_off = Some(Box::new(HandOffStep::GiveUp));
                 }
                 None
             }
@@ -346,7 +346,7 @@ pub(crate) async fn request<K: Send + 'static>(
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
         let asking = HandOffWaiter { operation, answer, guard: Box::new(guard) };
-        Ok((Step::Request { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
+        Ok((HandOffStep::Request { before, request, asking }, PendingHandOff { connection, answer: Some(answered) }))
     })?;
     answered.await
 }
@@ -356,14 +356,14 @@ pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandO
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();
         // The caller may have gone; then the transport is closed.
-        Ok((Step::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
+        Ok((HandOffStep::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
     transport.await.map_err(|_| HandOffError::Closed(why(connection)))
 }
 
 fn begin<T>(
     connection: &Connection,
-    step: impl FnOnce(&mut crate::mailbox::MailboxState) -> Result<(Step, T), HandOffError>,
+    step: impl FnOnce(&mut crate::mailbox::MailboxState) -> Result<(HandOffStep, T), HandOffError>,
 ) -> Result<T, HandOffError> {
     let mut inner = connection.0.mailbox.lock();
     inner.check_open().map_err(|error| ended(connection, error))?;

@@ -14,7 +14,7 @@ pub use self::waiter_queue::Waiter;
 pub(crate) use self::waiter_queue::wake_all;
 use self::waiter_queue::{WaitList, wake};
 use crate::budget::{Account, Output};
-use crate::hand_off::Step;
+use crate::hand_off::HandOffStep;
 use crate::stream::StreamShared;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use crate::{CloseReason, Outbox, PeerKind, SendError};
@@ -77,7 +77,7 @@ pub(crate) struct MailboxState {
     /// The order of a handle.
     pub(crate) order: Option<Box<Order>>,
     /// The step of a hand-off that a handle requests.
-    pub(crate) hand_off: Option<Box<Step>>,
+    pub(crate) hand_off: Option<Box<HandOffStep>>,
     /// Whether a hand-off is under way.
     pub(crate) handing_off: HandOffState,
     /// The streams that are open.

@@ -30,11 +30,11 @@ const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
-pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(BUFFERS_MAX)));
+pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFERS_MAX)));
 
 /// A pool that all connections use.
 #[derive(Debug)]
-pub(crate) struct SharedPool(Mutex<Pool>);
+pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
     /// Frees memory that has not been used for long. Called now and then by every connection there is.
@@ -69,7 +69,7 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 }
 
 #[derive(Debug)]
-struct Pool {
+struct BufferPool {
     /// Empty, the one used last at the end, each with the sweep after which it came.
     buffers: VecDeque<(Vec<u8>, u32)>,
     /// The sum of their capacities.
@@ -79,7 +79,7 @@ struct Pool {
     swept: Option<Instant>,
 }
 
-impl Pool {
+impl BufferPool {
     const fn new(bytes_max: usize) -> Self {
         Self { buffers: VecDeque::new(), bytes: 0, bytes_max, sweeps: 0, swept: None }
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn memory_is_given_out_once_and_only_where_it_fits() {
-        let mut pool = Pool::new(1024 * KIB);
+        let mut pool = BufferPool::new(1024 * KIB);
         for size in [100, 200, 300] {
             assert!(pool.put(vec![7; size * KIB]).is_empty());
         }
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn kept_buffers_are_bounded_and_the_oldest_is_freed_first() {
-        let mut pool = Pool::new(1000 * KIB);
+        let mut pool = BufferPool::new(1000 * KIB);
         assert!(pool.put(vec![0; 300 * KIB]).is_empty());
         assert!(pool.put(vec![0; 400 * KIB]).is_empty());
         assert!(pool.put(vec![0; 300 * KIB]).is_empty());
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn unused_buffers_are_freed_after_a_while() {
         let start = Instant::now();
-        let mut pool = Pool::new(1000 * KIB);
+        let mut pool = BufferPool::new(1000 * KIB);
         assert!(pool.sweep(start).is_empty());
         pool.put(vec![0; 100 * KIB]);
         pool.put(vec![0; 200 * KIB]);

@@ -38,7 +38,7 @@ impl RawTransport {
     /// Takes over a transport in the current runtime.
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
-        io.move_here()?;
+        io.move_to_current_runtime()?;
         let Self { early: rest, io, traffic, pauses } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
         Ok(Self { early, io, traffic, pauses })
@@ -73,8 +73,8 @@ impl RawTransport {
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.
-    pub(crate) fn move_here(&mut self) -> io::Result<()> {
-        (*self.io).move_here()
+    pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
+        (*self.io).move_to_current_runtime()
     }
 
     /// The bytes that have come and not been read, as far as they are known here.

@@ -14,7 +14,7 @@ use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::transport::{Socket, second};
-use crate::workers::{Pool, Workers};
+use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
@@ -75,7 +75,7 @@ pub(crate) trait Listener: Send + 'static {
     const TAKES_RINGS: bool;
 
     /// Leaves the reactor it belongs to for that of the current runtime.
-    fn move_here(&mut self) -> io::Result<()>;
+    fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
     /// The next connection.
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>>;
@@ -84,7 +84,7 @@ pub(crate) trait Listener: Send + 'static {
 impl Listener for TcpListener {
     const TAKES_RINGS: bool = true;
 
-    fn move_here(&mut self) -> io::Result<()> {
+    fn move_to_current_runtime(&mut self) -> io::Result<()> {
         *self = Self::from_std(second(self)?.into())?;
         Ok(())
     }
@@ -607,7 +607,8 @@ impl<L, R: Protocol> BoundListener<L, R> {
 impl<L: Listener, R: Protocol> BoundListener<L, R> {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let settings = &self.builder.settings;
-        let pool = Pool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
+        let pool =
+            WorkerPool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());

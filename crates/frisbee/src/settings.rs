@@ -136,6 +136,14 @@ impl SettingError {
     }
 
     /// The name of the setting.
+    ///
+    /// ```
+    /// use frisbee::SettingError;
+    ///
+    /// let error = SettingError::new("body_max", 0, "must be at least 1024 bytes");
+    /// assert_eq!(error.name(), "body_max");
+    /// assert_eq!(error.to_string(), "body_max = 0: must be at least 1024 bytes");
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -9,7 +9,7 @@
 //! This is a complete request/reply protocol:
 //!
 //! ```
-//! use frisbee::tasks::{Cell, Executor, FirstPoll, Task, Continuation, Worked};
+//! use frisbee::tasks::{Cell, Executor, FirstPoll, Task, Continuation, UnwindResult};
 //! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
@@ -60,7 +60,7 @@
 //! }
 //!
 //! impl Continuation<Bytes> for Reply {
-//!     fn then(self, worked: Worked<Bytes>) {
+//!     fn then(self, worked: UnwindResult<Bytes>) {
 //!         let Self { task, id, operation } = self;
 //!         let reply = worked.unwrap_or_else(|_panic| "failed".into());
 //!         let _ = task.answer(|outbox| drop(outbox.push(id, operation, reply)));
@@ -91,6 +91,6 @@
 //! tasks from the start ([`Cell::park`]), until they are tried in place again.
 
 pub use crate::connection::Task;
-pub use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, Worked, panic_text};
+pub use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 pub use crate::router::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};

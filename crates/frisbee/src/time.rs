@@ -170,9 +170,9 @@ mod tests {
         let (_, waker) = crate::tests::wake_counter::task();
         let mut long = Box::pin(sleep(Duration::MAX));
         assert!(long.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(queue::registered_here(), 1);
+        assert_eq!(queue::pending_deadlines(), 1);
         drop(long);
-        assert_eq!(queue::registered_here(), 0);
+        assert_eq!(queue::pending_deadlines(), 0);
     }
 
     /// The task of the timer panicked with the waker, and others that had expired with it were never woken.
@@ -212,6 +212,6 @@ mod tests {
         let connection = Client::builder().connect(address, requests.clone()).await.unwrap();
         let reply = requests.call(&connection, operation, "text").await.unwrap();
         assert_eq!(reply.body, "text");
-        assert!(!queue::runs_here(), "the runtime of the caller has no timer");
+        assert!(!queue::has_queue(), "the runtime of the caller has no timer");
     }
 }

@@ -69,7 +69,7 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     fn kind(&self) -> TypeId;
 
     /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
-    fn move_here(&mut self) -> io::Result<()>;
+    fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
     /// Whether written bytes may wait in it until it is flushed.
     fn buffers() -> bool
@@ -93,7 +93,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         TypeId::of::<T>()
     }
 
-    fn move_here(&mut self) -> io::Result<()> {
+    fn move_to_current_runtime(&mut self) -> io::Result<()> {
         let io: &mut dyn Any = self;
         if let Some(socket) = io.downcast_mut::<TcpStream>() {
             return TcpStream::renew(socket);
@@ -103,15 +103,15 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
             return UnixStream::renew(socket);
         }
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        if let Some(moved) = shared::move_here(io) {
+        if let Some(moved) = shared::move_to_current_runtime(io) {
             return moved;
         }
         if let Some(raw) = io.downcast_mut::<RawTransport>() {
-            return raw.move_here();
+            return raw.move_to_current_runtime();
         }
         #[cfg(feature = "tls")]
         if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<RawTransport>>() {
-            return secured.get_mut().0.move_here();
+            return secured.get_mut().0.move_to_current_runtime();
         }
         #[cfg(feature = "tls")]
         if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<TcpStream>>() {

@@ -186,7 +186,7 @@ impl ConnectionTasks {
         if slots.in_use() >= max {
             return JobStart::Full;
         }
-        let on_worker = on_worker && !slots.is_apart();
+        let on_worker = on_worker && !slots.prefers_tasks();
         let free = &mut slots.free;
         let index = free.spare(on_worker).pop().or_else(|| free.bare.pop()).unwrap_or_else(|| {
             slots.all.push(JobSlot::default());
@@ -207,13 +207,13 @@ impl ConnectionTasks {
     /// Registers the task that is about to do the job in a slot. The job may have been cancelled before, or the
     /// connection may have ended: then the task ends as soon as it begins.
     pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) {
-        if !self.hand_on(id, carrier) {
+        if !self.move_job(id, carrier) {
             carrier.end();
         }
     }
 
-    /// Has another task do the job in a slot from now on; `false` if the job has left it.
-    fn hand_on(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) -> bool {
+    /// Moves the job in a slot to another task; `false` if the slot has no such job.
+    fn move_job(&self, id: JobSlotId, carrier: &Arc<CarrierHandle>) -> bool {
         let mut tasks = self.0.lock();
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
@@ -322,8 +322,8 @@ impl JobSlots {
         self.all.len() - self.free.len()
     }
 
-    /// Whether jobs have taken long on the worker lately.
-    fn is_apart(&self) -> bool {
+    /// Whether jobs run in separate tasks, since some took long on the worker recently.
+    fn prefers_tasks(&self) -> bool {
         self.apart.as_ref().is_some_and(|apart| !apart.is_over(Instant::now()))
     }
 }
@@ -399,7 +399,7 @@ mod models {
             let next = CarrierHandle::new(false);
             let takes_over = thread::spawn({
                 let (work, next) = (work.clone(), next.clone());
-                move || work.hand_on(job, &next)
+                move || work.move_job(job, &next)
             });
             assert!(work.cancel(CALL), "it has not answered");
             let has_moved = takes_over.join().expect("it does not panic");

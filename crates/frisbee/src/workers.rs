@@ -60,9 +60,9 @@ pub enum Workers {
 }
 
 impl Workers {
-    /// Whether rings are cheaper. On the caller's runtime, handles and driver share threads; on a ring each call would
+    /// Whether rings cost less than sockets. On the caller's runtime, handles and driver share threads; on a ring each call would
     /// cross them twice.
-    fn pay_for_rings(self) -> bool {
+    fn benefits_from_rings(self) -> bool {
         self != Self::Caller
     }
 
@@ -78,7 +78,7 @@ impl Workers {
 
 /// Running workers. Dropping them ends their threads and the connections on them.
 #[derive(Debug)]
-pub(crate) enum Pool {
+pub(crate) enum WorkerPool {
     /// The caller's runtime drives.
     Caller,
     Threads(Threads),
@@ -112,10 +112,12 @@ pub(crate) struct Threads {
     next: AtomicUsize,
 }
 
-impl Pool {
+impl WorkerPool {
     /// Workers of a server, with rings if the sockets are of the kind, and `runtime` and the environment say so.
     pub(crate) fn start(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
-        if takes_rings && let Some(rings) = io_backend.start(workers.pay_for_rings(), || Self::start_rings(workers))? {
+        if takes_rings
+            && let Some(rings) = io_backend.start(workers.benefits_from_rings(), || Self::start_rings(workers))?
+        {
             return Ok(rings);
         }
         workers.count().map_or(Ok(Self::Caller), |count| Threads::start(count).map(Self::Threads))
@@ -124,7 +126,8 @@ impl Pool {
     /// Workers of a client, which are its caller's runtime or shared by all clients.
     pub(crate) fn of_client(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
         if takes_rings
-            && let Some(rings) = io_backend.start(workers.pay_for_rings(), || Self::start_rings(Workers::Caller))?
+            && let Some(rings) =
+                io_backend.start(workers.benefits_from_rings(), || Self::start_rings(Workers::Caller))?
         {
             return Ok(rings);
         }

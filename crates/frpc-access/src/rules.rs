@@ -317,7 +317,7 @@ impl RuleSet {
     }
 
     /// The remedy for an unknown caller.
-    fn ways_in(&self) -> String {
+    fn accepted_credentials(&self) -> String {
         let ways = [
             (self.rules.by_certificate, "a client certificate"),
             (self.rules.by_user, "a Unix socket"),
@@ -334,6 +334,9 @@ impl fmt::Debug for Access {
         let who = |rule: &Rule| rules.conditions.get(rule.condition);
         let mut methods: Vec<_> = rules.methods.iter().map(|(name, rule)| (name, who(rule))).collect();
         methods.sort_by_key(|(name, _)| *name);
-        f.debug_struct("Access").field("ways_in", &self.0.ways_in()).field("methods", &methods).finish_non_exhaustive()
+        f.debug_struct("Access")
+            .field("accepted_credentials", &self.0.accepted_credentials())
+            .field("methods", &methods)
+            .finish_non_exhaustive()
     }
 }

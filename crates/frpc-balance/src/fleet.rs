@@ -86,7 +86,7 @@ impl Fleet {
         if self.clock.is_due() {
             self.assess();
         }
-        self.choice.lock().weigh(&self.clock)
+        self.choice.lock().choose_by_cost(&self.clock)
     }
 
     /// Computes the basis of the choice.

@@ -36,7 +36,7 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
-use compare::judge;
+use compare::compare;
 use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
 use operations::{Operations, number};
@@ -172,7 +172,7 @@ fn successor(
     warn: &mut dyn FnMut(String),
 ) -> Result<Record, Error> {
     keep_what_is_not_built(&lock.record, &mut record, path, options, update)?;
-    let found = judge(&lock.record, &record, options.numbering);
+    let found = compare(&lock.record, &record, options.numbering);
     keep_history(&lock.record, &mut record, &found, options.numbering);
     refuse(schema, path, lock, &record, &found, options, update)?;
     refusal::remark(path, &found).into_iter().for_each(warn);

@@ -132,12 +132,12 @@ async fn show(
                 None => return Err(Failure::new("the server has ended the view")),
             },
         }
-        look_closer(board, client).await;
+        fetch_detail(board, client).await;
     }
 }
 
 /// Requests the details of the shown connection, if one is.
-async fn look_closer(board: &mut TopView, client: &IntrospectionClient) {
+async fn fetch_detail(board: &mut TopView, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };
     let detail = match tokio::time::timeout(DETAIL_TIMEOUT, client.connection(request)).await {

@@ -18,7 +18,7 @@ use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service}
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Codec;
 use frpc_dynamic::prost_reflect::MethodDescriptor;
-use message::{Encoding, MessageType, RawMessage};
+use message::{MessageEncoding, MessageType, RawMessage};
 use std::fmt;
 use std::sync::Arc;
 
@@ -165,17 +165,17 @@ impl Service for ForwardService {
 
 fn json_format() -> Format<RawMessage, RawMessage> {
     let encode = |message: &RawMessage, _: &_| message.to_json();
-    Format::new("json", |bytes, _| Ok(RawMessage::received(Encoding::Json, bytes)), encode)
-        .positional("json-positional", |bytes, _| Ok(RawMessage::received(Encoding::Positional, bytes)))
+    Format::new("json", |bytes, _| Ok(RawMessage::received(MessageEncoding::Json, bytes)), encode)
+        .positional("json-positional", |bytes, _| Ok(RawMessage::received(MessageEncoding::Positional, bytes)))
 }
 
 fn protobuf_format() -> Format<RawMessage, RawMessage> {
-    let decode = |bytes: &_, _: &_| Ok(RawMessage::received(Encoding::Protobuf, bytes));
+    let decode = |bytes: &_, _: &_| Ok(RawMessage::received(MessageEncoding::Protobuf, bytes));
     Format::new("proto", decode, |message: &RawMessage, _| message.to_protobuf())
 }
 
 type Reply = Result<Response<RawMessage>, Status>;
-type Replies = Result<Response<ResponseStream<RawMessage>>, Status>;
+type StreamResult = Result<Response<ResponseStream<RawMessage>>, Status>;
 
 async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
     match &*method.backend {
@@ -185,7 +185,7 @@ async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) 
     }
 }
 
-async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Replies {
+async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> StreamResult {
     match &*method.backend {
         Backend::Native(native) => native.server_streaming(&method, request).await,
         #[cfg(feature = "grpc-backend")]
@@ -201,7 +201,7 @@ async fn call_client_streaming(method: Arc<ForwardedMethod>, request: Request<St
     }
 }
 
-async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Replies {
+async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> StreamResult {
     match &*method.backend {
         Backend::Native(native) => native.streaming(&method, request).await,
         #[cfg(feature = "grpc-backend")]

@@ -66,7 +66,7 @@ impl Gateway {
         self
     }
 
-    /// Serves JSON-RPC 2.0 by datagrams, besides the protocols of the port. A datagram is a request or a batch, and a
+    /// Serves JSON-RPC 2.0 by datagrams, in addition to the protocols of the port. A datagram is a request or a batch, and a
     /// reply is a datagram. Methods do not stream. See [`Udp`] for its limits.
     ///
     /// Datagrams are not encrypted, and their sources may be forged: this is for closed networks, and for calls that may

@@ -2,7 +2,7 @@
 //! fields and in the end of a response.
 
 use crate::charge::{Room, check_room};
-use crate::connect::envelope::{self, Encoding, Messages};
+use crate::connect::envelope::{self, Compression, Messages};
 use crate::connect::error;
 use crate::grpc;
 use crate::gzip;
@@ -44,17 +44,17 @@ pub(crate) async fn call(
         Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept.as_deref(),
         _ => known.connect_accept.as_deref(),
     };
-    let encoding = if gzip::is_accepted(accepted) { Encoding::Gzip } else { Encoding::Identity };
+    let encoding = if gzip::is_accepted(accepted) { Compression::Gzip } else { Compression::Identity };
     match begin(context, method, protocol, known, metadata, body).await {
         Ok(response) => {
             let trailers = response.extensions().get::<Trailers>().map(|trailers| trailers.0.clone());
             let metadata = fields::fields(response.metadata(), "");
-            let replies = Replies {
+            let replies = EncodedReplies {
                 trailers: trailers.unwrap_or_default(),
                 late_trailers: response.extensions().get().cloned(),
                 encoding,
                 context: Some(context.clone()),
-                ..Replies::new(response.into_inner(), protocol)
+                ..EncodedReplies::new(response.into_inner(), protocol)
             };
             let mut response = Response::new(Reply::Stream(Box::new(replies)));
             describe(response.headers_mut(), protocol, encoding);
@@ -78,20 +78,20 @@ pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
         // There are trailers alone, which are the head then.
         let mut response = Response::new(Reply::Whole(Bytes::new()));
-        describe(response.headers_mut(), protocol, Encoding::Identity);
+        describe(response.headers_mut(), protocol, Compression::Identity);
         for (name, value) in grpc::trailers(Err(&status), &Metadata::new()) {
             add(response.headers_mut(), &name, value);
         }
         return response;
     }
-    let replies = Replies::failed(status, protocol);
+    let replies = EncodedReplies::failed(status, protocol);
     let mut response = Response::new(Reply::Stream(Box::new(replies)));
-    describe(response.headers_mut(), protocol, Encoding::Identity);
+    describe(response.headers_mut(), protocol, Compression::Identity);
     response
 }
 
 /// Sets the fields of the protocol.
-fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Encoding) {
+fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) {
     let name = protocol.format().name();
     let (content_type, field) = match protocol {
         Protocol::Unary(_) => (format!("application/{name}"), "content-encoding"),
@@ -103,7 +103,7 @@ fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Encoding) {
     if let Ok(content_type) = HeaderValue::try_from(content_type) {
         headers.insert(CONTENT_TYPE, content_type);
     }
-    if encoding == Encoding::Gzip {
+    if encoding == Compression::Gzip {
         headers.insert(field, HeaderValue::from_static("gzip"));
     }
     let accepts = match protocol {
@@ -131,7 +131,7 @@ async fn begin(
 ) -> Result<frpc::Response<Responses>, Status> {
     let is_connect = matches!(protocol, Protocol::Stream(_));
     let encoding =
-        Encoding::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
+        Compression::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
     let timeout = if is_connect {
         known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits")
     } else {
@@ -190,14 +190,14 @@ async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes
 }
 
 /// The body of a response: messages in envelopes, and what ends them.
-pub(crate) struct Replies {
+pub(crate) struct EncodedReplies {
     responses: Responses,
     /// The part after the messages.
     trailers: Metadata,
     /// Those that are known at the end.
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
-    encoding: Encoding,
+    encoding: Compression,
     /// gRPC's trailers, which are a frame of their own.
     last: Option<HeaderMap>,
     has_ended: bool,
@@ -206,9 +206,9 @@ pub(crate) struct Replies {
     room: Room,
 }
 
-impl Replies {
+impl EncodedReplies {
     fn new(responses: Responses, protocol: Protocol) -> Self {
-        let encoding = Encoding::Identity;
+        let encoding = Compression::Identity;
         let (trailers, room) = (Metadata::new(), Room::default());
         let (late_trailers, last, has_ended, context) = (None, None, false, None);
         Self { responses, trailers, late_trailers, protocol, encoding, last, has_ended, context, room }

@@ -12,14 +12,14 @@ mod transport;
 mod upgrade;
 
 pub use client::{WebSocket, connect, connect_io};
-pub(crate) use upgrade::{Refusal, Subprotocol, Upgrade, UpgradeRequest, VERSION};
+pub(crate) use upgrade::{Subprotocol, Upgrade, UpgradeRefusal, UpgradeRequest, VERSION};
 
 use crate::Gateway;
 use crate::json_rpc::Session;
 use frame::{CloseCode, Role};
 use frisbee::{CloseReason, ProtocolError};
 use frpc::{AdapterContext, Config, Metadata};
-use messages::{Calls, Echo};
+use messages::{Echo, JsonRpcMessages};
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -40,7 +40,7 @@ where
     match upgrade.subprotocol {
         Subprotocol::Frames => serve_frames(transport, context).await,
         Subprotocol::JsonRpc => {
-            let calls = Calls(Session::new(gateway, context, metadata));
+            let calls = JsonRpcMessages(Session::new(gateway, context, metadata));
             return Box::pin(messages::serve(transport, calls, context.config(), Some(context))).await;
         }
     }

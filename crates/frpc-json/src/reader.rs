@@ -511,7 +511,7 @@ impl<'a> Reader<'a> {
     /// Reads ahead, then restores the position.
     ///
     /// Outer levels may read the same bytes again, so the number of bytes read ahead is limited.
-    pub(crate) fn look_ahead<T>(
+    pub(crate) fn peek_with<T>(
         &mut self,
         look: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {

@@ -2,7 +2,9 @@
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
-use frisbee::tasks::{Cell, Continuation, Executor, FirstPoll, InlinePolicy, ParkedFuture, Task, TrustHandle, Worked};
+use frisbee::tasks::{
+    Cell, Continuation, Executor, FirstPoll, InlinePolicy, ParkedFuture, Task, TrustHandle, UnwindResult,
+};
 use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
 use std::fmt;
 use std::sync::Arc;
@@ -121,7 +123,7 @@ struct Reply {
 }
 
 impl Continuation<Outcome> for Reply {
-    fn then(self, worked: Worked<Outcome>) {
+    fn then(self, worked: UnwindResult<Outcome>) {
         let Self { task, id, method } = self;
         let outcome = worked.unwrap_or_else(|_panic| Err("the handler panicked".to_owned()));
         // The connection may have ended, and its caller with it.

@@ -143,7 +143,7 @@ async fn send(socket: &mut (impl AsyncWrite + Unpin), items: u64, text: &[u8]) -
     Ok(socket.write_all(&batch).await?)
 }
 
-/// Receives as many messages; returns their bytes.
+/// Receives `items` messages and returns the sum of their lengths.
 async fn receive(socket: &mut (impl AsyncRead + Unpin), items: u64) -> Result<u64, BoxError> {
     let mut buffer = Vec::with_capacity(READ);
     let (mut received, mut bytes) = (0, 0);

@@ -1,6 +1,7 @@
 //! Calls over TLS, and frames over rustls by hand, all with one certificate, TLS 1.3 and the cryptography of ring.
 //!
-//! The process that starts both ends makes the certificate and its key, and passes them on. Sessions are resumed as each contestant does by default, with one set of settings for a whole process.
+//! The process that starts both ends creates the certificate and its key, and passes them to both. Sessions are resumed by
+//! each contestant's defaults, with one configuration for a whole process.
 
 use super::{Client, Rival, Setup, raw, tonic};
 use crate::BoxError;
@@ -21,16 +22,16 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 
-/// The variable by which a process passes its [`Identities`] on to its children, and their separator.
+/// The environment variable that passes the [`Identities`] of a process to its children, and the separator of its parts.
 pub const VARIABLE: &str = "FRISBEE_COMPARE_TLS";
-const BETWEEN: char = '|';
+const SEPARATOR: char = '|';
 
 static IDENTITIES: LazyLock<Identities> = LazyLock::new(|| match std::env::var(VARIABLE) {
     Ok(passed) => Identities::read(&passed).expect("the variable was set by this program"),
     Err(_) => Identities::make().expect("the system has randomness"),
 });
 
-/// An authority, a server for loopback that it certifies, and the key of that, as PEM.
+/// The certificate of an authority, that of a server on loopback, and the key of the server, as PEM.
 struct Identities {
     authority: String,
     certificate: String,
@@ -48,15 +49,15 @@ impl Identities {
     }
 
     fn read(passed: &str) -> Option<Self> {
-        let mut parts = passed.split(BETWEEN).map(str::to_owned);
+        let mut parts = passed.split(SEPARATOR).map(str::to_owned);
         Some(Self { authority: parts.next()?, certificate: parts.next()?, key: parts.next()? })
     }
 }
 
-/// The value of [`VARIABLE`] for a process that this one starts.
+/// The value of [`VARIABLE`] for a child process.
 pub fn passed_on() -> String {
     let Identities { authority, certificate, key } = &*IDENTITIES;
-    [authority, certificate, key].map(String::as_str).join(&BETWEEN.to_string())
+    [authority, certificate, key].map(String::as_str).join(&SEPARATOR.to_string())
 }
 
 /// The settings of our servers.
@@ -120,7 +121,7 @@ impl Contestant for RawShared {
 #[derive(Debug)]
 pub struct RawCallPerCore;
 
-/// As [`RawShared`], in the same way.
+/// As [`RawShared`], with a new connection for each frame.
 #[derive(Debug)]
 pub struct RawCallShared;
 
@@ -175,7 +176,7 @@ async fn connect(address: SocketAddr) -> Result<client::TlsStream<TcpStream>, Bo
     Ok(CONNECTOR.connect(ServerName::from(address.ip()), raw::connect(address).await?).await?)
 }
 
-/// Makes the handshake of one connection and sends back its frames.
+/// Completes the handshake of one connection and echoes its frames.
 async fn echo(socket: TcpStream) -> Result<(), BoxError> {
     static ACCEPTOR: LazyLock<TlsAcceptor> = LazyLock::new(|| {
         let chain = vec![CertificateDer::from_pem_slice(IDENTITIES.certificate.as_bytes()).expect("it is sound")];
@@ -205,7 +206,7 @@ impl Rival for Tonic {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        // One for the process, which remembers sessions.
+        // One for the process, since it caches sessions.
         static ENDPOINT: OnceLock<Endpoint> = OnceLock::new();
         let endpoint = match ENDPOINT.get() {
             Some(endpoint) => endpoint,

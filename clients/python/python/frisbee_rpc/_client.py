@@ -66,17 +66,17 @@ class _Schemas:
 
     def find(self, service: str | None, name: str) -> int:
         found = [
-            place
-            for place, (of, method, *_) in enumerate(self.methods)
+            index
+            for index, (of, method, *_) in enumerate(self.methods)
             if name in (method, _snake(method)) and service in (None, of, of.rpartition(".")[2])
         ]
         if len(found) > 1:
             # Those of the server's own services have to be chosen.
-            found = [place for place in found if not _is_own(self.methods[place][0])] or found
+            found = [index for index in found if not _is_own(self.methods[index][0])] or found
         if len(found) == 1:
             return found[0]
         if found:
-            services = ", ".join(self.methods[place][0] for place in found)
+            services = ", ".join(self.methods[index][0] for index in found)
             raise AttributeError(f"several services have a method {name}: {services}; choose by client[SERVICE]")
         there = ", ".join(_snake(method) for of, method, *_ in self.methods if service in (None, of) and not _is_own(of))
         raise AttributeError(f"the server has no method {name}; it has: {there}")
@@ -170,7 +170,7 @@ def _schema(schema: Schema | None, proto: str | os.PathLike[str] | None) -> _Sch
 class Client(_Base):
     """Calls the methods of a server by their names: ``client.sum(a=2, b=2)``.
 
-    The schema is that of the server, asked for with the first call, unless ``proto`` is the path of a file. A call waits
+    The schema is that of the server, fetched with the first call, unless ``proto`` is the path of a file. A call waits
     for its reply without the GIL. Streams of requests are iterables, and streams of replies iterators.
     """
 
@@ -198,33 +198,33 @@ class Client(_Base):
         return call
 
     def _call(self, schemas: _Schemas, name: str) -> Any:
-        place = schemas.find(self._service, name)
-        _, _, is_input, is_output, request, _ = schemas.methods[place]
+        index = schemas.find(self._service, name)
+        _, _, is_input, is_output, request, _ = schemas.methods[index]
         make = schemas.forms[request]
         channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
         if is_input:
             streams = channel.streaming if is_output else channel.client_streaming
 
             def call_with_stream(requests: Iterable[Any]) -> Any:
-                return streams(api, place, requests, timeout, metadata)
+                return streams(api, index, requests, timeout, metadata)
 
             return call_with_stream
         calls = channel.server_streaming if is_output else channel.unary
         if not isinstance(make, type):
-            return lambda value: calls(api, place, value, timeout, metadata)
+            return lambda value: calls(api, index, value, timeout, metadata)
         if timeout is None and metadata is None:
 
             def call(*values: Any, **fields: Any) -> Any:
                 if len(values) == 1 and isinstance(values[0], make):
-                    return calls(api, place, values[0])
-                return calls(api, place, _message(name, make, values, fields))
+                    return calls(api, index, values[0])
+                return calls(api, index, _message(name, make, values, fields))
 
             return call
 
         def call_with_options(*values: Any, **fields: Any) -> Any:
             if len(values) == 1 and isinstance(values[0], make):
-                return calls(api, place, values[0], timeout, metadata)
-            return calls(api, place, _message(name, make, values, fields), timeout, metadata)
+                return calls(api, index, values[0], timeout, metadata)
+            return calls(api, index, _message(name, make, values, fields), timeout, metadata)
 
         return call_with_options
 
@@ -333,31 +333,31 @@ class AsyncClient(_Base):
         return call
 
     def _call(self, schemas: _Schemas, name: str) -> Any:
-        place = schemas.find(self._service, name)
-        _, _, is_input, is_output, request, _ = schemas.methods[place]
+        index = schemas.find(self._service, name)
+        _, _, is_input, is_output, request, _ = schemas.methods[index]
         make = schemas.forms[request]
         channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
         calls = _ASYNC_CALLS[is_input, is_output]
         if is_input:
-            return lambda requests: calls(channel, api, place, requests, timeout, metadata)
+            return lambda requests: calls(channel, api, index, requests, timeout, metadata)
         if not isinstance(make, type):
-            return lambda value: calls(channel, api, place, value, timeout, metadata)
+            return lambda value: calls(channel, api, index, value, timeout, metadata)
 
         def call(*values: Any, **fields: Any) -> Any:
             is_message = len(values) == 1 and isinstance(values[0], make)
             value = values[0] if is_message else _message(name, make, values, fields)
-            return calls(channel, api, place, value, timeout, metadata)
+            return calls(channel, api, index, value, timeout, metadata)
 
         return call
 
 
 async def unary(
-    channel: Channel, api: Api, place: int, value: Any, timeout: float | None, metadata: Metadata | None
+    channel: Channel, api: Api, index: int, value: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
     """Makes a unary call, and gives it up when the task is cancelled."""
     loop = _running_loop()
     reply = Reply(loop)
-    started = channel.start_unary(api, place, value, inbox_of(loop), reply, timeout, metadata)
+    started = channel.start_unary(api, index, value, inbox_of(loop), reply, timeout, metadata)
     try:
         return await reply
     except BaseException:
@@ -366,19 +366,19 @@ async def unary(
 
 
 def server_streaming(
-    channel: Channel, api: Api, place: int, value: Any, timeout: float | None, metadata: Metadata | None
+    channel: Channel, api: Api, index: int, value: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
     """Makes a call whose replies are a stream."""
-    return _Replies(channel.open_server_streaming(api, place, value, timeout, metadata))
+    return _Replies(channel.open_server_streaming(api, index, value, timeout, metadata))
 
 
 async def client_streaming(
-    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+    channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
     """Makes a call with the requests of an iterable, asynchronous or not."""
     loop = _running_loop()
     future = loop.create_future()
-    started, sink = channel.start_client_streaming(api, place, inbox_of(loop), future, timeout, metadata)
+    started, sink = channel.start_client_streaming(api, index, inbox_of(loop), future, timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
     sending.add_done_callback(lambda sending: _failed(sending, future))
     try:
@@ -389,10 +389,10 @@ async def client_streaming(
 
 
 def streaming(
-    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+    channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
     """Makes a call with streams in both directions."""
-    return _both(channel, api, place, requests, timeout, metadata)
+    return _both(channel, api, index, requests, timeout, metadata)
 
 
 #: By whether requests, and whether replies are a stream.
@@ -422,13 +422,13 @@ class _Replies:
 
 
 async def _both(
-    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+    channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
     from asyncio import current_task
 
     loop = _running_loop()
     inbox = inbox_of(loop)
-    messages, sink = channel.open_streaming(api, place, inbox, timeout, metadata)
+    messages, sink = channel.open_streaming(api, index, inbox, timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
     pending: Reply | None = None
 

@@ -219,7 +219,7 @@ class Builder:
             kind = "process"
         if streams:
             if len(streams) > 1 or lines:
-                raise TypeError(f"{what}: a stream of requests is the only parameter beside the context")
+                raise TypeError(f"{what}: a stream of requests is the only parameter except the context")
             request = self._requests(request, *streams[0], kind in ("loop", "async generator"), what)
             kind = f"requests {kind}"
         else:
@@ -393,7 +393,7 @@ class Builder:
             return "frpc.Image"
         shown = hint.__name__ if isinstance(hint, type) else hint
         raise TypeError(
-            f"{what}: {shown} has no place in a schema; int, float, str, bytes, bool, enums, Literal, datetime, timedelta, "
+            f"{what}: {shown} has no type in a schema; int, float, str, bytes, bool, enums, Literal, datetime, timedelta, "
             "dataclasses, arrays of NumPy, images of Pillow, and lists, tuples, sets and dicts of these have"
         )
 
@@ -445,7 +445,7 @@ class Builder:
         if known is not None or self.full_name(name) in self.forms:
             raise TypeError(f"two types are called {name}")
         if issubclass(kind, enum.Flag):
-            raise TypeError(f"{what}: {name} is a flag, whose values are many; int has a place in a schema")
+            raise TypeError(f"{what}: {name} is a flag, whose values are many; use int")
         members: list[Any] = list(kind)
         if issubclass(kind, int) and all(-(2**31) <= int(member) < 2**31 for member in members):
             numbered = {int(member): member for member in members}

@@ -14,7 +14,7 @@ class View:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Context:
-    """What a handler is told of a call beside its arguments."""
+    """The context of a call, for its handler."""
 
     @property
     def metadata(self) -> dict[str, str]: ...
@@ -91,15 +91,15 @@ class Channel:
     def close(self) -> None: ...
     def reflect(self) -> Schema: ...
     def unary(
-        self, api: Api, place: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
+        self, api: Api, index: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
     ) -> Any: ...
     def server_streaming(
-        self, api: Api, place: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
+        self, api: Api, index: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
     ) -> Messages: ...
     def client_streaming(
         self,
         api: Api,
-        place: int,
+        index: int,
         values: Iterable[Any],
         timeout: float | None = None,
         metadata: Metadata | None = None,
@@ -107,7 +107,7 @@ class Channel:
     def streaming(
         self,
         api: Api,
-        place: int,
+        index: int,
         values: Iterable[Any],
         timeout: float | None = None,
         metadata: Metadata | None = None,
@@ -116,7 +116,7 @@ class Channel:
     def start_unary(
         self,
         api: Api,
-        place: int,
+        index: int,
         value: Any,
         inbox: Inbox,
         future: Any,
@@ -124,19 +124,19 @@ class Channel:
         metadata: Metadata | None = None,
     ) -> Started: ...
     def open_server_streaming(
-        self, api: Api, place: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
+        self, api: Api, index: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
     ) -> AsyncMessages: ...
     def start_client_streaming(
         self,
         api: Api,
-        place: int,
+        index: int,
         inbox: Inbox,
         future: Any,
         timeout: float | None = None,
         metadata: Metadata | None = None,
     ) -> tuple[Started, Requests]: ...
     def open_streaming(
-        self, api: Api, place: int, inbox: Inbox, timeout: float | None = None, metadata: Metadata | None = None
+        self, api: Api, index: int, inbox: Inbox, timeout: float | None = None, metadata: Metadata | None = None
     ) -> tuple[AsyncMessages, Requests]: ...
 
 class Completion:

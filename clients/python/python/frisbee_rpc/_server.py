@@ -24,7 +24,7 @@ __all__ = ["Server", "ServerTls"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: The schema, the place of a method in it, the function, how it is called, its parameter for the context, and the most calls
+#: The schema, the index of a method in it, the function, how it is called, its parameter for the context, and the most calls
 #: and the seconds of a batch.
 _Bound = tuple[Api, int, Callable[..., Any], str, "str | None", "tuple[int, float] | None"]
 
@@ -242,10 +242,10 @@ class Server:
         # After the operations of services, whose schema is fixed.
         last = max((service._package.last_operation for service, _ in self._services), default=None)
         schema = Schema.parse([(file, described.proto())], None if last is None else (last // 100 + 1) * 100)
-        places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
+        indexes = {name: index for index, (_, name, *_) in enumerate(schema.methods())}
         api = Api(schema, described.forms, described.fields)
         return [
-            (api, places[function.name], self._call(function), function.kind, function.context, function.batch)
+            (api, indexes[function.name], self._call(function), function.kind, function.context, function.batch)
             for function in described.functions
         ]
 
@@ -380,7 +380,7 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
     """The methods of an object, and how they are called."""
     import inspect
 
-    api, places, streams = service._package.bound()
+    api, indexes, streams = service._package.bound()
     bound: list[_Bound] = []
     for own, name in service._methods.items():
         call = getattr(service, own)
@@ -390,7 +390,7 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
             raise TypeError(f"{type(service).__name__}.{own}: {'it has to be a generator' if gives else 'no generator'}")
         kind = f"requests {kind}" if takes else kind
         context = list(inspect.signature(call).parameters)[1]
-        bound.append((api, places[service._service, name], call, kind, context, None))
+        bound.append((api, indexes[service._service, name], call, kind, context, None))
     return bound
 
 

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 class Position(NamedTuple):
-    """The place of a message in the history of its topic: offsets count from 1 without gaps."""
+    """The position of a message in the history of its topic: offsets count from 1 without gaps."""
 
     epoch: int
     offset: int
@@ -28,7 +28,7 @@ Start = Union[Literal["now", "last", "oldest"], Position]
 class Message(Generic[_T]):
     """A message that was published: its topic, and its bytes or object.
 
-    With ``start`` and a broker that keeps a history, ``position`` is the place of the message in its topic, from which a later
+    With ``start`` and a broker that keeps a history, ``position`` is the position of the message in its topic, from which a later
     subscription may start.
     """
 
@@ -106,7 +106,7 @@ def _message(kind: type | None, shown: tuple[str, bytes, tuple[int, int] | None]
 class Topics:
     """Publishes and subscribes, over a connection of its own that is made when it is needed.
 
-    Topics are words with dots between them, ``orders.north.created``; in a pattern ``*`` stands for one word, and ``>`` at
+    Topics are words with dots between them, ``orders.north.created``; in a pattern ``*`` matches one word, and ``>`` at
     the end for all that follow. A connection that is lost is replaced, and subscriptions continue. Messages are bytes, text, or objects of dataclasses and of generated classes.
     """
 

@@ -1,21 +1,21 @@
-//! Giving a connection away: after a request and its reply, its bytes belong to another owner.
+//! Hand-off of a connection: after a request and its reply, its bytes belong to another owner.
 //!
 //! ```text
-//!                  ask                           accepted
-//!   client  Framing ----------> Asked ---------------------------> Left
+//!            request_hand_off                   accepted
+//!   client  (none) ----------> Requested -------------------------> Left
 //!              ^                  |
-//!              +------ refused ---+        leave (unilateral)
+//!              +------ refused ---+          leave
 //!              +--------------------------------------------------> Left
 //!
-//!                HAND_OFF comes         accept
-//!   server  Framing ----------> Deciding ------------------------> Left
+//!           HAND_OFF received      answer_hand_off: accepted
+//!   server  (none) ----------> Deciding --------------------------> Left
 //!              ^                  |
-//!              +------ refuse ----+
+//!              +------ refused ---+
 //! ```
 //!
-//! The requesting end sends nothing more; its further packets wait. An end that is deciding receives nothing: the
-//! other end may send again only when it knows the answer. The exception is one CANCEL, which states that the caller no
-//! longer waits for the answer. The answer comes all the same.
+//! The requesting end sends nothing more; its further packets are queued. The deciding end receives nothing, since the
+//! other end may send only after the answer. The exception is one CANCEL: the caller no longer waits for the answer, which is
+//! sent all the same.
 //!
 //! # Decisions
 //!
@@ -79,19 +79,18 @@ pub enum HandOffEvent {
     },
 }
 
-/// A hand-off that is under way.
+/// A hand-off in progress.
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
-    /// The bytes that are still written. Packets that are sent from now on wait in the outbox, or are lost with the
-    /// connection.
+    /// The bytes up to the request or reply, which are still written. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// Until when there has to be an answer.
-    pub(crate) by: Option<Instant>,
+    /// The deadline of the answer.
+    pub(crate) deadline: Option<Instant>,
     /// The requesting end no longer waits for the answer.
     pub(crate) is_abandoned: bool,
-    /// How many bytes of `last` follow the request.
-    pub(crate) behind: usize,
+    /// The length of the CANCEL in `last`, which follows the request.
+    pub(crate) cancel_len: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,16 +110,17 @@ impl Connection {
     /// # Panics
     /// If this end is the server, has already requested it, or does not know that the peer is extended.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
-        assert!(may, "only a client may request a hand-off, one at a time, and only from a native peer");
+        let is_allowed =
+            self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
+        assert!(is_allowed, "only a client may request a hand-off, one at a time, and only from a native peer");
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Requested, now.checked_add(self.hand_off_timeout));
         Ok(())
     }
 
     /// Notifies a peer whose connection was [requested](Self::request_hand_off), for this operation, that the caller
-    /// no longer waits. The answer comes all the same, and may be consent. Nothing is sent to a peer that would not
-    /// understand, or was notified before.
+    /// no longer waits. The answer follows all the same, and may be an acceptance. Nothing is sent to a peer that does not
+    /// support it, or was notified before.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let hand_off =
@@ -132,7 +132,7 @@ impl Connection {
         let sent = hand_off.last.push(PacketId(0), Operation::CANCEL, body);
         debug_assert!(sent.is_ok(), "short packets are within every limit");
         hand_off.is_abandoned = true;
-        hand_off.behind = hand_off.last.len().saturating_sub(request);
+        hand_off.cancel_len = hand_off.last.len().saturating_sub(request);
     }
 
     /// Answers a peer that requests the connection. If it is accepted, nothing is sent after the reply.
@@ -161,21 +161,21 @@ impl Connection {
     /// hand-off is under way.
     pub fn leave(&mut self) -> bool {
         let is_between = !self.is_mid_packet() && !self.holds_packet();
-        let may = is_between && self.hand_off.is_none() && self.sends().is_some();
-        if may {
+        let is_allowed = is_between && self.hand_off.is_none() && self.sends().is_some();
+        if is_allowed {
             self.seal(Stage::Left, None);
         }
-        may
+        is_allowed
     }
 
     /// Leaves a connection before its first packet: all bytes that come belong to the next owner. `false`, and nothing
     /// has changed, if a header has come, in whole or in part.
     pub fn leave_unread(&mut self) -> bool {
-        let may = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
-        if may {
+        let is_allowed = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
+        if is_allowed {
             self.seal(Stage::Left, None);
         }
-        may
+        is_allowed
     }
 
     /// Whether later input belongs to the next owner of the connection.
@@ -183,7 +183,7 @@ impl Connection {
         self.is_at(Stage::Left)
     }
 
-    /// Whether nothing is left to be written or read here either.
+    /// Whether the connection was handed off and its last bytes are written.
     pub fn is_handed_off(&self) -> bool {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
     }
@@ -192,17 +192,17 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Separates the packets that were sent from those to come.
-    fn seal(&mut self, stage: Stage, by: Option<Instant>) {
+    /// Moves the queued packets to `last`, so that later ones do not follow them.
+    fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
         self.is_special = true;
-        self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_abandoned: false, behind: 0 }));
+        self.hand_off = Some(Box::new(HandOffProgress { stage, last, deadline, is_abandoned: false, cancel_len: 0 }));
     }
 
-    /// Handles the one packet that may come while this end decides.
+    /// Handles the only packet that is allowed while this end decides: a CANCEL.
     #[cold]
-    pub(super) fn look_while_deciding(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
+    pub(super) fn next_while_deciding(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         if input.is_empty() {
             return Ok(PacketKind::Stop);
         }
@@ -223,21 +223,22 @@ impl Connection {
         let event = match (self.role, self.hand_off.take()) {
             (Role::Server, None) => {
                 let event = request(body).ok_or(malformed)?;
-                let by = now.checked_add(self.hand_off_timeout);
+                let deadline = now.checked_add(self.hand_off_timeout);
                 let last = Outbox::default();
                 let stage = Stage::Deciding;
-                self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_abandoned: false, behind: 0 }));
+                self.hand_off =
+                    Some(Box::new(HandOffProgress { stage, last, deadline, is_abandoned: false, cancel_len: 0 }));
                 self.is_special = true;
                 event
             }
             (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
-                if hand_off.last.len() > hand_off.behind {
-                    return Err(ProtocolError::HandOff); // It has not been asked yet.
+                if hand_off.last.len() > hand_off.cancel_len {
+                    return Err(ProtocolError::HandOff); // The request is not written yet.
                 }
                 if answer == HandOffAnswer::Accepted {
                     hand_off.stage = Stage::Left;
-                    hand_off.by = None;
+                    hand_off.deadline = None;
                     self.hand_off = Some(hand_off);
                 } else {
                     // Bytes after the request precede packets that have waited for the answer.

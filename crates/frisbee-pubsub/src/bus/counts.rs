@@ -112,16 +112,16 @@ impl ReceivedCounts {
     /// Takes note of a message.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
-        self.note(topic, stamp, before)
+        self.assess(topic, stamp, before)
     }
 
     /// Takes note of how many messages there have been, and says how many were missed.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
-        self.note(topic, stamp, stamp.count)
+        self.assess(topic, stamp, stamp.count)
     }
 
     /// `before` are the messages of the row that should have been heard.
-    fn note(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
+    fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
             self.insert(topic, stamp);

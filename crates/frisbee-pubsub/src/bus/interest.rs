@@ -26,7 +26,7 @@ pub struct Interest {
     /// By connection and id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
     /// The callers that wait for the answer to SUBSCRIBE; `None` when it is in effect.
-    asked: Mutex<Option<Vec<Asked>>>,
+    asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
     /// The account of memory shared by subscribers.
     budget: MemoryBudget,
@@ -54,7 +54,7 @@ impl HistoryRule {
 }
 
 /// A subscriber, and the id of its subscription.
-type Asked = (Arc<Subscriber>, u16);
+type SubscriberEntry = (Arc<Subscriber>, u16);
 
 struct Arrivals {
     fanout: Fanout,
@@ -205,7 +205,7 @@ impl Interest {
                     fanout.flush(broker, self);
                     match self.history {
                         Some(_) => broker.record_gap(self, topic, missed),
-                        None => self.say_missed(broker, missed),
+                        None => self.notify_missed(broker, missed),
                     }
                 }
                 StampVerdict::Old => return true,
@@ -219,7 +219,7 @@ impl Interest {
     }
 
     /// Notifies each subscription, after its earlier messages.
-    fn say_missed(&self, broker: &BrokerShared, missed: u64) {
+    fn notify_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
             subscriber.deliver(|queue| queue.lag(PacketId(id), broker.operations, missed), self);

@@ -24,7 +24,7 @@ impl ClientShared {
         }
     }
 
-    /// Takes note of a connection, and says whether it is the one to use.
+    /// Takes notify_gap of a connection, and says whether it is the one to use.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -170,7 +170,7 @@ impl ClientShared {
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            // Positions state what is missing of topics with a history.
+            // For topics with a history, positions state the missing messages.
             0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
@@ -194,7 +194,7 @@ impl ClientShared {
         let inbox = inbox.clone();
         self.version.fetch_add(1, Ordering::Release);
         drop(inner);
-        self.note(&[inbox], gap);
+        self.notify_gap(&[inbox], gap);
         Some(())
     }
 
@@ -216,10 +216,10 @@ impl ClientShared {
             }
         });
         drop(inner);
-        self.note(&inboxes, gap);
+        self.notify_gap(&inboxes, gap);
     }
 
-    pub(crate) fn note(&self, inboxes: &[Arc<Inbox>], gap: PrecedingGap) {
+    pub(crate) fn notify_gap(&self, inboxes: &[Arc<Inbox>], gap: PrecedingGap) {
         let notice = match gap {
             PrecedingGap::None => return,
             PrecedingGap::Messages(count) => Notice::Lagged(count),

@@ -35,7 +35,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(500);
 /// The shortest time between answers to brokers that have requested their losses, and between this one's own requests.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How long NATS may take to say that a subscription is in effect, before its subscriber is answered all the same.
+/// How long NATS may take to broadcast that a subscription is in effect, before its subscriber is answered all the same.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The backplane of one broker on a bus that NATS joins.
@@ -116,7 +116,7 @@ impl NatsBus {
         let groups = Arc::new(Groups::new());
         let (told, slow, asking, queue) = (node.clone(), was_slow.clone(), groups.clone(), outgoing.clone());
         let first = options.clone().no_echo().event_callback(move |event| {
-            heed(told.get(), &slow, &event);
+            handle_event(told.get(), &slow, &event);
             if matches!(event, Event::Connected) {
                 ask(&asking, &queue);
             }
@@ -126,7 +126,7 @@ impl NatsBus {
         // Groups have no counts, so nothing is requested for them.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
-            heed(None, &slow, &event);
+            handle_event(None, &slow, &event);
             std::future::ready(())
         });
         let members = second.connect(&servers[..]).await.map_err(io::Error::other)?;
@@ -163,7 +163,7 @@ impl NatsBus {
 impl Backplane for NatsBus {
     fn attach(&self, node: Node) {
         assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
-        let hearing = hear(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
+        let hearing = handle_control(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
         let was_slow = self.was_slow.clone();
         let (groups, outgoing) = (self.groups.clone(), self.outgoing.clone());
         let ticking = async move {
@@ -176,7 +176,7 @@ impl Backplane for NatsBus {
                 }
                 node.tick();
                 if groups.tick() {
-                    say(groups::has_members(), &outgoing);
+                    broadcast(groups::has_members(), &outgoing);
                 }
             }
         };
@@ -188,7 +188,7 @@ impl Backplane for NatsBus {
         let Some(node) = self.node.get().cloned() else { return };
         let is_member = interest.group().is_some();
         if is_member && self.groups.enter() {
-            say(groups::has_members(), &self.outgoing);
+            broadcast(groups::has_members(), &self.outgoing);
         }
         let client = if is_member { &self.members } else { &self.client };
         let listening = listen(client.clone(), self.subjects.clone(), node, interest.clone(), joined);
@@ -213,7 +213,7 @@ impl Backplane for NatsBus {
 
     fn control(&self, frame: Bytes) {
         match self.room(frame.len()) {
-            Ok(_) => say(frame, &self.outgoing),
+            Ok(_) => broadcast(frame, &self.outgoing),
             Err(error) => tracing::debug!(%error, "requests to other brokers on the bus are delayed"),
         }
     }
@@ -227,7 +227,7 @@ impl Drop for NatsBus {
 }
 
 /// Handles an event of async-nats about a connection.
-fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
+fn handle_event(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     match event {
         Event::Connected => {
             tracing::debug!("connected to NATS");
@@ -241,8 +241,8 @@ fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     }
 }
 
-/// Says something to all other brokers.
-fn say(frame: impl Into<Bytes>, outgoing: &Outgoing) {
+/// Broadcasts a frame to all other brokers.
+fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     if let Err(error) = outgoing.control(frame.into()) {
         tracing::debug!(%error, "messages to other brokers on the bus are delayed");
     }
@@ -251,7 +251,7 @@ fn say(frame: impl Into<Bytes>, outgoing: &Outgoing) {
 /// Requests the brokers with members of groups.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
-    say(groups::asks(), outgoing);
+    broadcast(groups::asks(), outgoing);
 }
 
 /// Writes the queue in order. While NATS is away it waits.
@@ -271,11 +271,11 @@ async fn pump(client: Client, writer: Writer) {
 }
 
 /// Receives the requests of other brokers.
-async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
+async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
     match client.subscribe(subjects.control().to_owned()).await {
         Ok(mut subscriber) => {
             while let Some(message) = subscriber.next().await {
-                groups.hear(&message.payload);
+                groups.handle_control(&message.payload);
                 node.control(&message.payload);
             }
         }
@@ -310,7 +310,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
         }
     };
     let mut messages = subscriber.ready_chunks(PORTION);
-    let settled = settle(&client, subjects.nobody());
+    let settled = settle(&client, subjects.unused());
     tokio::pin!(settled);
     loop {
         tokio::select! {
@@ -325,9 +325,9 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
 }
 
 /// Waits until NATS has accepted all earlier messages of this connection: its answer that there are no responders.
-async fn settle(client: &Client, nobody: &str) {
+async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
-        let asking = client.request(nobody.to_owned(), Bytes::new());
+        let asking = client.request(unused.to_owned(), Bytes::new());
         // Any answer will do. Without one it is better to continue than to let the subscriber wait.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }

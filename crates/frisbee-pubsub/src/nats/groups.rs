@@ -68,13 +68,13 @@ impl Groups {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// This broker requests announcements, since it has not heard the others.
+    /// This broker requests announcements, since it has received none.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
 
-    /// Another broker says something.
-    pub(crate) fn hear(&self, frame: &[u8]) {
+    /// Handles a frame of another broker.
+    pub(crate) fn handle_control(&self, frame: &[u8]) {
         match frame {
             [HAS_MEMBERS] => {
                 self.elsewhere.fetch_max(HEARD_TICKS, Ordering::Relaxed);
@@ -119,11 +119,11 @@ mod tests {
     fn remote_members_count_longer_than_renewal_interval() {
         let (here, there) = (Groups::new(), Groups::new());
         assert!(there.enter() && !there.enter(), "the first one is said at once");
-        here.hear(has_members());
+        here.handle_control(has_members());
         for _ in 0..10 * HEARD_TICKS {
             here.tick();
             if there.tick() {
-                here.hear(has_members());
+                here.handle_control(has_members());
             }
             assert!(here.may_be());
         }
@@ -138,15 +138,15 @@ mod tests {
     #[test]
     fn queried_broker_with_members_answers_at_next_tick() {
         let groups = Groups::new();
-        groups.hear(asks());
+        groups.handle_control(asks());
         assert!(!groups.tick());
         groups.enter();
         assert!(groups.may_be());
-        groups.hear(asks());
-        groups.hear(asks());
+        groups.handle_control(asks());
+        groups.handle_control(asks());
         assert_eq!(ticks(&groups, 10), 1);
-        groups.hear(b"\x03");
-        groups.hear(b"\x05\x05");
+        groups.handle_control(b"\x03");
+        groups.handle_control(b"\x05\x05");
         assert_eq!(ticks(&groups, 10), 0);
     }
 }

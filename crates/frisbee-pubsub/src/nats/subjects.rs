@@ -18,7 +18,7 @@ pub(crate) struct Subjects {
     #[cfg(feature = "durable")]
     durables: String,
     control: String,
-    nobody: String,
+    unused: String,
 }
 
 impl Subjects {
@@ -36,7 +36,7 @@ impl Subjects {
             #[cfg(feature = "durable")]
             durables: format!("{name}.d."),
             control: format!("{name}.c"),
-            nobody: format!("{name}.n"),
+            unused: format!("{name}.n"),
         })
     }
 
@@ -56,14 +56,14 @@ impl Subjects {
         [&self.durables, topic].concat()
     }
 
-    /// What brokers say to each other.
+    /// The subject of control frames between brokers.
     pub(crate) fn control(&self) -> &str {
         &self.control
     }
 
     /// A subject without subscribers.
-    pub(crate) fn nobody(&self) -> &str {
-        &self.nobody
+    pub(crate) fn unused(&self) -> &str {
+        &self.unused
     }
 }
 

@@ -66,7 +66,7 @@ impl Side {
 
 /// Where a writer dies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Death {
+enum CrashPoint {
     Never,
     /// It has written so many messages.
     After(usize),
@@ -78,7 +78,7 @@ enum Death {
 
 /// One thread writes messages of these lengths while another one reads at most `most` bytes at once. A thread is preempted
 /// at most `preemptions` times: without a bound one of these models takes more than ten minutes.
-fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usize) {
+fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions: usize) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |bound| bound.min(preemptions)));
     builder.check(move || {
@@ -91,7 +91,7 @@ fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usiz
         let writes = thread::spawn(move || {
             let mut next = 0_u8;
             for (number, length) in lengths.iter().enumerate() {
-                if death == Death::After(number) {
+                if death == CrashPoint::After(number) {
                     break;
                 }
                 let message: Vec<u8> = (0..*length).map(|at| next + 1 + at as u8).collect();
@@ -105,16 +105,16 @@ fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usiz
                 }
                 next += *length as u8;
             }
-            if matches!(death, Death::WithRing | Death::InRing) {
+            if matches!(death, CrashPoint::WithRing | CrashPoint::InRing) {
                 while writer.writer.used(&writer.head) != Ok(0) {
                     thread::yield_now();
                 }
                 let ring = writing.send_ring(4).expect("there is memory");
-                if death == Death::InRing {
+                if death == CrashPoint::InRing {
                     writer.writer.take(&writer.head, Some(ring));
                 }
             }
-            if death == Death::Never {
+            if death == CrashPoint::Never {
                 writer.close(&writing).expect("the peer is there");
             } else {
                 writing.change(|line| line.is_closed = true);
@@ -142,22 +142,22 @@ fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usiz
 
 #[test]
 fn bytes_survive_a_ring_change() {
-    model(&[1, 2], 8, Death::Never, 3);
+    model(&[1, 2], 8, CrashPoint::Never, 3);
 }
 
 #[test]
 fn bytes_survive_two_ring_changes() {
-    model(&[1, 2, 4], 8, Death::Never, 1);
+    model(&[1, 2, 4], 8, CrashPoint::Never, 1);
 }
 
 #[test]
 fn short_reads_survive_a_ring_change() {
-    model(&[2, 3], 1, Death::Never, 1);
+    model(&[2, 3], 1, CrashPoint::Never, 1);
 }
 
 #[test]
 fn published_bytes_survive_the_death_of_their_writer() {
-    for death in [Death::After(1), Death::After(2), Death::WithRing, Death::InRing] {
+    for death in [CrashPoint::After(1), CrashPoint::After(2), CrashPoint::WithRing, CrashPoint::InRing] {
         model(&[1, 2], 8, death, 2);
     }
 }

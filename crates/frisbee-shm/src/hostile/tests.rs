@@ -88,7 +88,7 @@ async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
 async fn bytes_on_the_socket_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.talk(b"hello?").expect("the socket is open");
+    peer.write_to_socket(b"hello?").expect("the socket is open");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -233,7 +233,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
                 peer.set_theirs(word, before);
             }
         }
-        9 => peer.scribble(random.bool(), random.u32(..), &[random.u8(..); 77]),
+        9 => peer.overwrite(random.bool(), random.u32(..), &[random.u8(..); 77]),
         10 => drop(peer.ring()),
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
         // The other end is read as well, so that it has larger rings to give.
@@ -299,18 +299,18 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn blocked_thread_gets_an_error_for_each_violation() {
     /// The actions of a peer until the other end has failed.
-    type Misbehave = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
-    let claims: Misbehave = |peer, _| {
+    type Attack = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
+    let claims: Attack = |peer, _| {
         peer.set(Index::Written, 9000);
         peer.ring()
     };
-    let goes_on: Misbehave = |peer, _| {
+    let goes_on: Attack = |peer, _| {
         peer.set(Index::Ring, 65_536);
         peer.set(Index::Written, 2);
         peer.ring()
     };
-    let talks: Misbehave = |peer, _| peer.talk(b"hello?");
-    let floods: Misbehave = |peer, is_over| {
+    let talks: Attack = |peer, _| peer.write_to_socket(b"hello?");
+    let floods: Attack = |peer, is_over| {
         while !is_over() {
             peer.ring()?;
         }

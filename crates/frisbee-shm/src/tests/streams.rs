@@ -206,7 +206,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
         assert_eq!(server.is_shared(), shared_max > 0);
         let answering = std::thread::spawn(move || {
             second.block_on(async {
-                server.move_here()?;
+                server.move_to_current_runtime()?;
                 let received = timeout(LONG, server.read_u8()).await.expect("it is woken here")?;
                 server.write_u8(received + 1).await?;
                 io::Result::Ok(server)

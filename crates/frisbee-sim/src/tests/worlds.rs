@@ -252,7 +252,7 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
         let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
         let (slow, started) = (world.clone(), world.elapsed());
         let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
-        tokio::spawn(async move { slow.strike(fault).await });
+        tokio::spawn(async move { slow.inject_now(fault).await });
         sleep(millis(1)).await;
         transport.write_all(&[0; 11_000]).await.expect("it resumes");
         // All but the last thousand bytes have left, by 2000 in a second.
@@ -299,20 +299,20 @@ fn connection_faults_take_effect() {
         let between = || ("b".to_owned(), "a".to_owned());
         let mut transport = process.dial("a").await.expect("a accepts");
         let (from, to) = between();
-        world.strike(Fault::Corrupt { from, to, time: Duration::from_secs(1) }).await;
+        world.inject_now(Fault::Corrupt { from, to, time: Duration::from_secs(1) }).await;
         let (one, other) = between();
-        world.strike(Fault::Reset { one, other }).await;
+        world.inject_now(Fault::Reset { one, other }).await;
         assert_eq!(transport.read(&mut [0]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
 
         let mut transport = process.dial("a").await.expect("a accepts");
         let (one, other) = between();
-        world.strike(Fault::Silence { one, other }).await;
+        world.inject_now(Fault::Silence { one, other }).await;
         transport.write_all(&[1]).await.expect("the peer does not notice");
         assert!(timeout(Duration::from_secs(1_000), transport.read(&mut [0])).await.is_err());
 
         let mut transport = process.dial("a").await.expect("a accepts");
         let (from, to) = between();
-        world.strike(Fault::Cut { from, to, behind: 3 }).await;
+        world.inject_now(Fault::Cut { from, to, behind: 3 }).await;
         assert!(transport.write_all(&[1; 4]).await.is_err());
 
         world.set_cables(Cable::default().flips(1.0));
@@ -334,7 +334,7 @@ fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
         clock.sleep(Duration::from_secs(11)).await;
         assert_eq!((world.elapsed() - started).as_secs(), 10, "a fast clock waits too short");
         assert_eq!((clock.monotonic() - monotonic).as_secs(), 11);
-        world.strike(Fault::SetClock { node: "a".to_owned(), by_millis: -20_000 }).await;
+        world.inject_now(Fault::SetClock { node: "a".to_owned(), by_millis: -20_000 }).await;
         assert!(clock.now() < wall && clock.monotonic() > monotonic);
     });
 }

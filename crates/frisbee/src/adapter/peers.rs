@@ -1,6 +1,6 @@
 //! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
-use super::{AdapterContext, AdapterServer, Layers, Phase, WasteAccount, reached};
+use super::{AdapterContext, AdapterServer, Layers, ServerPhase, WasteAccount, reached};
 use crate::connection::EndpointInfo;
 use frisbee_core::ServerConfig;
 use std::fmt;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use tokio::sync::watch;
 
-type Run = dyn Fn(AdapterPeers) -> Listening + Send + Sync;
-type Listening = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
+type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A listener that runs while its server does.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl AdapterListener {
     pub(crate) async fn run(self, peers: AdapterPeers) {
         let mut phase = peers.phase.clone();
         let mut listening = (self.0)(peers);
-        let mut closing = pin!(reached(&mut phase, Phase::Closing));
+        let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
         poll_fn(|task| match listening.as_mut().poll(task) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => closing.as_mut().poll(task),
@@ -49,7 +49,7 @@ impl fmt::Debug for AdapterListener {
 /// The peers of a listener; see [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers {
-    pub(crate) phase: watch::Receiver<Phase>,
+    pub(crate) phase: watch::Receiver<ServerPhase>,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) server: Weak<dyn AdapterServer>,
 }
@@ -78,7 +78,7 @@ impl AdapterPeers {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
-        reached(&mut self.phase.clone(), Phase::Stopping).await;
+        reached(&mut self.phase.clone(), ServerPhase::Stopping).await;
     }
 }
 

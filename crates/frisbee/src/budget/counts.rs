@@ -213,11 +213,25 @@ impl Stats {
     }
 
     /// Requests, streams and messages that were refused because a limit of this server had been reached.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} requests were rejected by limits", server.stats().rejected());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rejected(&self) -> u64 {
         self.0.counts.rejected.load(Ordering::Relaxed)
     }
 
     /// How often the system has refused to accept a connection, for lack of file descriptors for instance.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} connections could not be accepted", server.stats().not_accepted());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn not_accepted(&self) -> u64 {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
@@ -249,6 +263,13 @@ impl Stats {
     }
 
     /// Streams that were ever opened, by either end.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} streams so far", server.stats().streams_opened());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn streams_opened(&self) -> u64 {
         self.0.counts.traffic(Traffic::StreamsOpened)
     }
@@ -269,6 +290,13 @@ impl Stats {
 
     /// The bytes that wait to be written to peers on connections of frames, as far as they are charged to the memory: in
     /// steps of 16 KiB for each connection.
+    ///
+    /// ```
+    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{} bytes wait for slow peers", server.stats().output_waiting());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn output_waiting(&self) -> usize {
         self.0.counts.output.load(Ordering::Relaxed)
     }

@@ -49,7 +49,7 @@ impl LineLimit {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Whether the line may be written now; how often it has not been since the last time.
+    /// The number of suppressed lines if the line may be written now, otherwise `None`.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

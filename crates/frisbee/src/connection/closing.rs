@@ -60,6 +60,14 @@ impl Connection {
     }
 
     /// Closes the connection at once; packets that wait are lost.
+    ///
+    /// ```
+    /// # fn example(connection: &frisbee::Connection) {
+    /// if connection.memory_held() > 1 << 20 {
+    ///     connection.abort();
+    /// }
+    /// # }
+    /// ```
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
@@ -109,6 +117,14 @@ impl Connection {
 
     /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
     /// [`closed`](Self::closed).
+    ///
+    /// ```
+    /// # fn example(connection: &frisbee::Connection) {
+    /// if connection.is_closed() {
+    ///     println!("connect again");
+    /// }
+    /// # }
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }

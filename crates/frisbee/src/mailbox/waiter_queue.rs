@@ -87,7 +87,7 @@ impl WaitList {
         };
         let entered = waiters.producers.remove(&number);
         if entered.is_none() {
-            waiters.strike(number);
+            waiters.forget_waiter(number);
         }
         if !waiters.watchers.contains_key(&number) {
             waiter.number = 0; // It waits behind others when it waits again.
@@ -133,7 +133,7 @@ impl WaitList {
         let waiters = self.waiters.get_or_insert_default();
         let earlier = waiters.producers.insert(number, Producer { waker: waker.clone(), is_returning });
         if earlier.is_none() && is_returning {
-            waiters.strike(number);
+            waiters.forget_waiter(number);
         }
         earlier.map(|producer| producer.waker)
     }
@@ -150,7 +150,7 @@ impl WaitList {
         let producer = waiters.producers.remove(&number).map(|producer| producer.waker);
         let wakers = (producer, waiters.watchers.remove(&number));
         if let (None, None) = wakers {
-            waiters.strike(number);
+            waiters.forget_waiter(number);
         }
         self.free();
         wakers
@@ -183,8 +183,8 @@ impl WaiterQueue {
         }
     }
 
-    /// Takes a task off those that are owed room, if it is of the round.
-    fn strike(&mut self, number: u64) {
+    /// Removes a task of the current round from those that get the next free slots.
+    fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);
         }

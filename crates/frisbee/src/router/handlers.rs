@@ -2,7 +2,7 @@
 
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
-use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, Worked, panic_text};
+use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
@@ -478,7 +478,7 @@ fn spawn<F>(
 struct Answer(Task);
 
 impl Continuation<Option<Packet>> for Answer {
-    fn then(self, worked: Worked<Option<Packet>>) {
+    fn then(self, worked: UnwindResult<Option<Packet>>) {
         match worked {
             // The connection may have ended in the meantime; then there is no peer to answer.
             Ok(reply) => {

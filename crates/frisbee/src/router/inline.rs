@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 /// The result of a future, or its panic.
-pub type Worked<T> = Result<T, Box<dyn Any + Send>>;
+pub type UnwindResult<T> = Result<T, Box<dyn Any + Send>>;
 
 /// The text of a panic, for logs.
 pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
@@ -25,7 +25,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 /// The treatment of the result of a future that had to wait.
 pub trait Continuation<T>: Send {
     /// Handles the result.
-    fn then(self, worked: Worked<T>);
+    fn then(self, worked: UnwindResult<T>);
 }
 
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
@@ -63,7 +63,7 @@ impl<F, A> InlineSlot<F, A> {
 impl<F: Future, A> InlineSlot<F, A> {
     /// Polls the future, and drops it when it is done.
     #[inline]
-    fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
+    fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let polled = self.as_mut().poll_and_keep(context);
         if let Poll::Ready(Ok(_)) = polled {
             self.project().future.set(None);
@@ -73,7 +73,7 @@ impl<F: Future, A> InlineSlot<F, A> {
 
     /// Polls the future, which stays here.
     #[inline(always)]
-    fn poll_and_keep(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
+    fn poll_and_keep(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut future = self.project().future;
         // The closure leaves it in its place, since a result is otherwise moved several times.
         let mut polled = Poll::Pending;
@@ -208,7 +208,7 @@ impl<F, A> fmt::Debug for ParkedFuture<F, A> {
 }
 
 impl<F: Future, A> Future for ParkedFuture<F, A> {
-    type Output = Worked<F::Output>;
+    type Output = UnwindResult<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.as_mut().poll_future(context)

@@ -89,7 +89,7 @@ impl Mounts {
         if let Some(overlap) = self.overlap(&range, || owner(name, &range)) {
             self.wrong.get_or_insert(overlap);
         }
-        let mount = Mount { range, name, router: Arc::new(Of(Arc::new(router))) };
+        let mount = Mount { range, name, router: Arc::new(MountedRouter(Arc::new(router))) };
         let at = self.mounts.partition_point(|other| other.range.start() <= mount.range.start());
         self.mounts.insert(at, mount);
         self
@@ -104,7 +104,7 @@ impl Mounts {
     /// ```
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
-        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
+        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(MountedRouter(Arc::new(router))) });
         self
     }
 
@@ -338,9 +338,9 @@ trait ErasedSession: Send {
     fn disconnected(&mut self, reason: &CloseReason);
 }
 
-struct Of<R>(Arc<R>);
+struct MountedRouter<R>(Arc<R>);
 
-impl<R: Protocol> ErasedRouter for Of<R> {
+impl<R: Protocol> ErasedRouter for MountedRouter<R> {
     fn check(&self) -> Result<(), MountError> {
         self.0.check()
     }

@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 /// Keeps a driver awake for some time after something last happened.
 #[derive(Debug)]
-pub(crate) struct BusyPoll(Option<Box<Awake>>);
+pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
 #[derive(Debug)]
-struct Awake {
-    /// How long.
+struct PollWindow {
+    /// The polling time after an event.
     time: Duration,
-    /// Until when, since something happened.
+    /// The end of polling, after the last event.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
     /// For so long; zero is not at all.
     pub(crate) fn new(time: Duration) -> Self {
-        Self((!time.is_zero()).then(|| Box::new(Awake { time: time.min(NEVER), until: None })))
+        Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }
 
     /// Whether the driver should poll again at once, given whether an event has just happened.

@@ -458,13 +458,13 @@ impl<R: Protocol> Engine<R> {
             self.notify_listening(now);
         }
         POOL.sweep(now);
-        self.grow_older(now);
+        self.check_age(now);
         self.core.handle_timeout(now)
     }
 
     /// Drains or closes a connection that has reached its maximum age.
     #[cold]
-    fn grow_older(&mut self, now: Instant) {
+    fn check_age(&mut self, now: Instant) {
         let lifetime = self.handle.0.lifetime.as_ref();
         let Some(age) = lifetime.and_then(|lifetime| lifetime.advance(self.age, now)) else { return };
         self.age = age;

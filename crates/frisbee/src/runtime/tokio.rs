@@ -94,7 +94,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     timer: C,
     /// The timer has to be polled, so that it wakes the task.
     timer_is_new: bool,
-    phase: Phase,
+    phase: SocketPhase,
     /// The task has let others add to the mail.
     yielded: bool,
     /// It has to, since tasks may run in another order than that of their wake-ups.
@@ -167,7 +167,7 @@ struct Failure {
 
 /// How far the connection is on the way to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
+enum SocketPhase {
     Open,
     /// Writing the bytes that wait.
     Flushing,
@@ -205,7 +205,7 @@ where
 
 /// How far reading, and then routing, got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum ReadStep {
     /// Something came, or has been routed, and there may be more.
     Done,
     /// There is nothing to read; the task is woken when there is.
@@ -236,7 +236,7 @@ where
             context,
             timer,
             timer_is_new: true,
-            phase: Phase::Open,
+            phase: SocketPhase::Open,
             yielded: false,
             yields: true,
             goes_on: false,
@@ -280,7 +280,7 @@ where
 
     /// Ready when the connection is over; `true` if the transport continues.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        if self.phase == Phase::Open {
+        if self.phase == SocketPhase::Open {
             let polled = self.poll_open(context);
             if polled.is_pending() && self.failure.is_none() {
                 return Poll::Pending;
@@ -319,10 +319,10 @@ where
         if matches!(order, Order::Now(_)) {
             return Poll::Ready(false);
         }
-        self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
+        self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
         // A ring may still hold bytes that it has accepted from here. It has to send them within the time for the
         // last bytes: taking a socket off its ring has no limit of time.
-        self.unflushed |= self.phase == Phase::HandingOver;
+        self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
         self.set_flush_timer();
         Poll::Ready(true)
@@ -334,7 +334,7 @@ where
         if self.engine.is_aborted() {
             return Poll::Ready(false);
         }
-        if self.phase == Phase::HandingOver {
+        if self.phase == SocketPhase::HandingOver {
             return match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => Poll::Ready(true),
                 Ok(Poll::Pending) => self.poll_flush_timer(context).map(|()| false),
@@ -371,20 +371,20 @@ where
         }
         let mut now = now();
         let mut happened = std::mem::take(&mut self.yielded);
-        let mut read = Step::Done;
+        let mut read = ReadStep::Done;
         let mut brought = 0;
         for round in 0..READS_PER_POLL {
             // After the first round nothing is left to be routed, so no further check is needed.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
-            if read == Step::Pending && round > 0 {
+            if read == ReadStep::Pending && round > 0 {
                 break; // Nothing is to be routed, and the turn for the bytes before is over.
             }
             read = self.route(read, now, brought)?;
             if self.unflushed || !self.engine.core.transmit().is_empty() {
                 let _ = self.poll_write(context, now)?;
             }
-            if read != Step::Done {
+            if read != ReadStep::Done {
                 break;
             }
             happened = true;
@@ -398,7 +398,7 @@ where
         }
         self.poll_timer(context, now)?;
         // Writing may have made room for bytes that could not be read or routed before.
-        let goes_on = self.engine.can_route() || read != Step::Pending && self.engine.wants_input();
+        let goes_on = self.engine.can_route() || read != ReadStep::Pending && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_batch();
         if self.busy.again(happened, now) || self.goes_on {
             yield_last(context);
@@ -431,7 +431,7 @@ where
         reads: bool,
         now: &mut Instant,
         brought: &mut usize,
-    ) -> Result<Step, CloseReason> {
+    ) -> Result<ReadStep, CloseReason> {
         if reads {
             let read = match self.poll_read(context) {
                 // With TLS, the end of a peer that was killed: it closes the socket without an alert of TLS. Headers state
@@ -440,8 +440,8 @@ where
                 read => read?,
             };
             match read {
-                Poll::Pending => return Ok(Step::Pending),
-                Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Paused),
+                Poll::Pending => return Ok(ReadStep::Pending),
+                Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| ReadStep::Paused),
                 Poll::Ready(Read::Input(input)) => {
                     *brought += input.len();
                     self.engine.handle_input(input);
@@ -453,20 +453,20 @@ where
                 }
             }
         } else if !self.engine.can_route() {
-            return Ok(Step::Paused);
+            return Ok(ReadStep::Paused);
         }
-        Ok(Step::Done)
+        Ok(ReadStep::Done)
     }
 
     /// Routes the bytes of a read that was `Done`, and ends the router's turn, all in the context of handlers.
-    fn route(&mut self, read: Step, now: Instant, brought: usize) -> Result<Step, CloseReason> {
+    fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
-        if read != Step::Done {
+        if read != ReadStep::Done {
             return self.engine.run_batch(now).map(|()| read);
         }
         self.engine.route(now)?;
         let much = brought >= READ_MUCH && (brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
-        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Paused })
+        Ok(if self.engine.wants_input() && !much { ReadStep::Done } else { ReadStep::Paused })
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
@@ -619,7 +619,7 @@ where
     }
 
     fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.phase == Phase::Flushing {
+        if self.phase == SocketPhase::Flushing {
             match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => {}
                 Ok(Poll::Pending) => return self.poll_flush_timer(context),
@@ -630,7 +630,7 @@ where
                 Poll::Pending => return self.poll_flush_timer(context),
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
             }
-            self.phase = Phase::Lingering;
+            self.phase = SocketPhase::Lingering;
             let linger = if self.engine.waits_for_peer() { LINGER_FOR_PEER } else { LINGER };
             self.timer.reset(now() + linger);
         }

@@ -63,7 +63,7 @@ impl RingWatch {
         self.polled.store(number, Ordering::Relaxed);
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
-            watchdog::rouse();
+            watchdog::wake_watchdog();
         }
         // A panic ends the task, and with it its counts.
         let _polled = PollGuard(&self.poll);

@@ -10,11 +10,11 @@
 
 use super::Listener;
 use crate::Protocol;
-use crate::acceptor::{AcceptedConnection, Entry, OpenConnections, ServerShared};
+use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
 use crate::transport::{MovableSocket, Socket};
 use crate::workers::executor::wake_last;
-use crate::workers::{Pool, Worker, WorkerAssignment, wake_queue};
+use crate::workers::{Worker, WorkerAssignment, WorkerPool, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -42,11 +42,11 @@ impl<L: Listener> Listening<L> {
     pub(super) fn new<R: Protocol>(
         mut listener: L,
         host: &Arc<ServerShared<R>>,
-        pool: &Arc<Pool>,
+        pool: &Arc<WorkerPool>,
     ) -> io::Result<(Self, impl Future<Output = ()> + Send + use<L, R>)> {
         if let Some(worker) = pool.first() {
             let _entered = worker.handle().enter();
-            listener.move_here()?;
+            listener.move_to_current_runtime()?;
         }
         let (closed, is_closed) = oneshot::channel();
         let listener = Arc::new(Mutex::new(Some(listener)));
@@ -69,7 +69,7 @@ async fn accept<L: Listener, R: Protocol>(
     listener: Arc<Mutex<Option<L>>>,
     mut is_closed: oneshot::Receiver<()>,
     host: Arc<ServerShared<R>>,
-    pool: Weak<Pool>,
+    pool: Weak<WorkerPool>,
 ) {
     let is_of_worker = pool.upgrade().is_some_and(|pool| pool.first().is_some());
     let mut pause = PAUSE.0;
@@ -109,7 +109,7 @@ async fn accept<L: Listener, R: Protocol>(
                 let (Some(entry), Some(pool)) = (entry, pool.upgrade()) else { return };
                 dispatch(&host, &pool.least(), socket, ends, entry);
             }
-            Some(Err(error)) if is_about_one_connection(&error) => {
+            Some(Err(error)) if is_connection_error(&error) => {
                 tracing::debug!(%error, "a connection ended before it was accepted");
             }
             Some(Err(error)) => {
@@ -131,7 +131,7 @@ fn dispatch<R: Protocol>(
     assignment: &WorkerAssignment<'_>,
     socket: Socket,
     ends: EndpointInfo,
-    entry: Entry,
+    entry: OpenConnection,
 ) {
     let runtime = match assignment {
         WorkerAssignment::Caller => None,
@@ -164,7 +164,7 @@ fn spawn<R: Protocol, T: MovableSocket>(
     worker: Option<&Worker>,
     socket: T,
     ends: EndpointInfo,
-    entry: Entry,
+    entry: OpenConnection,
 ) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
@@ -198,8 +198,8 @@ fn spawn<R: Protocol, T: MovableSocket>(
     });
 }
 
-/// Whether accepting failed for the one connection that was to be accepted, so that the next may succeed at once.
-fn is_about_one_connection(error: &io::Error) -> bool {
+/// Whether the error concerns only the connection to accept, so that the next accept may succeed at once.
+fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused

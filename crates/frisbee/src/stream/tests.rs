@@ -56,7 +56,7 @@ impl End {
         self.shared.handle_packet(vec![1; length].into()).expect("it is received")
     }
 
-    fn comes_as_batch(&self, lengths: &[usize]) -> Option<StreamSignal> {
+    fn receive_batch(&self, lengths: &[usize]) -> Option<StreamSignal> {
         let mut body = Vec::new();
         for length in lengths {
             tlv::put_varint(&mut body, *length as u64);
@@ -193,19 +193,19 @@ async fn unread_messages_are_charged_to_connection_until_read() {
 async fn batched_messages_are_charged_like_single_ones() {
     let (end, mut stream) = End::new(&native(0));
     let idle = end.held();
-    assert_eq!(end.comes_as_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
+    assert_eq!(end.receive_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
     assert_eq!(end.shared.view().unread, 896 + 3 * 64);
     assert_eq!(end.held(), idle + 1024);
-    assert_eq!(end.comes_as_batch(&[5, 20_000]), Some(StreamSignal::Nothing), "a long one in between");
+    assert_eq!(end.receive_batch(&[5, 20_000]), Some(StreamSignal::Nothing), "a long one in between");
     assert_eq!(end.shared.view().unread, 896 + 3 * 64 + 5 + 64 + 128 * 1024 + 64);
     assert_eq!(stream.sender().bytes().received, (1 + 100 + 1 + 2 + 796 + 1 + 5 + 3 + 20_000) as u64);
     assert_eq!([(); 5].map(|()| read(&mut stream)), [100, 0, 796, 5, 20_000]);
     assert!(poll(&mut stream).is_pending());
     assert_eq!((end.shared.view().unread, end.held()), (0, idle));
-    assert_eq!(end.comes_as_batch(&[16 * 1024]), Some(StreamSignal::Nothing));
+    assert_eq!(end.receive_batch(&[16 * 1024]), Some(StreamSignal::Nothing));
     assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "the shortest of the long ones");
     end.shared.handle_close();
-    assert_eq!(end.comes_as_batch(&[5]), None);
+    assert_eq!(end.receive_batch(&[5]), None);
 }
 
 #[tokio::test]
@@ -216,10 +216,10 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
         assert!(stream.poll_recv(&mut Context::from_waker(&waker)).is_pending());
         let signal = match count {
             0 => end.comes(200_000),
-            1 => end.comes_as_batch(&[5, 200_000]).expect("it is received"),
+            1 => end.receive_batch(&[5, 200_000]).expect("it is received"),
             _ => {
                 // Each step that is charged is one more, until there are no more.
-                let signals = std::iter::repeat_with(|| end.comes_as_batch(&[1000; 100]).expect("it is received"));
+                let signals = std::iter::repeat_with(|| end.receive_batch(&[1000; 100]).expect("it is received"));
                 signals.into_iter().find(|signal| *signal != StreamSignal::Nothing).expect("memory is bounded")
             }
         };
@@ -242,7 +242,7 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
     for batched in [false, true] {
         let (end, mut stream) = End::with(&native(0), config(), 16 * MIB);
         let comes =
-            |length| if batched { end.comes_as_batch(&[length]).expect("it is open") } else { end.comes(length) };
+            |length| if batched { end.receive_batch(&[length]).expect("it is open") } else { end.comes(length) };
         assert_eq!([comes(100), comes(700)], [StreamSignal::Nothing; 2]);
         assert!(end.sent().is_empty());
         assert_eq!([read(&mut stream), read(&mut stream)], [100, 700]);
@@ -254,7 +254,7 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
         assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
     }
     let (end, _stream) = End::with(&native(0), config(), 16 * MIB);
-    assert_eq!(end.comes_as_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
+    assert_eq!(end.receive_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
 }
 
 #[tokio::test]
@@ -329,8 +329,8 @@ async fn received_messages_are_read_before_the_reported_end() {
 
 #[tokio::test]
 async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
-    type EndIt<'a> = &'a dyn Fn(&StreamShared);
-    let ends: [(EndIt<'_>, [usize; 3]); 4] = [
+    type EndStream<'a> = &'a dyn Fn(&StreamShared);
+    let ends: [(EndStream<'_>, [usize; 3]); 4] = [
         (&|shared| shared.handle_close(), [1, 1, 1]),
         (&|shared| assert!(shared.handle_end(b"\x01")), [1, 1, 1]),
         (&|shared| assert!(shared.handle_end(b"")), [1, 1, 1]),
@@ -538,8 +538,8 @@ async fn byte_stream_end_is_an_error_unless_finished() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
     let plain = PeerKind::Compat;
     let rich = native(0);
-    type EndIt<'a> = &'a dyn Fn(&End);
-    let ends: [(&PeerKind, EndIt<'_>, Option<std::io::ErrorKind>); 5] = [
+    type EndStream<'a> = &'a dyn Fn(&End);
+    let ends: [(&PeerKind, EndStream<'_>, Option<std::io::ErrorKind>); 5] = [
         (&rich, &|end| end.shared.handle_close(), Some(ConnectionAborted)),
         (&plain, &|end| end.shared.handle_close(), None),
         (&rich, &|end| assert!(end.shared.handle_end(b"\x05why")), Some(ConnectionReset)),

@@ -211,12 +211,12 @@ impl AsRawFd for Timer {
 
 /// How many deadlines wait on this runtime.
 #[cfg(test)]
-pub(super) fn registered_here() -> usize {
+pub(super) fn pending_deadlines() -> usize {
     Queue::current().unwrap().state.lock().waiting.len()
 }
 
 /// Whether this runtime has a queue.
 #[cfg(test)]
-pub(super) fn runs_here() -> bool {
+pub(super) fn has_queue() -> bool {
     QUEUES.lock().contains_key(&Handle::current().id())
 }

@@ -7,13 +7,13 @@ use std::any::Any;
 use std::io;
 
 /// Moves such a transport, or the one beneath TLS, to the current runtime; `None` if it is another.
-pub(super) fn move_here(io: &mut dyn Any) -> Option<io::Result<()>> {
+pub(super) fn move_to_current_runtime(io: &mut dyn Any) -> Option<io::Result<()>> {
     if let Some(stream) = io.downcast_mut::<Stream>() {
-        return Some(stream.move_here());
+        return Some(stream.move_to_current_runtime());
     }
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<Stream>>() {
-        return Some(secured.get_mut().0.move_here());
+        return Some(secured.get_mut().0.move_to_current_runtime());
     }
     None
 }
@@ -27,10 +27,10 @@ impl MovableSocket for Stream {
     }
 
     fn arrive(mut moving: Self) -> io::Result<Self> {
-        moving.move_here().map(|()| moving)
+        moving.move_to_current_runtime().map(|()| moving)
     }
 
     fn renew(stream: &mut Self) -> io::Result<()> {
-        stream.move_here()
+        stream.move_to_current_runtime()
     }
 }

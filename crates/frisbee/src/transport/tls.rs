@@ -32,7 +32,7 @@ pub(crate) struct Handshakes {
 }
 
 /// The result of a handshake.
-type Shaken<T> = Result<Secured<T>, HandshakeFailure<T>>;
+type HandshakeOutcome<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
 /// The reason of a failed handshake, and the transport if an alert can still be sent on it.
 struct HandshakeFailure<T>(CloseReason, Option<T>);
@@ -94,7 +94,7 @@ impl Handshakes {
 
     /// Clients that keep their server waiting delay no other: none has a permit before its greeting is there, nor for
     /// longer than [`ANSWER`] from then on.
-    async fn shake<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> Shaken<T> {
+    async fn shake<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> HandshakeOutcome<T> {
         let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
         let greeted = match HandshakeLimiter::wait(silent, &mut greeting).await {
             Some(Ok(greeted)) => greeted,

@@ -125,7 +125,7 @@ impl Drop for UnixSocket {
 impl Listener for UnixSocket {
     const TAKES_RINGS: bool = false;
 
-    fn move_here(&mut self) -> io::Result<()> {
+    fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.listener = UnixListener::from_std(second(&self.listener)?.into())?;
         Ok(())
     }

@@ -109,7 +109,7 @@ impl WorkerTaskShared {
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
         let carrier = CarrierHandle::new(false);
-        if !self.connection.0.work.hand_on(slot, &carrier) {
+        if !self.connection.0.work.move_job(slot, &carrier) {
             return false;
         }
         if let Some(assigned) = current.take() {

@@ -16,7 +16,7 @@
 //! connection and cannot move TLS handshakes. The connection of the blocking handler still waits for it, and on io_uring so do
 //! the other connections of the ring.
 
-use super::task::Task;
+use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
 use crate::inspect::{WorkerView, WorkerWatch};
 use crate::work::HomeWorker;
@@ -75,10 +75,10 @@ impl Drop for DrivenConnection {
 #[derive(Debug, Default)]
 struct State {
     /// Woken, and to be polled in this order.
-    ready: VecDeque<Arc<Task>>,
+    ready: VecDeque<Arc<WorkerTask>>,
     /// To continue once the sockets have been polled, in this order, a few at a time.
     last: VecDeque<DeferredTask>,
-    tasks: HashMap<u64, Entry>,
+    tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
     /// The thread waits for sockets and timers, and has to be woken.
     is_asleep: bool,
@@ -92,8 +92,8 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Entry {
-    task: Arc<Task>,
+struct ExecutorEntry {
+    task: Arc<WorkerTask>,
     /// The culprit to report if the task blocks its thread.
     culprit: Option<BlockingTask>,
 }
@@ -104,12 +104,12 @@ enum DeferredTask {
     /// It is to be woken.
     Asleep(Waker),
     /// It was woken while it was polled, and is to be queued.
-    Woken(Arc<Task>),
+    Woken(Arc<WorkerTask>),
 }
 
 /// The task that drives a connection, as the connection knows it.
 #[derive(Clone, Debug)]
-pub(crate) struct DriverTask(Weak<Task>);
+pub(crate) struct DriverTask(Weak<WorkerTask>);
 
 impl DriverTask {
     /// Runs a job of the connection next to it. If it has ended, the job is dropped.
@@ -138,7 +138,7 @@ thread_local! {
 
 /// The next action of a thread.
 enum NextAction {
-    Poll(Arc<Task>),
+    Poll(Arc<WorkerTask>),
     /// Nothing is ready, or there have been many polls.
     Look,
     /// Another thread has taken over.
@@ -210,7 +210,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.is_stopped = true;
-        self.0.rouse(state);
+        self.0.wake_thread(state);
     }
 }
 
@@ -218,7 +218,7 @@ impl Drop for Worker {
 /// up, and the connection where its jobs belong.
 pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
     CURRENT.with_borrow(|current| {
-        let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
+        let Some((shared, number)) = current.as_ref().zip(WorkerTask::current()) else { return };
         let culprit = culprit();
         let connection = culprit.connection().clone();
         let mut state = shared.state.lock();
@@ -244,7 +244,7 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
         let mut state = shared.state.lock();
         state.last.push_back(DeferredTask::Asleep(waker.clone()));
         // Another thread may have taken over, which is asleep.
-        shared.rouse(state);
+        shared.wake_thread(state);
         true
     })
 }
@@ -269,30 +269,30 @@ impl ExecutorShared {
         }
         let number = state.next;
         state.next += 1;
-        let task = Task::new(number, driver.is_some(), self.clone(), future);
+        let task = WorkerTask::new(number, driver.is_some(), self.clone(), future);
         let culprit = driver.and_then(|driver| state.tasks.get(&driver)?.culprit.clone());
-        state.tasks.insert(number, Entry { task: task.clone(), culprit });
+        state.tasks.insert(number, ExecutorEntry { task: task.clone(), culprit });
         state.ready.push_back(task);
-        self.rouse(state);
+        self.wake_thread(state);
     }
 
     /// Queues a task that has been woken.
-    pub(super) fn queue(&self, task: Arc<Task>) {
+    pub(super) fn queue(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if state.is_stopped {
             drop(state);
             return drop(task);
         }
         state.ready.push_back(task);
-        self.rouse(state);
+        self.wake_thread(state);
     }
 
     /// Queues a task that has been woken while it was polled, once the sockets have been looked at.
-    pub(super) fn queue_last(&self, task: Arc<Task>) {
+    pub(super) fn queue_last(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
             state.last.push_back(DeferredTask::Woken(task));
-            return self.rouse(state);
+            return self.wake_thread(state);
         }
         drop(state);
         drop(task);
@@ -304,8 +304,8 @@ impl ExecutorShared {
         drop(entry);
     }
 
-    /// Ends the wait of the thread, if it waits.
-    fn rouse(&self, mut state: MutexGuard<'_, State>) {
+    /// Wakes the thread if it sleeps.
+    fn wake_thread(&self, mut state: MutexGuard<'_, State>) {
         let was_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);
         if was_asleep && let Some(waker) = self.waker.get() {
@@ -330,7 +330,7 @@ impl ExecutorShared {
         let is_watched = !watchdog::is_asleep();
         drop(state);
         if !is_watched {
-            watchdog::rouse();
+            watchdog::wake_watchdog();
         }
         NextAction::Poll(task)
     }

@@ -23,12 +23,12 @@ thread_local! {
     static CURRENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-pub(super) struct Task {
+pub(super) struct WorkerTask {
     number: u64,
     /// It is a job of a connection, not its driver: if it always has something to do, it goes last.
     is_job: bool,
     worker: Arc<ExecutorShared>,
-    phase: Phase,
+    phase: TaskPhase,
     /// Until it is over. The lock is free at every call, except when the worker ends.
     body: Mutex<Option<Body>>,
 }
@@ -39,10 +39,10 @@ struct Body {
     waker: Waker,
 }
 
-impl Task {
+impl WorkerTask {
     /// A task that is queued.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: BoxFuture) -> Arc<Self> {
-        let task = Arc::new(Self { number, is_job, worker, phase: Phase::queued(), body: Mutex::new(None) });
+        let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
         task
     }
@@ -94,13 +94,13 @@ impl Task {
     }
 }
 
-impl fmt::Debug for Task {
+impl fmt::Debug for WorkerTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-impl Wake for Task {
+impl Wake for WorkerTask {
     fn wake(self: Arc<Self>) {
         if self.phase.wake() {
             let worker = self.worker.clone();
@@ -116,7 +116,7 @@ impl Wake for Task {
 }
 
 /// Whether a task waits, is queued or is being polled.
-struct Phase(AtomicU8);
+struct TaskPhase(AtomicU8);
 
 /// It was woken, and is queued or will be after the poll. It is set even if it was set before: the thread that polls
 /// then sees all that was done before the wake-up.
@@ -137,7 +137,7 @@ enum AfterPoll {
     Over,
 }
 
-impl Phase {
+impl TaskPhase {
     fn queued() -> Self {
         Self(AtomicU8::new(WOKEN))
     }
@@ -181,7 +181,7 @@ mod models {
     use loom::thread;
 
     /// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
-    fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
+    fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
         phase.begin();
         let is_done = done.load(Ordering::Relaxed);
         (is_done, phase.end())
@@ -190,7 +190,7 @@ mod models {
     #[test]
     fn task_is_queued_once_and_sees_writes_before_its_wake() {
         loom::model(|| {
-            let phase = loom::sync::Arc::new(Phase::queued());
+            let phase = loom::sync::Arc::new(TaskPhase::queued());
             let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));
             let other = thread::spawn({
                 let (phase, done) = (phase.clone(), done.clone());
@@ -216,7 +216,7 @@ mod models {
     #[test]
     fn task_ended_while_polled_is_dropped_once() {
         loom::model(|| {
-            let phase = loom::sync::Arc::new(Phase::queued());
+            let phase = loom::sync::Arc::new(TaskPhase::queued());
             phase.begin();
             let other = thread::spawn({
                 let phase = phase.clone();

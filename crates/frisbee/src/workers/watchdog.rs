@@ -111,16 +111,16 @@ pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     });
 }
 
-/// Whether the watchdog has to be [roused](rouse) by a worker with work. To be called with that already visible: under
+/// Whether the watchdog has to be [roused](wake_watchdog) by a worker with work. To be called with that already visible: under
 /// a lock, or by an operation that is sequentially consistent as this one is.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
 }
 
-/// Has the watchdog look.
+/// Wakes the watchdog.
 #[cold]
-pub(crate) fn rouse() {
+pub(crate) fn wake_watchdog() {
     let mut registry = WATCHDOG.registry.lock();
     if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
         return;
@@ -164,7 +164,7 @@ impl Watchdog {
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let worker = suspect.worker.upgrade();
-            is_busy |= worker.as_ref().is_some_and(|worker| suspect.look(worker, reported));
+            is_busy |= worker.as_ref().is_some_and(|worker| suspect.sample(worker, reported));
             worker.is_some()
         });
         is_busy
@@ -201,8 +201,8 @@ struct WorkerSample {
 }
 
 impl WorkerSample {
-    /// Looks at the worker; whether it has had something to do since the last look.
-    fn look(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
+    /// Samples the worker; returns whether it was active since the last sample.
+    fn sample(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (poll, is_polled) = worker.current_poll();
         let is_new = std::mem::replace(&mut self.poll, poll) != poll;
         if is_new || !is_polled {

@@ -79,10 +79,10 @@ impl std::error::Error for TokenError {}
 /// The accepted tokens, in two halves: when the young one is full, it becomes the old one, and the previous old one is
 /// forgotten. A token that is used again gets young again, so those in use stay.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<Halves>);
+pub(crate) struct Cache(Mutex<CacheGenerations>);
 
 #[derive(Default)]
-struct Halves {
+struct CacheGenerations {
     /// The generation of keys that accepted them.
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
@@ -112,7 +112,7 @@ impl Cache {
     }
 }
 
-impl Halves {
+impl CacheGenerations {
     fn begin(&mut self, generation: u64) {
         if self.generation != generation {
             *self = Self { generation, ..Self::default() };
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn flood_of_tokens_is_bounded_and_keeps_those_in_use() {
-        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
         cache.insert("used", caller.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));
         for number in 0..4 * bound {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_token_that_other_keys_accepted_is_forgotten() {
-        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::nobody()));
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
         cache.insert("a", caller, 7);
         assert!(cache.get("a", 7).is_some());
         assert!(cache.get("a", 8).is_none());

@@ -43,7 +43,7 @@ impl JudgedCaller {
     }
 
     #[cfg(test)]
-    pub(super) fn nobody() -> Self {
+    pub(super) fn unauthenticated() -> Self {
         Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
@@ -252,7 +252,7 @@ impl Visitor {
                 "{method} is not permitted: ask the operator of the server for access"
             )),
             None => {
-                let ways = self.access.ways_in();
+                let ways = self.access.accepted_credentials();
                 let how = if ways.is_empty() { "the server has no means of authentication" } else { &ways };
                 Status::unauthenticated(format!("{method} requires authentication: {how}"))
             }

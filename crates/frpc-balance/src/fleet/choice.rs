@@ -2,7 +2,7 @@
 //!
 //! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`CandidateSet::next`].
 //! All that needs thought is done when one of these changes, or some times in a second: see [`ServerEstimate`]. While servers report
-//! how busy they are, or some are elsewhere, [`CandidateSet::weigh`] chooses.
+//! how busy they are, or some are elsewhere, [`CandidateSet::choose_by_cost`] chooses.
 //!
 //! # Decisions
 //!
@@ -115,9 +115,9 @@ impl ChosenServer {
     }
 }
 
-/// Whether a server with this cost gets calls, and not as a trial.
+/// Whether a server with this cost gets ordinary calls, not only trials.
 #[inline]
-fn is_usual(cost: u64) -> bool {
+fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
@@ -139,7 +139,7 @@ impl Candidate {
     /// The cost of a call that is no trial.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
-        if is_usual(cost) { cost } else { EXCLUDED }
+        if is_ordinary(cost) { cost } else { EXCLUDED }
     }
 
     pub(crate) fn link(&self) -> Option<Arc<Link>> {
@@ -185,7 +185,7 @@ impl CandidateSet {
     pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
         let (at, best, cost) = self.near.draw(dice, Candidate::cost)?;
-        if !is_usual(cost) {
+        if !is_ordinary(cost) {
             return self.defer_trial(at);
         }
         // A connection that takes no new calls is noticed before the next choice, by the clock.
@@ -207,7 +207,7 @@ impl CandidateSet {
 
     /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
     /// report promises the least. It may be a trial.
-    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
+    pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
         {
@@ -306,8 +306,8 @@ impl CandidateSet {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
         let ejected = all().filter(|server| server.estimate.is_doubted()).count();
-        let coming = all().filter(|server| server.estimate.is_coming(now)).count();
-        let fleet_state = fleet_state(count, ejected, coming);
+        let start_progress = all().filter(|server| server.estimate.is_starting(now)).count();
+        let fleet_state = fleet_state(count, ejected, start_progress);
         let mut near_works = 0;
         for (index, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
             let is_shown = server.link.upgrade().is_some_and(|link| link.is_alive());
@@ -323,11 +323,11 @@ impl CandidateSet {
 }
 
 /// The state of so many servers. Some have failed and some have just joined.
-fn fleet_state(count: usize, ejected: usize, coming: usize) -> FleetState {
+fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
         // Servers that join all at once have no others for the calls.
-        is_slow_start: coming * 2 <= count,
+        is_slow_start: start_progress * 2 <= count,
     }
 }
 
@@ -388,7 +388,7 @@ impl Tier {
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
         let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);
         let (index, cost) = clock.best_report(cost)?;
-        Some((index as usize, cost)).filter(|(_, cost)| is_usual(*cost))
+        Some((index as usize, cost)).filter(|(_, cost)| is_ordinary(*cost))
     }
 }
 
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn servers_begin_slowly_unless_most_have_just_come() {
-        let slow = |coming| fleet_state(10, 0, coming).is_slow_start;
+        let slow = |start_progress| fleet_state(10, 0, start_progress).is_slow_start;
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
 

@@ -71,7 +71,7 @@ impl FleetClock {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Marks the clock: the next choices weigh all servers.
+    /// Marks the clock: the next choices choose_by_cost all servers.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }

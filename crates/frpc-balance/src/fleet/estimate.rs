@@ -122,7 +122,7 @@ struct Observations {
     /// It has had its measuring call, or trial.
     is_tried: bool,
     /// It joins others that are there.
-    is_coming: bool,
+    is_starting: bool,
 }
 
 /// A server's report, as far as it is believed.
@@ -174,13 +174,13 @@ impl Observations {
 
     /// The fraction of the time for calls of the server.
     fn opening(&self, now: u64) -> f64 {
-        let come = if self.is_coming { self.coming(now) } else { 1.0 };
+        let come = if self.is_starting { self.start_progress(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);
         (SLOW_START_PART + (1.0 - SLOW_START_PART) * come) * willing * willing
     }
 
-    /// How far the server has come, as a part of 1.
-    fn coming(&self, now: u64) -> f64 {
+    /// The progress of its slow start, as a part of 1.
+    fn start_progress(&self, now: u64) -> f64 {
         if self.arrived_at == 0 { 1.0 } else { (now.saturating_sub(self.arrived_at) as f64 / SLOW_START).min(1.0) }
     }
 
@@ -234,7 +234,7 @@ impl ServerEstimate {
             ejections: 0,
             ejected_until: 0,
             is_tried: false,
-            is_coming: false,
+            is_starting: false,
         };
         let [doubted, open] = [false, true].map(AtomicBool::new);
         let (cost, [others, rank]) = (AtomicU64::new(EXCLUDED), [0, NOWHERE].map(AtomicU32::new));
@@ -270,15 +270,15 @@ impl ServerEstimate {
         self.state.lock().share = share;
     }
 
-    /// Whether the server has joined or returned a short while ago.
-    pub(crate) fn is_coming(&self, now: u64) -> bool {
-        self.state.lock().coming(now) < 1.0
+    /// Whether the server joined or returned recently, so that its share is still growing.
+    pub(crate) fn is_starting(&self, now: u64) -> bool {
+        self.state.lock().start_progress(now) < 1.0
     }
 
     /// Computes the cost. `is_shown` says that the server is known to be alive. It has `own` calls of this client, or one.
     pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
-        state.is_coming = fleet_state.is_slow_start && state.coming(now) < 1.0;
+        state.is_starting = fleet_state.is_slow_start && state.start_progress(now) < 1.0;
         let is_open = fastrand::f64() < state.opening(now);
         let cost = match is_shown {
             false => (EXCLUDED, 0),

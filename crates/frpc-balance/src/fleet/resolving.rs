@@ -33,7 +33,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The interval between log lines about failures of one resolver.
-const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// So many connections are made at once when a channel begins, and the others of a large set after random pauses.
 pub(crate) const AT_ONCE: usize = 64;
@@ -132,7 +132,7 @@ impl Follower {
             match judged {
                 Ok((endpoints, fault)) => {
                     failures.count = 0;
-                    if let Some(fault) = fault.filter(|_| failures.may_complain(Instant::now())) {
+                    if let Some(fault) = fault.filter(|_| failures.may_log(Instant::now())) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, fault, "resolver endpoints ignored");
                     }
                     *shared.trouble.lock() = None;
@@ -140,7 +140,7 @@ impl Follower {
                 }
                 Err(error) => {
                     pause = failures.fail();
-                    if failures.may_complain(Instant::now()) {
+                    if failures.may_log(Instant::now()) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, failures = failures.count, %error, "a resolver failed");
                     }
                     *shared.trouble.lock() = Some(format!("resolving by {name} failed: {error}"));
@@ -250,7 +250,7 @@ impl Fleet {
 #[derive(Default)]
 struct Failures {
     count: u32,
-    complains_at: Option<Instant>,
+    logs_at: Option<Instant>,
 }
 
 impl Failures {
@@ -263,10 +263,10 @@ impl Failures {
     }
 
     /// Whether the log may have another line.
-    fn may_complain(&mut self, now: Instant) -> bool {
-        let may = self.complains_at.is_none_or(|at| at <= now);
+    fn may_log(&mut self, now: Instant) -> bool {
+        let may = self.logs_at.is_none_or(|at| at <= now);
         if may {
-            self.complains_at = now.checked_add(COMPLAINS_EVERY);
+            self.logs_at = now.checked_add(LOG_INTERVAL);
         }
         may
     }
@@ -282,7 +282,7 @@ mod tests {
         let mut lines = 0;
         for _ in 0..600 {
             failures.fail();
-            lines += u32::from(failures.may_complain(Instant::now()));
+            lines += u32::from(failures.may_log(Instant::now()));
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         assert_eq!(lines, 10);

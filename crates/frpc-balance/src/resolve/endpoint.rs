@@ -142,9 +142,12 @@ impl FromStr for Endpoint {
         let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
         let address = words.next().ok_or_else(|| wrong("missing address".to_owned()))?;
         words.try_fold(Self::new(address), |endpoint, pair| {
-            let (key, value) = pair.split_once('=').ok_or_else(|| wrong(format!("invalid pair {pair:?}: write KEY=VALUE")))?;
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| wrong(format!("invalid pair {pair:?}: write KEY=VALUE")))?;
             Ok(match key {
-                "weight" => endpoint.with_weight(value.parse().map_err(|_| wrong(format!("invalid weight {value:?}")))?),
+                "weight" => {
+                    endpoint.with_weight(value.parse().map_err(|_| wrong(format!("invalid weight {value:?}")))?)
+                }
                 "zone" => endpoint.with_zone(value),
                 "server_name" => endpoint.with_server_name(value),
                 _ => endpoint.with_metadata(key, value),

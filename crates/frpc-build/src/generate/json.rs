@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Member, Message, map_value, number_literal, sibling};
+use crate::generate::messages::{Message, OneofMember, map_value, number_literal, sibling};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
@@ -218,7 +218,7 @@ fn encode_members(
     let mut arms = Vec::new();
     let mut oneof = None;
     for (field, name) in fields.iter().zip(names) {
-        let Member { field: member, variant, .. } = message.member(field)?;
+        let OneofMember { field: member, variant, .. } = message.member(field)?;
         let (path, ident, key) = (&member.path, &variant.ident, key(name));
         let write = match member_codec(message, field)? {
             None => quote! { to.member(#key, value) },
@@ -233,7 +233,7 @@ fn encode_members(
 /// Reads the value of a field.
 fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     if oneof_of(field).is_some() {
-        let Member { field: member, variant, .. } = message.member(field)?;
+        let OneofMember { field: member, variant, .. } = message.member(field)?;
         let (field_ident, path, ident) = (&member.ident, &member.path, &variant.ident);
         return Ok(match member_codec(message, field)? {
             None => quote! { from.member(&mut self.#field_ident, #path::#ident) },
@@ -258,7 +258,7 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
 
 /// The codec of a member of a oneof, in the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
-    let Member { field: member, variant, .. } = message.member(field)?;
+    let OneofMember { field: member, variant, .. } = message.member(field)?;
     let enumeration = variant.enumeration.as_ref().map(|path| sibling(&member.path, path));
     let is_wrapper = message.externs.field_codec(field.type_name(), false).is_some();
     Ok(codec(field, enumeration.as_ref(), variant.boxed, || match innermost(&variant.ty) {

@@ -10,7 +10,7 @@ use quote::quote;
 use syn::{Item, Type};
 
 use crate::error::Error;
-use crate::generate::messages::{Member, Message, field_type, map_value, sibling};
+use crate::generate::messages::{Message, OneofMember, field_type, map_value, sibling};
 use crate::generate::prost_code::{generics, is_named};
 use crate::schema::wire_order::oneof_of;
 
@@ -45,7 +45,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     let path = quote! { ::frpc::codegen::Field };
     let is_counted = externs.counts_memory(field_type(field, index));
     if oneof_of(field).is_some() {
-        let Member { field: oneof, variant, .. } = message.member(field)?;
+        let OneofMember { field: oneof, variant, .. } = message.member(field)?;
         let ty = match innermost(&variant.ty) {
             // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
             Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {

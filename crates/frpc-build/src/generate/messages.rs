@@ -31,7 +31,7 @@ pub(crate) struct Message<'a> {
 }
 
 /// A member of a oneof.
-pub(crate) struct Member<'a> {
+pub(crate) struct OneofMember<'a> {
     oneof: &'a OneofDescriptorProto,
     /// The field of the struct with the oneof.
     pub(crate) field: &'a StructOneof,
@@ -171,7 +171,7 @@ impl Message<'_> {
     /// A member of a oneof. The first one in wire order also has the lines for the oneof itself.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
-        let Member { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
+        let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
         let Variant { ident: variant, enumeration, boxed, .. } = variant;
         let local = self.local(rust);
         let result = quote! { #rust: #local.into_option() };
@@ -206,12 +206,12 @@ impl Message<'_> {
     }
 
     /// prost's variant for a member of a oneof.
-    pub(crate) fn member(&self, field: &FieldDescriptorProto) -> Result<Member<'_>, Error> {
+    pub(crate) fn member(&self, field: &FieldDescriptorProto) -> Result<OneofMember<'_>, Error> {
         let find = || {
             let oneof = self.proto.oneof_decl.get(oneof_of(field)?)?;
             let written = self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name()))?;
             let (number, variants) = (field.number(), &written.variants);
-            Some(Member { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
+            Some(OneofMember { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
         };
         find().ok_or_else(|| self.missing_field(field.name()))
     }

@@ -31,8 +31,8 @@ pub(crate) struct Change {
 pub(crate) enum Verdict {
     /// Peers of at least one service do not.
     Breaking,
-    /// frpc peers do, because they exchange the layouts that they know. Go peers do not.
-    SafeAmongOurs,
+    /// Native peers do, because they exchange their layouts. Compat peers (Go) do not.
+    SafeForNative,
     /// All peers do.
     Safe,
 }
@@ -50,17 +50,17 @@ pub(crate) struct LockComparison {
 }
 
 /// Compares the record of a schema with that of its lock.
-pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> LockComparison {
-    let mut judge = LockComparer { old, new, numbering, nested: old.nested(), found: LockComparison::default() };
-    judge.codec();
-    judge.methods();
+pub(crate) fn compare(old: &Record, new: &Record, numbering: Numbering) -> LockComparison {
+    let mut comparer = LockComparer { old, new, numbering, nested: old.nested(), found: LockComparison::default() };
+    comparer.codec();
+    comparer.methods();
     if old.codec == new.codec {
-        judge.layouts();
+        comparer.layouts();
     }
-    judge.types();
+    comparer.types();
     // Breaking changes first; the sort is stable.
-    judge.found.changes.sort_by_key(|change| change.verdict);
-    judge.found
+    comparer.found.changes.sort_by_key(|change| change.verdict);
+    comparer.found
 }
 
 struct LockComparer<'a> {
@@ -77,8 +77,8 @@ impl<'a> LockComparer<'a> {
         self.found.changes.push(Change { verdict: Verdict::Safe, origin: origin.clone(), text, advice: None });
     }
 
-    fn safe_among_ours(&mut self, origin: &Origin, text: String) {
-        self.found.changes.push(Change { verdict: Verdict::SafeAmongOurs, origin: origin.clone(), text, advice: None });
+    fn safe_for_native(&mut self, origin: &Origin, text: String) {
+        self.found.changes.push(Change { verdict: Verdict::SafeForNative, origin: origin.clone(), text, advice: None });
     }
 
     fn breaking(&mut self, origin: &Origin, text: String, advice: Option<String>) {
@@ -130,7 +130,7 @@ impl<'a> LockComparer<'a> {
 
     /// Whether two types have the same layout. Types with the same name are compared elsewhere; types with different
     /// names must have the same fields with the same names. With protobuf the fields are not known.
-    fn same_type(&self, old: &Type, new: &Type, open: &mut HashSet<(String, String)>) -> bool {
+    fn same_type(&self, old: &Type, new: &Type, visited: &mut HashSet<(String, String)>) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
             (Type::Enum(before), Type::Enum(now)) => {
@@ -148,7 +148,7 @@ impl<'a> LockComparer<'a> {
                 if [self.old.codec, self.new.codec].contains(&Codec::Protobuf) {
                     return false;
                 }
-                if !open.insert((before.clone(), now.clone())) {
+                if !visited.insert((before.clone(), now.clone())) {
                     return true;
                 }
                 let (Some(before), Some(now)) = (self.old.messages.get(before), self.new.messages.get(now)) else {
@@ -161,7 +161,7 @@ impl<'a> LockComparer<'a> {
                 let oneofs = same_oneofs(before, now, &positions);
                 before.fields.iter().zip(&now.fields).all(|(before, now)| {
                     before.name == now.name
-                        && self.same_shape(&before.shape, &now.shape, open)
+                        && self.same_shape(&before.shape, &now.shape, visited)
                         && oneofs.are_compatible(&before.shape, &now.shape)
                 })
             }
@@ -170,7 +170,7 @@ impl<'a> LockComparer<'a> {
     }
 
     /// Whether two shapes are the same except for the names of types and oneofs.
-    fn same_shape(&self, old: &Shape, new: &Shape, open: &mut HashSet<(String, String)>) -> bool {
+    fn same_shape(&self, old: &Shape, new: &Shape, visited: &mut HashSet<(String, String)>) -> bool {
         let is_alike = match (old, new) {
             (Shape::Single(_), Shape::Single(_))
             | (Shape::Optional(_), Shape::Optional(_))
@@ -179,7 +179,7 @@ impl<'a> LockComparer<'a> {
             (Shape::Map(before, _), Shape::Map(now, _)) => before == now,
             _ => false,
         };
-        is_alike && self.same_type(old.of(), new.of(), open)
+        is_alike && self.same_type(old.of(), new.of(), visited)
     }
 
     /// Types that were added or removed, which by itself changes nothing on the wire.

@@ -20,7 +20,7 @@ const FOR_GO: &str = "Go peers that send a message with an appended field have t
 
 /// Returns a warning for the differences that are being recorded.
 pub(crate) fn remark(lock: &Path, found: &LockComparison) -> Option<String> {
-    let concerns_go = found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs);
+    let concerns_go = found.changes.iter().any(|change| change.verdict == Verdict::SafeForNative);
     concerns_go.then(|| format!("{} records appended fields. {FOR_GO}", lock.display()))
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn refuse(
     for Change { verdict, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {
         let verdict = match verdict {
             Verdict::Safe => "safe",
-            Verdict::SafeAmongOurs => "safe between frpc peers",
+            Verdict::SafeForNative => "safe between frpc peers",
             Verdict::Breaking => "breaks older peers",
         };
         let _ = write!(text, "\n  {}: {verdict}: {what}", location(origin));
@@ -79,7 +79,7 @@ pub(crate) fn refuse(
     if more > 0 {
         let _ = write!(text, "\n  and {more} more");
     }
-    if found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs) {
+    if found.changes.iter().any(|change| change.verdict == Verdict::SafeForNative) {
         let _ = write!(text, "\n{FOR_GO}");
     }
     if breaking == 0 {

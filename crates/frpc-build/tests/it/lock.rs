@@ -41,7 +41,7 @@ fn safe(edits: &[(&str, &str)], expected: &[&str]) {
 
 /// The same for an edit that is safe between frpc peers only.
 #[track_caller]
-fn safe_among_ours(edits: &[(&str, &str)], expected: &[&str]) {
+fn safe_for_native(edits: &[(&str, &str)], expected: &[&str]) {
     safe_for("safe between frpc peers", edits, expected);
 }
 
@@ -243,11 +243,11 @@ fn a_service_with_another_name_is_another_service() {
 
 #[test]
 fn appended_field_of_root_message_is_compatible() {
-    safe_among_ours(
+    safe_for_native(
         &[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")],
         &["shop.proto:16:3: message `shop.GetRequest`: field `more` was appended"],
     );
-    safe_among_ours(
+    safe_for_native(
         &[("Part part = 4;", "Part part = 4;\n  map<string, Part> more = 5;")],
         &["shop.proto:23:3: message `shop.Item`: field `more` was appended"],
     );
@@ -255,7 +255,7 @@ fn appended_field_of_root_message_is_compatible() {
 
 #[test]
 fn list_declared_first_is_appended_on_the_wire() {
-    safe_among_ours(
+    safe_for_native(
         &[("string id = 1;", "repeated string more = 3;\n  string id = 1;")],
         &["shop.proto:14:3: message `shop.GetRequest`: field `more` was appended"],
     );
@@ -535,7 +535,7 @@ fn members_of_oneofs_neither_come_nor_go_nor_move() {
             "shop.proto:33:5: message `shop.Filter`: the oneof `by` of `color` was renamed to `kind`",
         ],
     );
-    safe_among_ours(
+    safe_for_native(
         &[(
             "optional int32 least = 3;",
             "optional int32 least = 3;\n  oneof more {\n    string a = 4;\n    Part b = 5;\n  }",

@@ -30,7 +30,10 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
         [0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1] => true,
         [0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d] => false,
         [0x0a, 0x0d, 0x0d, 0x0a] => {
-            return Err("unsupported format pcapng: convert it by `editcap -F pcap IN OUT`, or capture by `tcpdump -w`".to_owned());
+            return Err(
+                "unsupported format pcapng: convert it by `editcap -F pcap IN OUT`, or capture by `tcpdump -w`"
+                    .to_owned(),
+            );
         }
         _ => return Err("not a capture file".to_owned()),
     };

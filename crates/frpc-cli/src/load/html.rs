@@ -1,6 +1,6 @@
 //! The report of a load as one page of HTML, with plots in SVG and nothing loaded from elsewhere.
 
-use super::report::{Moment, Report, shown};
+use super::report::{Report, SampleRow, shown};
 use std::fmt::Write as _;
 
 /// The size of a plot, in pixels, and the margins for the labels of its axes.
@@ -54,7 +54,7 @@ pub(crate) fn page(report: &Report) -> String {
         let _ = write!(out, "<td>{}</tr>", text(&codes.join(", ")));
     }
     out.push_str("</table>");
-    let line = |label, color, value: fn(&Moment) -> f64| {
+    let line = |label, color, value: fn(&SampleRow) -> f64| {
         let points = report.timeline.iter().map(|moment| (moment.second, value(moment))).collect();
         Line { label, color, points }
     };

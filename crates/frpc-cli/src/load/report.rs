@@ -27,7 +27,7 @@ pub(crate) struct Report {
     /// The latest start of a call after its intended one. It includes waits for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
-    pub(crate) timeline: Vec<Moment>,
+    pub(crate) timeline: Vec<SampleRow>,
     /// The quantiles of all calls, from 0 to 1.
     pub(crate) distribution: Vec<(f64, f64)>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Method {
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Moment {
+pub(crate) struct SampleRow {
     /// The end of this part of the time, in seconds.
     pub(crate) second: f64,
     pub(crate) calls_per_second: f64,
@@ -95,7 +95,7 @@ impl Report {
         let timeline = stats.rows.iter().map(|row| {
             let length = row.until.saturating_sub(before).as_secs_f64();
             before = row.until;
-            Moment {
+            SampleRow {
                 second: row.until.as_secs_f64(),
                 calls_per_second: row.calls as f64 / length,
                 failed: row.failed,

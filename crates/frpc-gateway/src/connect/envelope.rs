@@ -21,12 +21,12 @@ pub(crate) const COMPRESSED: u8 = 1;
 
 /// The compression of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Encoding {
+pub(crate) enum Compression {
     Identity,
     Gzip,
 }
 
-impl Encoding {
+impl Compression {
     /// The encoding that a field names.
     pub(crate) fn of(field: Option<&[u8]>) -> Result<Self, Status> {
         match field {
@@ -51,8 +51,8 @@ pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), S
 }
 
 /// Adds a message, compressed if that is accepted and worth it.
-pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Encoding) -> Result<(), Status> {
-    if encoding == Encoding::Gzip && message.len() >= gzip::COMPRESS_MIN {
+pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compression) -> Result<(), Status> {
+    if encoding == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN {
         return put(out, COMPRESSED, &gzip::deflate(message));
     }
     put(out, 0, message)
@@ -64,7 +64,7 @@ pub(crate) struct Messages {
     body: Option<Inbound>,
     /// The body is in base64. So many bytes of it have not been decoded.
     text: Option<BytesMut>,
-    encoding: Encoding,
+    encoding: Compression,
     buffer: BytesMut,
     hold: Option<MemoryCharge>,
     context: AdapterContext,
@@ -72,7 +72,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new(body: Inbound, is_text: bool, encoding: Encoding, context: &AdapterContext) -> Self {
+    pub(crate) fn new(body: Inbound, is_text: bool, encoding: Compression, context: &AdapterContext) -> Self {
         Self {
             body: Some(body),
             text: is_text.then(BytesMut::new),
@@ -104,11 +104,11 @@ impl Messages {
         }
         match (flags, self.encoding) {
             (0, _) => Ok(Some(message)),
-            (COMPRESSED, Encoding::Gzip) => {
+            (COMPRESSED, Compression::Gzip) => {
                 let limit = u64::from(limit);
                 gzip::inflate(&message, limit).map(Some).map_err(|error| error.status(limit))
             }
-            (COMPRESSED, Encoding::Identity) => {
+            (COMPRESSED, Compression::Identity) => {
                 Err(Status::internal("a message is compressed, and the head names no encoding"))
             }
             _ => Err(Status::invalid_argument("a message has flags that are not known")),

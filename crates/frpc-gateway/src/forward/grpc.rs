@@ -3,8 +3,8 @@
 //! The deadline of a call is that of its handler here, which drops the call; the server learns it as well. Metadata after
 //! the messages reaches callers by HTTP: native ones have no place for it, unless the call fails.
 
-use super::message::{Encoding, MessageType, RawMessage};
-use super::requests::{Failure, Replies, Requests};
+use super::message::{MessageEncoding, MessageType, RawMessage};
+use super::requests::{Failure, ForwardedReplies, Requests};
 use super::{ForwardedMethod, Reply};
 use crate::trailers::{LateTrailers, Trailers};
 use bytes::{Buf as _, BufMut as _, Bytes};
@@ -57,7 +57,7 @@ impl Grpc {
         &self,
         method: &ForwardedMethod,
         request: Request<RawMessage>,
-    ) -> super::Replies {
+    ) -> super::StreamResult {
         Ok(stream(self.call_one(method, request).await?, method, None))
     }
 
@@ -75,7 +75,7 @@ impl Grpc {
         &self,
         method: &ForwardedMethod,
         request: Request<Streaming<RawMessage>>,
-    ) -> super::Replies {
+    ) -> super::StreamResult {
         let (request, mut failure) = bodies(request, method);
         let replies = failure.unless(self.call(method, request)).await?;
         Ok(stream(replies, method, Some(failure)))
@@ -144,7 +144,7 @@ async fn single(replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
     let (head, mut messages, _) = replies.into_parts();
     let message = messages.message().await?.ok_or_else(|| Status::internal("the server sent no message"))?;
     let trailers = messages.trailers().await?;
-    let mut response = Response::new(RawMessage::reply(Encoding::Protobuf, message, &method.reply));
+    let mut response = Response::new(RawMessage::reply(MessageEncoding::Protobuf, message, &method.reply));
     set_metadata(&mut response, &head);
     let trailers = trailers.as_ref().map(metadata).unwrap_or_default();
     if !trailers.is_empty() {
@@ -162,7 +162,7 @@ fn stream(
     let of = method.reply.clone();
     let late = LateTrailers::default();
     let replies = Box::pin(futures_util::stream::unfold((messages, of, late.clone()), next));
-    let mut response = Response::new(ResponseStream::new(Replies { replies, failure }));
+    let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
     response.extensions_mut().insert(late);
     set_metadata(&mut response, &head);
     response
@@ -171,7 +171,7 @@ fn stream(
 /// The next message of a stream. At the end, its trailers are there.
 async fn next((mut messages, of, late): ReplyState) -> Option<(Result<RawMessage, Status>, ReplyState)> {
     let next = match messages.message().await {
-        Ok(Some(message)) => Ok(RawMessage::reply(Encoding::Protobuf, message, &of)),
+        Ok(Some(message)) => Ok(RawMessage::reply(MessageEncoding::Protobuf, message, &of)),
         Ok(None) => {
             if let Ok(Some(trailers)) = messages.trailers().await {
                 // It ends once.

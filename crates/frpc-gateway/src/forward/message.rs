@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The encoding of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Encoding {
+pub(super) enum MessageEncoding {
     /// Polyglot, of either form. Without bytes it is the default message.
     #[default]
     Native,
@@ -42,7 +42,7 @@ impl MessageType {
 /// A message in the encoding of its sender.
 #[derive(Default)]
 pub(super) struct RawMessage {
-    encoding: Encoding,
+    encoding: MessageEncoding,
     bytes: Bytes,
     /// Unknown until the method is.
     of: Option<Arc<MessageType>>,
@@ -50,19 +50,19 @@ pub(super) struct RawMessage {
 
 impl RawMessage {
     /// A request, unchecked.
-    pub(super) fn received(encoding: Encoding, bytes: &Bytes) -> Self {
+    pub(super) fn received(encoding: MessageEncoding, bytes: &Bytes) -> Self {
         Self { encoding, bytes: bytes.clone(), of: None }
     }
 
     /// A reply of the backend, unchecked.
-    pub(super) fn reply(encoding: Encoding, bytes: Bytes, of: &Arc<MessageType>) -> Self {
+    pub(super) fn reply(encoding: MessageEncoding, bytes: Bytes, of: &Arc<MessageType>) -> Self {
         Self { encoding, bytes, of: Some(of.clone()) }
     }
 
     /// The request for a native backend, or for one in Go.
     pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
         // An earlier layout has fewer fields than the backend expects.
-        if self.encoding == Encoding::Native && is_native && of.added == 0 {
+        if self.encoding == MessageEncoding::Native && is_native && of.added == 0 {
             return Ok(Body::native(self.bytes));
         }
         self.decode(of)
@@ -73,7 +73,7 @@ impl RawMessage {
     /// The request for a backend that takes protobuf.
     #[cfg(feature = "grpc-backend")]
     pub(super) fn into_protobuf(self, of: &MessageType) -> Result<Bytes, Status> {
-        if self.encoding == Encoding::Protobuf {
+        if self.encoding == MessageEncoding::Protobuf {
             return Ok(self.bytes);
         }
         self.decode(of).map(|message| to_protobuf(&message).into()).map_err(|error| invalid(of, &error))
@@ -81,19 +81,19 @@ impl RawMessage {
 
     /// The reply as JSON.
     pub(super) fn to_json(&self) -> Result<Bytes, Status> {
-        self.convert(self.encoding == Encoding::Json, |_, message| Ok(to_json(message)?.into()))
+        self.convert(self.encoding == MessageEncoding::Json, |_, message| Ok(to_json(message)?.into()))
     }
 
     /// The reply as protobuf.
     pub(super) fn to_protobuf(&self) -> Result<Bytes, Status> {
-        self.convert(self.encoding == Encoding::Protobuf, |_, message| Ok(to_protobuf(message).into()))
+        self.convert(self.encoding == MessageEncoding::Protobuf, |_, message| Ok(to_protobuf(message).into()))
     }
 
     /// The reply for a caller with frames.
     fn to_native(&self, form: Form) -> Result<Bytes, Status> {
         let is_whole = self.of.as_ref().is_none_or(|of| of.added == 0);
         // A caller in Go has no form for absent fields.
-        let is_same = self.encoding == Encoding::Native && is_whole && form == Form::Extended;
+        let is_same = self.encoding == MessageEncoding::Native && is_whole && form == Form::Extended;
         self.convert(is_same, |of, message| {
             let mut body = Vec::new();
             of.codec.encode(message, &mut Encoder::new(&mut body).with_form(form))?;
@@ -118,14 +118,16 @@ impl RawMessage {
     fn decode(&self, of: &MessageType) -> Result<DynamicMessage, Error> {
         let MessageType { descriptor, added, codec } = of;
         Ok(match self.encoding {
-            Encoding::Native if self.bytes.is_empty() => DynamicMessage::new(descriptor.clone()),
-            Encoding::Native => match codec.decode_appended(descriptor, &mut Decoder::shared(&self.bytes), *added)? {
-                Root::Message(message) => message,
-                Root::Error(text) => return Err(text.into()),
-            },
-            Encoding::Json => from_json(descriptor, &self.bytes)?,
-            Encoding::Positional => from_json_positional(descriptor, &self.bytes)?,
-            Encoding::Protobuf => codec.decode_protobuf(descriptor, &self.bytes)?,
+            MessageEncoding::Native if self.bytes.is_empty() => DynamicMessage::new(descriptor.clone()),
+            MessageEncoding::Native => {
+                match codec.decode_appended(descriptor, &mut Decoder::shared(&self.bytes), *added)? {
+                    Root::Message(message) => message,
+                    Root::Error(text) => return Err(text.into()),
+                }
+            }
+            MessageEncoding::Json => from_json(descriptor, &self.bytes)?,
+            MessageEncoding::Positional => from_json_positional(descriptor, &self.bytes)?,
+            MessageEncoding::Protobuf => codec.decode_protobuf(descriptor, &self.bytes)?,
         })
     }
 }
@@ -153,6 +155,6 @@ impl Message for RawMessage {
         if from.peek() == Some(Kind::Error) {
             return from.error_text().map(|text| Root::Error(text.to_owned()));
         }
-        Ok(Root::Message(Self { encoding: Encoding::Native, bytes: from.take_rest(), of: None }))
+        Ok(Root::Message(Self { encoding: MessageEncoding::Native, bytes: from.take_rest(), of: None }))
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of a native server, or of one in Go.
 
-use super::message::{Encoding, MessageType, RawMessage};
-use super::requests::{Failure, Replies, Requests};
+use super::message::{MessageEncoding, MessageType, RawMessage};
+use super::requests::{Failure, ForwardedReplies, Requests};
 use super::{ForwardedMethod, Reply};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
@@ -47,7 +47,7 @@ impl Native {
         &self,
         method: &ForwardedMethod,
         request: Request<RawMessage>,
-    ) -> super::Replies {
+    ) -> super::StreamResult {
         let channel = self.channel();
         let request = body(channel, method, request)?;
         let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
@@ -69,7 +69,7 @@ impl Native {
         &self,
         method: &ForwardedMethod,
         request: Request<Streaming<RawMessage>>,
-    ) -> super::Replies {
+    ) -> super::StreamResult {
         let channel = self.channel();
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.streaming::<_, Body>(method.method, request).await };
@@ -113,11 +113,15 @@ fn received(reply: Response<Body>, of: &Arc<MessageType>) -> Response<RawMessage
 }
 
 fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
-    RawMessage::reply(Encoding::Native, body.as_bytes().clone(), of)
+    RawMessage::reply(MessageEncoding::Native, body.as_bytes().clone(), of)
 }
 
 /// The replies. The response waits for the answer of the backend, whose metadata precedes its messages, and its failure.
-async fn stream(mut replies: Streaming<Body>, method: &ForwardedMethod, failure: Option<Failure>) -> super::Replies {
+async fn stream(
+    mut replies: Streaming<Body>,
+    method: &ForwardedMethod,
+    failure: Option<Failure>,
+) -> super::StreamResult {
     let mut failure = failure;
     match &mut failure {
         Some(failure) => failure.unless(replies.opened()).await?,
@@ -125,7 +129,7 @@ async fn stream(mut replies: Streaming<Body>, method: &ForwardedMethod, failure:
     }
     let metadata = replies.metadata().clone();
     let replies = Received { replies, of: method.reply.clone() };
-    let mut response = Response::new(ResponseStream::new(Replies { replies, failure }));
+    let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
     if !metadata.is_empty() {
         *response.metadata_mut() = metadata;
     }

@@ -77,13 +77,13 @@ impl Failure {
 }
 
 /// The replies of a call, or the failure of one of its requests.
-pub(super) struct Replies<S> {
+pub(super) struct ForwardedReplies<S> {
     pub(super) replies: S,
     /// Of a call without a stream of requests, none.
     pub(super) failure: Option<Failure>,
 }
 
-impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for Replies<S> {
+impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for ForwardedReplies<S> {
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -98,4 +98,4 @@ impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for Replies<S>
 }
 
 /// No part of it is pinned.
-impl<S> Unpin for Replies<S> {}
+impl<S> Unpin for ForwardedReplies<S> {}

@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::calls::{CallHead, CallTarget, Calls, FinishedCall, PendingCall, ResponseOptions};
 use super::fields::{self, KnownFields};
 use super::half_close::{self, Probe};
-use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
+use super::head::{self, BodyFraming, FIELDS_MAX, HTTP2, Head, Malformed};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::written;
 use crate::charge::check_room;
@@ -172,7 +172,7 @@ impl<'a> FastPath<'a> {
 
     /// Answers a call whose handler waits when it is ready.
     async fn wait(&mut self, pending: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
-        let Some(ended) = self.attend(pin!(pending.end())).await? else {
+        let Some(ended) = self.complete_call(pin!(pending.end())).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
         };
         if let FinishedCall::Method(answer, hold) = ended {
@@ -352,7 +352,7 @@ impl<'a> FastPath<'a> {
         pass: Pass<'_>,
         is_last: bool,
     ) -> io::Result<NextAction> {
-        match self.attend(call).await? {
+        match self.complete_call(call).await? {
             Some(answer) => self.respond(&answer, pass, is_last).await,
             None => Ok(NextAction::HandOver(Handover::Nothing)),
         }
@@ -420,7 +420,7 @@ impl<'a> FastPath<'a> {
 
     /// The result of a call, `None` if the client has gone. Responses that wait are written before the call is waited
     /// for.
-    async fn attend<T>(&mut self, mut call: Pin<&mut impl Future<Output = T>>) -> io::Result<Option<T>> {
+    async fn complete_call<T>(&mut self, mut call: Pin<&mut impl Future<Output = T>>) -> io::Result<Option<T>> {
         let first = poll_fn(|task| Poll::Ready(call.as_mut().poll(task))).await;
         if let Poll::Ready(done) = first {
             return Ok(Some(done));
@@ -440,14 +440,14 @@ impl<'a> FastPath<'a> {
             }
             let Some(since) = self.half_closed else { return Poll::Pending };
             // Everything is flushed, and the response has not begun.
-            probe.look(&mut self.transport, task, true)?;
+            probe.check(&mut self.transport, task, true)?;
             loop {
                 let end = after(since, self.gateway.idle_timeout);
                 if now() >= end {
                     return Poll::Ready(Ok(None));
                 }
                 ready!(self.transport.poll_deadline(task, end.min(now() + half_close::INTERVAL)));
-                probe.look(&mut self.transport, task, false)?;
+                probe.check(&mut self.transport, task, false)?;
             }
         })
         .await
@@ -519,7 +519,7 @@ impl<'a> FastPath<'a> {
 
 /// The length of the body of a request that the fast path answers, and whether the client wants no further one.
 fn is_simple(head: &Head<'_, '_>, known: &KnownFields<'_>) -> Option<(u64, bool)> {
-    let Framing::Length(length) = head.framing else { return None };
+    let BodyFraming::Length(length) = head.framing else { return None };
     let is_usual = !head.is_old
         && head.method != "HEAD"
         && head.target.starts_with('/')

@@ -3,7 +3,7 @@
 
 use super::exchange::Exchange;
 use super::half_close::Probe;
-use super::head::{self, FIELDS_MAX, Framing, Head, Malformed};
+use super::head::{self, BodyFraming, FIELDS_MAX, Head, Malformed};
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -37,7 +37,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for RewoundTransport<T> {
         if self.early.is_empty() {
             return Pin::new(&mut self.io).poll_read(context, buffer);
         }
-        pour(&mut self.early, usize::MAX, buffer);
+        copy_available(&mut self.early, usize::MAX, buffer);
         if self.early.is_empty() {
             self.early = BytesMut::new();
         }
@@ -45,8 +45,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for RewoundTransport<T> {
     }
 }
 
-/// Moves as many bytes as there is room for, `max` at most, and returns their number.
-fn pour(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
+/// Copies as many bytes as fit, `max` at most, and returns their number.
+fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
     let count = from.len().min(to.remaining()).min(max);
     to.put_slice(from.get(..count).unwrap_or_default());
     from.advance(count);
@@ -160,8 +160,8 @@ impl<T> Guard<T> {
         (self.input, self.io)
     }
 
-    /// Looks for a head at the start of the input. The first `scanned` bytes do not contain its end.
-    fn look(&mut self, scanned: usize) -> State {
+    /// Parses a head at the start of the input. The first `scanned` bytes do not contain its end.
+    fn parse_head(&mut self, scanned: usize) -> State {
         self.find(scanned).unwrap_or_else(|malformed| {
             self.exchange.refuse(malformed);
             State::Refused
@@ -184,8 +184,8 @@ impl<T> Guard<T> {
         let head = Head::parse(self.input.get(..end).unwrap_or_default(), &mut fields)?;
         self.is_old = head.is_old;
         Ok(match head.framing {
-            Framing::Chunked => State::Open,
-            Framing::Length(length) => State::Passing(length.saturating_add(end as u64)),
+            BodyFraming::Chunked => State::Open,
+            BodyFraming::Length(length) => State::Passing(length.saturating_add(end as u64)),
         })
     }
 }
@@ -197,7 +197,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
             return Poll::Ready(Ok(()));
         }
         let may_send = !self.is_unflushed && !self.is_old && self.exchange.is_waiting();
-        self.probe.look(&mut self.io, context, may_send)?;
+        self.probe.check(&mut self.io, context, may_send)?;
         // The driver of the connection has this polled again.
         Poll::Pending
     }
@@ -215,7 +215,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                 State::Head(scanned) => {
                     let scanned = *scanned;
                     if this.input.len() > scanned {
-                        this.state = this.look(scanned);
+                        this.state = this.parse_head(scanned);
                         continue;
                     }
                     let mut bytes = [0; READ];
@@ -236,7 +236,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                         buffer.advance(count);
                         count
                     } else {
-                        pour(&mut this.input, max, buffer)
+                        copy_available(&mut this.input, max, buffer)
                     };
                     *left = left.saturating_sub(passed as u64);
                     let is_passed = *left == 0;
@@ -245,13 +245,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                         this.input = BytesMut::new();
                     }
                     if is_passed {
-                        this.state = if this.input.is_empty() { State::Head(0) } else { this.look(0) };
+                        this.state = if this.input.is_empty() { State::Head(0) } else { this.parse_head(0) };
                     }
                     return Poll::Ready(Ok(()));
                 }
                 State::Open if this.input.is_empty() => return Pin::new(&mut this.io).poll_read(context, buffer),
                 State::Open => {
-                    pour(&mut this.input, usize::MAX, buffer);
+                    copy_available(&mut this.input, usize::MAX, buffer);
                     return Poll::Ready(Ok(()));
                 }
                 State::Refused => return Poll::Pending,

@@ -19,11 +19,11 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Looks at the client. If `may_send`, a line is sent to it once, which must not be within a response.
+    /// Probes the client. If `may_send`, a line is sent to it once, which must not be within a response.
     ///
     /// # Errors
-    /// If it is gone.
-    pub(super) fn look<T: AsyncWrite + Unpin>(
+    /// If it has disconnected.
+    pub(super) fn check<T: AsyncWrite + Unpin>(
         &mut self,
         io: &mut T,
         task: &mut Context<'_>,

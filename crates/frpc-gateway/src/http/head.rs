@@ -15,7 +15,7 @@ pub(crate) const FIELDS_MAX: usize = 100;
 pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 
 /// Room for the fields of a head.
-pub(crate) type Fields<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
+pub(crate) type HeaderStorage<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
 
 /// A head whose body has a known length.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Head<'h, 'b> {
     /// HTTP/1.0, whose connections end with the response.
     pub(crate) is_old: bool,
     pub(crate) fields: &'h [Header<'b>],
-    pub(crate) framing: Framing,
+    pub(crate) framing: BodyFraming,
 }
 
 /// The end of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Framing {
+pub(crate) enum BodyFraming {
     Length(u64),
     Chunked,
 }
@@ -97,7 +97,7 @@ pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malform
 
 impl<'h, 'b> Head<'h, 'b> {
     /// Reads a head that is complete.
-    pub(crate) fn parse(bytes: &'b [u8], fields: &'h mut Fields<'b>) -> Result<Self, Malformed> {
+    pub(crate) fn parse(bytes: &'b [u8], fields: &'h mut HeaderStorage<'b>) -> Result<Self, Malformed> {
         let mut request = Request::new(&mut []);
         match request.parse_with_uninit_headers(bytes, fields) {
             Ok(httparse::Status::Complete(length)) if length == bytes.len() => {}
@@ -119,7 +119,7 @@ impl<'h, 'b> Head<'h, 'b> {
     }
 }
 
-fn framing(fields: &[Header<'_>], is_old: bool) -> Result<Framing, Malformed> {
+fn framing(fields: &[Header<'_>], is_old: bool) -> Result<BodyFraming, Malformed> {
     let (mut length, mut is_chunked) = (None, false);
     for field in fields {
         if field.name.eq_ignore_ascii_case("content-length") {
@@ -137,7 +137,7 @@ fn framing(fields: &[Header<'_>], is_old: bool) -> Result<Framing, Malformed> {
             is_chunked = true;
         }
     }
-    Ok(if is_chunked { Framing::Chunked } else { Framing::Length(length.unwrap_or(0)) })
+    Ok(if is_chunked { BodyFraming::Chunked } else { BodyFraming::Length(length.unwrap_or(0)) })
 }
 
 /// A number of digits alone.
@@ -152,7 +152,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn parse(head: &str) -> Result<Framing, Malformed> {
+    fn parse(head: &str) -> Result<BodyFraming, Malformed> {
         let Some(length) = end(head.as_bytes(), 0)? else { return Err(Malformed::Syntax) };
         assert_eq!(length, head.len(), "a test has one head");
         let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn head_with_two_readings_is_refused() {
         for (fields, expected) in [
-            ("", Ok(Framing::Length(0))),
-            ("content-length: 7\r\n", Ok(Framing::Length(7))),
-            ("Transfer-Encoding: Chunked\r\n", Ok(Framing::Chunked)),
+            ("", Ok(BodyFraming::Length(0))),
+            ("content-length: 7\r\n", Ok(BodyFraming::Length(7))),
+            ("Transfer-Encoding: Chunked\r\n", Ok(BodyFraming::Chunked)),
             ("content-length: 7\r\ncontent-length: 7\r\n", Err(Malformed::TwoLengths)),
             ("content-length: 7\r\ntransfer-encoding: chunked\r\n", Err(Malformed::TwoLengths)),
             ("transfer-encoding: chunked\r\ncontent-length: 7\r\n", Err(Malformed::TwoLengths)),

@@ -33,7 +33,7 @@ pub(crate) struct Upgraded {
     pub(crate) transport: RewoundTransport<RawTransport>,
 }
 
-/// The reason for which hyper does not continue with a connection.
+/// The reason why hyper does not continue with a connection.
 enum ConnectionEnd {
     Served(hyper::Result<()>),
     Refused(Malformed),

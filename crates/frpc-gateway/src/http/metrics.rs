@@ -43,7 +43,7 @@ impl Http {
     /// let server = frpc::Server::builder().batch_observer(counters).gateway(gateway);
     /// ```
     ///
-    /// Whoever can call the server can read them. A Prometheus that calls the server by a name needs that
+    /// All callers of the server can read them. A Prometheus that calls the server by a name needs that
     /// [name](Self::host) to be added.
     pub fn metrics(mut self, counters: &Counters) -> Self {
         self.metrics.counters = Some(counters.clone());

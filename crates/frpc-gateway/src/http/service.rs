@@ -6,11 +6,11 @@ use super::fields::{self, KnownFields};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
 use crate::charge::{CHARGED_MIN, check_growth, check_room};
-use crate::connect::envelope::Encoding;
+use crate::connect::envelope::Compression;
 use crate::connect::{get, unary};
 use crate::inbound::{self, Inbound};
 use crate::locks::without_port;
-use crate::streams::{self, Replies};
+use crate::streams::{self, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
 use frisbee::MemoryCharge;
@@ -58,7 +58,7 @@ impl AsRef<[u8]> for ChargedBody {
 /// The body of a response.
 pub(crate) enum Reply {
     Whole(Bytes),
-    Stream(Box<Replies>),
+    Stream(Box<EncodedReplies>),
     #[cfg(feature = "mcp")]
     Events(Box<crate::mcp::http::Events>),
 }
@@ -352,7 +352,7 @@ impl Service {
 
     /// The whole body of a request, decompressed.
     async fn whole(&self, mut body: Inbound, known: &KnownFields<'_>) -> Result<Bytes, Answer> {
-        let encoding = Encoding::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
+        let encoding = Compression::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());
         let length = body.size_hint().lower();
@@ -394,8 +394,8 @@ impl Service {
             }
         }
         match encoding {
-            Encoding::Identity => Ok(whole.freeze()),
-            Encoding::Gzip => gzip::inflate(&whole, limit).map_err(|error| unary::failure(&error.status(limit))),
+            Compression::Identity => Ok(whole.freeze()),
+            Compression::Gzip => gzip::inflate(&whole, limit).map_err(|error| unary::failure(&error.status(limit))),
         }
     }
 }

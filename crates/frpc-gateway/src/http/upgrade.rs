@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::fields::{self, KnownFields};
 use crate::Gateway;
-use crate::web_socket::{Refusal, Subprotocol, Upgrade, UpgradeRequest, VERSION};
+use crate::web_socket::{Subprotocol, Upgrade, UpgradeRefusal, UpgradeRequest, VERSION};
 use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
@@ -36,7 +36,9 @@ pub(crate) fn parse(
         protocols: known.socket_protocol.as_deref(),
     };
     let upgrade = Upgrade::new(gateway, &upgrade_request).map_err(|refusal| match refusal {
-        Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
+        UpgradeRefusal::Version => {
+            Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION)
+        }
         _ => Answer::refusal(400, refusal.text()),
     })?;
     // Calls in native frames have metadata of their own: the token would be ignored.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// Fields in addition to those of every response.
-pub(crate) type Fields = [(Cow<'static, str>, String)];
+pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
 /// Appends a response, without its body unless `with_body`.
 pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
@@ -38,7 +38,7 @@ pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'
     }
 }
 
-fn put_fields(out: &mut Vec<u8>, fields: &Fields, pass: Pass<'_>, is_last: bool) {
+fn put_fields(out: &mut Vec<u8>, fields: &ExtraFields, pass: Pass<'_>, is_last: bool) {
     if is_last {
         put_field(out, "connection", b"close");
     }
@@ -88,7 +88,7 @@ impl OpenResponse {
     }
 
     /// Completes the head of a response whose body follows it. Returns the digits of its length.
-    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &Fields, options: ResponseOptions<'_>) -> usize {
+    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
         let mut digits = [0; DIGITS];
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     /// A response after another one, without its date.
-    fn opened(body: &str, guess: usize, fields: &Fields, is_last: bool) -> (String, usize) {
+    fn opened(body: &str, guess: usize, fields: &ExtraFields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());

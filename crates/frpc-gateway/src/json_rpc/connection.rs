@@ -2,7 +2,7 @@
 //! none. One task reads and writes it, as the driver of a native connection does: each turn reads once, handles what
 //! has come whole, and writes all replies at once.
 
-use super::framing::{Framed, Framing};
+use super::framing::{Framed, MessageFraming};
 use super::session::{BYTE_ORDER_MARK, Session};
 use crate::Gateway;
 use crate::charge::{Charge, overloaded};
@@ -39,7 +39,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         message_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
         input: BytesMut::new(),
         pending: Bytes::new(),
-        framing: Framing::default(),
+        framing: MessageFraming::default(),
         written: 0,
         is_flushing: false,
         charge: Charge::default(),
@@ -99,7 +99,7 @@ struct Connection<'a> {
     /// Messages that have come and wait until the client has taken replies.
     pending: Bytes,
     /// How far the message that has begun has been scanned.
-    framing: Framing,
+    framing: MessageFraming,
     /// The bytes of the output that have been written.
     written: usize,
     /// The transport may hold some of them.
@@ -201,7 +201,7 @@ impl Connection<'_> {
         if framed == Framed::Incomplete && self.input.len() <= self.message_max {
             return Bytes::new();
         }
-        self.framing = Framing::default();
+        self.framing = MessageFraming::default();
         std::mem::take(&mut self.input).freeze()
     }
 
@@ -230,7 +230,7 @@ impl Connection<'_> {
                 }
                 match framing.scan(&bytes, bounds) {
                     Framed::End(length) => {
-                        *framing = Framing::default();
+                        *framing = MessageFraming::default();
                         if length > *message_max {
                             return Some(Err(too_long(*message_max)));
                         }
@@ -251,7 +251,7 @@ impl Connection<'_> {
             Some(Err(status)) => self.session.fail(&status),
         }
         // The start of the next message is unknown.
-        self.framing = Framing::default();
+        self.framing = MessageFraming::default();
         self.end_reading();
     }
 

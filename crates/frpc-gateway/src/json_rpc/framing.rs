@@ -15,7 +15,7 @@ pub(super) struct ScanLimits {
 
 /// The scan of one message, which begins with a bracket.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Framing {
+pub(super) struct MessageFraming {
     /// The bytes that have been looked at.
     at: usize,
     depth: u32,
@@ -32,19 +32,19 @@ pub(super) enum Framed {
     End(usize),
     /// More bytes are needed.
     Incomplete,
-    Refused(Refusal),
+    Refused(FramingError),
 }
 
 /// Why the end of a message is not looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Refusal {
+pub(super) enum FramingError {
     /// No message begins so, or a string has a control character.
     NotJson,
     TooDeep(u32),
     TooMany(usize),
 }
 
-impl Framing {
+impl MessageFraming {
     /// Continues with a message. `bytes` are those of the last call and more.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: ScanLimits) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
@@ -52,7 +52,7 @@ impl Framing {
             match bytes.first() {
                 Some(b'{') => {}
                 Some(b'[') => *is_batch = true,
-                Some(_) => return Framed::Refused(Refusal::NotJson),
+                Some(_) => return Framed::Refused(FramingError::NotJson),
                 None => return Framed::Incomplete,
             }
         }
@@ -64,7 +64,7 @@ impl Framing {
                     Some(b'"') => *is_in_string = false,
                     Some(b'\\') if bytes.len() > *at + 1 => *at += 1,
                     Some(b'\\') | None => return Framed::Incomplete,
-                    Some(_) => return Framed::Refused(Refusal::NotJson),
+                    Some(_) => return Framed::Refused(FramingError::NotJson),
                 }
                 *at += 1;
                 continue;
@@ -76,7 +76,7 @@ impl Framing {
                 b'{' | b'[' => {
                     *depth += 1;
                     if *depth > bounds.depth_max {
-                        return Framed::Refused(Refusal::TooDeep(bounds.depth_max));
+                        return Framed::Refused(FramingError::TooDeep(bounds.depth_max));
                     }
                 }
                 b'}' | b']' => {
@@ -88,7 +88,7 @@ impl Framing {
                 b',' if *depth == 1 && *is_batch => {
                     *commas += 1;
                     if *commas >= bounds.batch_max {
-                        return Framed::Refused(Refusal::TooMany(bounds.batch_max));
+                        return Framed::Refused(FramingError::TooMany(bounds.batch_max));
                     }
                 }
                 _ => {}
@@ -130,7 +130,7 @@ pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FramingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotJson => f.write_str("not a JSON message"),
@@ -148,7 +148,7 @@ mod tests {
 
     /// The result for a message that arrives byte by byte.
     fn scan_slowly(message: &[u8]) -> Framed {
-        let mut framing = Framing::default();
+        let mut framing = MessageFraming::default();
         for length in 0..=message.len() {
             match framing.scan(&message[..length], BOUNDS) {
                 Framed::Incomplete => {}
@@ -162,7 +162,11 @@ mod tests {
     fn message_ends_at_outermost_bracket_across_reads() {
         for message in [r#"{}"#, r#"{"a":"}"}"#, r#"{"a\\":"\"}"}"#, r#"[{"a":[1,2,3,4,5]}]"#, r#"["é","\\"]"#] {
             let behind = [message, "{}"].concat();
-            assert_eq!(Framing::default().scan(behind.as_bytes(), BOUNDS), Framed::End(message.len()), "{message}");
+            assert_eq!(
+                MessageFraming::default().scan(behind.as_bytes(), BOUNDS),
+                Framed::End(message.len()),
+                "{message}"
+            );
             assert_eq!(scan_slowly(behind.as_bytes()), Framed::End(message.len()), "{message}");
         }
         for incomplete in ["", "{", r#"{""#, r#"{"\"#, r#"["a","#] {
@@ -178,11 +182,11 @@ mod tests {
             for length in 0..=message.len() {
                 let behind = [&message.as_bytes()[..length], b"}]"].concat();
                 for bytes in [&behind[..], &message.as_bytes()[..length]] {
-                    let expected = match Framing::default().scan(bytes, ScanLimits { batch_max: usize::MAX, ..BOUNDS })
-                    {
-                        Framed::End(end) => Some(end),
-                        Framed::Incomplete | Framed::Refused(_) => None,
-                    };
+                    let expected =
+                        match MessageFraming::default().scan(bytes, ScanLimits { batch_max: usize::MAX, ..BOUNDS }) {
+                            Framed::End(end) => Some(end),
+                            Framed::Incomplete | Framed::Refused(_) => None,
+                        };
                     assert_eq!(value_length(bytes, BOUNDS.depth_max), expected, "{bytes:?}");
                 }
             }
@@ -196,7 +200,7 @@ mod tests {
         const LENGTH: usize = 5 << 20;
         for unit in ["\\\"", "{\"a\":1},"] {
             let message = format!("[[{}", unit.repeat(LENGTH / unit.len()));
-            let mut framing = Framing::default();
+            let mut framing = MessageFraming::default();
             let mut looked = 0;
             for length in 1..=message.len() {
                 let before = framing.at;
@@ -212,12 +216,12 @@ mod tests {
     #[test]
     fn a_message_is_refused_at_the_byte_that_exceeds_a_bound() {
         for (message, refusal) in [
-            ("x", Refusal::NotJson),
-            ("1", Refusal::NotJson),
-            ("{\"a\n", Refusal::NotJson),
-            ("[[[[[[", Refusal::TooDeep(5)),
-            (r#"{"a":[{"a":[{"a":["#, Refusal::TooDeep(5)),
-            ("[1,2,3,", Refusal::TooMany(3)),
+            ("x", FramingError::NotJson),
+            ("1", FramingError::NotJson),
+            ("{\"a\n", FramingError::NotJson),
+            ("[[[[[[", FramingError::TooDeep(5)),
+            (r#"{"a":[{"a":[{"a":["#, FramingError::TooDeep(5)),
+            ("[1,2,3,", FramingError::TooMany(3)),
         ] {
             assert_eq!(scan_slowly(message.as_bytes()), Framed::Refused(refusal), "{message}");
             let before = &message[..message.len() - 1];

@@ -145,7 +145,7 @@ pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
     (out.len() <= max).then_some(Cow::Owned(out))
 }
 
-/// The id of a reply of ours.
+/// The id of a reply by this end.
 fn id_of(reply: &[u8]) -> &[u8] {
     let Some(rest) = reply.strip_prefix(REPLY_BEGINS) else { return NO_ID };
     let mut is_escaped = false;

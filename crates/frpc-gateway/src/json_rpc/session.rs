@@ -9,7 +9,7 @@ mod streams;
 mod tools;
 
 use super::envelope::{InvalidRequest, Item, Message, Plain, Request};
-use super::framing::{Framed, Framing, Refusal, ScanLimits};
+use super::framing::{Framed, FramingError, MessageFraming, ScanLimits};
 use super::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use super::{discover, metadata, reply};
 use crate::Gateway;
@@ -196,7 +196,7 @@ impl Session {
             if message.starts_with(BYTE_ORDER_MARK) { message.slice(BYTE_ORDER_MARK.len()..) } else { message };
         self.run_batch(now(), |session| {
             if session.take_plain(&message, |behind| behind.iter().all(u8::is_ascii_whitespace)).is_none() {
-                session.handle_unusual(&message);
+                session.handle_whole(&message);
             }
         });
     }
@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// Appends an error that belongs to no request.
-    pub(super) fn refuse(&mut self, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, refusal: FramingError) {
         self.inner.refuse(refusal);
     }
 
@@ -311,9 +311,9 @@ impl MessageBatch<'_> {
     }
 
     /// Handles a whole message.
-    pub(super) fn handle_unusual(&mut self, message: &Bytes) {
-        if let Framed::Refused(refusal) = Framing::default().scan(message, self.inner.bounds)
-            && refusal != Refusal::NotJson
+    pub(super) fn handle_whole(&mut self, message: &Bytes) {
+        if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
+            && refusal != FramingError::NotJson
         {
             self.context.waste(message.len());
             return self.inner.refuse(refusal);
@@ -653,11 +653,11 @@ impl Inner {
     }
 
     /// Appends an error that belongs to no request.
-    fn refuse(&mut self, refusal: Refusal) {
+    fn refuse(&mut self, refusal: FramingError) {
         if !self.answers_invalid {
             return;
         }
-        let code = if refusal == Refusal::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
+        let code = if refusal == FramingError::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
         reply::error(&mut self.output, reply::NO_ID, code, &refusal.to_string());
         self.output.push(b'\n');
     }

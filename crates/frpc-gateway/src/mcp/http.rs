@@ -54,7 +54,7 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
             Route::Answer(Answer::refusal(406, "a client accepts application/json and text/event-stream"))
         }
         "POST" => Route::Mcp,
-        // There is neither a stream beside the requests nor a session to be ended.
+        // There is neither a separate stream nor a session to end.
         _ => Route::Answer(Answer::wrong_method("POST", "a message is sent by POST")),
     })
 }

@@ -25,7 +25,7 @@ pub(crate) const TOOLS_CALL: &str = "tools/call";
 /// The beginning of the names of notifications.
 const NOTIFICATIONS: &str = "notifications/";
 
-/// By which a client cancels a request.
+/// The notification that cancels a request.
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
 /// Whether a message with this method is one of the protocol.

@@ -83,7 +83,7 @@ fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, 
     out.push(b'}');
 }
 
-/// The names to which a schema refers.
+/// The names that a schema references.
 fn references(schema: &str) -> impl Iterator<Item = &str> {
     schema.split(REFERENCE).skip(1).filter_map(|rest| rest.split('"').next())
 }

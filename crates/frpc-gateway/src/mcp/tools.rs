@@ -82,7 +82,7 @@ impl Tools {
     fn add(&mut self, tool: Tool) {
         let Tool { name, path, .. } = &tool;
         if let Some(other) = self.get(name) {
-            // A service may be chosen beside one of its methods.
+            // A service may be chosen together with one of its methods.
             if other.path != *path {
                 tracing::error!(target: "frpc::mcp", %name, first = %other.path, second = %path, "two tools have one name");
             }

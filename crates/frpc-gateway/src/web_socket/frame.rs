@@ -18,7 +18,7 @@ pub(crate) const HEAD_MAX: usize = 14;
 
 /// How many frames without data may come at once, and then in a second. Browsers send none but answers; programs send a
 /// PING each second at most.
-type Spare = frisbee_core::Bucket<1024, 128>;
+type ControlAllowance = frisbee_core::Bucket<1024, 128>;
 
 /// The close codes of a connection: RFC 6455, section 7.4.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,7 +158,7 @@ pub(crate) struct Decoder {
     length_max: u64,
     /// The payload of a control frame.
     control: Vec<u8>,
-    spare: Spare,
+    spare: ControlAllowance,
     has_closed: bool,
 }
 
@@ -175,7 +175,7 @@ impl Decoder {
             length: 0,
             length_max,
             control: Vec::new(),
-            spare: Spare::new(now),
+            spare: ControlAllowance::new(now),
             has_closed: false,
         }
     }

@@ -45,9 +45,9 @@ pub(super) trait MessageHandler {
 }
 
 /// Calls of JSON-RPC, a text for each message.
-pub(super) struct Calls(pub(super) Session);
+pub(super) struct JsonRpcMessages(pub(super) Session);
 
-impl MessageHandler for Calls {
+impl MessageHandler for JsonRpcMessages {
     fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault> {
         if kind == Kind::Binary {
             return Err(Fault::new(CloseCode::UNSUPPORTED, "bytes, where messages are texts"));

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 /// Reads at one time that may bring nothing but control frames.
 const READS_AT_ONCE: usize = 4;
 
-/// The code and the reason with which a dropped transport is closed.
+/// The close code and reason of a dropped transport.
 pub(crate) type Ending = (CloseCode, String);
 
 /// Returns the code of a CLOSE requested by its owner.

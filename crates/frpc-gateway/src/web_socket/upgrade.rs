@@ -61,7 +61,7 @@ pub(crate) struct Upgrade {
 
 /// Why there is no upgrade.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum UpgradeRefusal {
     /// The request is malformed: status 400.
     Malformed(&'static str),
     /// The version is another one than [`VERSION`]: status 426, with `sec-websocket-version: 13`.
@@ -70,7 +70,7 @@ pub(crate) enum Refusal {
     Subprotocol,
 }
 
-impl Refusal {
+impl UpgradeRefusal {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Malformed(text) => text,
@@ -85,13 +85,13 @@ impl Refusal {
 impl Upgrade {
     /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
     /// client that offers none, such as a console, gets JSON-RPC if that is enabled.
-    pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, UpgradeRefusal> {
         if request.version != Some(VERSION.as_bytes()) {
-            return Err(Refusal::Version);
+            return Err(UpgradeRefusal::Version);
         }
-        let key = request.key.ok_or(Refusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
+        let key = request.key.ok_or(UpgradeRefusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
         if !BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16) {
-            return Err(Refusal::Malformed("the field \"sec-websocket-key\" is not 16 bytes in base64"));
+            return Err(UpgradeRefusal::Malformed("the field \"sec-websocket-key\" is not 16 bytes in base64"));
         }
         let chosen = match request.protocols {
             Some(offered) => {
@@ -100,7 +100,7 @@ impl Upgrade {
             }
             None => Some(Subprotocol::JsonRpc).filter(|subprotocol| subprotocol.is_open(gateway)),
         };
-        let subprotocol = chosen.ok_or(Refusal::Subprotocol)?;
+        let subprotocol = chosen.ok_or(UpgradeRefusal::Subprotocol)?;
         Ok(Self { subprotocol, accept: accept(key), is_chosen: request.protocols.is_some() })
     }
 
@@ -146,10 +146,10 @@ mod tests {
             (&both, Some("jsonrpc,frisbee.1"), Ok(json)),
             (&both, Some(" frisbee.1 ,jsonrpc"), Ok(native)),
             (&both, None, Ok(json)),
-            (&frames, None, Err(Refusal::Subprotocol)),
-            (&frames, Some("jsonrpc"), Err(Refusal::Subprotocol)),
-            (&both, Some("chat"), Err(Refusal::Subprotocol)),
-            (&both, Some(""), Err(Refusal::Subprotocol)),
+            (&frames, None, Err(UpgradeRefusal::Subprotocol)),
+            (&frames, Some("jsonrpc"), Err(UpgradeRefusal::Subprotocol)),
+            (&both, Some("chat"), Err(UpgradeRefusal::Subprotocol)),
+            (&both, Some(""), Err(UpgradeRefusal::Subprotocol)),
         ] {
             let upgrade = Upgrade::new(gateway, &UpgradeRequest { protocols: offered.map(str::as_bytes), ..REQUEST });
             let names = upgrade.as_ref().is_ok_and(|upgrade| {
@@ -167,10 +167,10 @@ mod tests {
         let gateway = Gateway::new().web_socket().json_rpc();
         let refused = |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("it is refused");
         for version in [None, Some(&b"8"[..]), Some(b"013")] {
-            assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), Refusal::Version);
+            assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), UpgradeRefusal::Version);
         }
         for key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
-            assert!(matches!(refused(UpgradeRequest { key, ..REQUEST }), Refusal::Malformed(_)));
+            assert!(matches!(refused(UpgradeRequest { key, ..REQUEST }), UpgradeRefusal::Malformed(_)));
         }
     }
 }

@@ -94,7 +94,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
 /// If there is no object, or `@type` follows too many other bytes.
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
-    from.look_ahead(find_type)
+    from.peek_with(find_type)
 }
 
 fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {

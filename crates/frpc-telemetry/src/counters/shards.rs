@@ -100,13 +100,13 @@ pub(crate) struct Shards {
 
 /// A lease of one of several sets of shards, which is given back in the end.
 #[derive(Default)]
-struct Leased {
+struct LeasedShard {
     of: Weak<Shards>,
     /// `None` before its first use.
     lease: Option<Lease>,
 }
 
-impl Leased {
+impl LeasedShard {
     /// Adds calls to a shard with a single writer.
     fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
@@ -116,7 +116,7 @@ impl Leased {
     }
 }
 
-impl Drop for Leased {
+impl Drop for LeasedShard {
     fn drop(&mut self) {
         if let (Some(shards), Some(lease)) = (self.of.upgrade(), self.lease.take()) {
             shards.free.lock().push(lease);
@@ -126,7 +126,7 @@ impl Drop for Leased {
 
 thread_local! {
     /// The leases of this thread, as many as sets of counters: mostly one.
-    static LEASES: RefCell<Vec<Leased>> = const { RefCell::new(Vec::new()) };
+    static LEASES: RefCell<Vec<LeasedShard>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Shards {
@@ -148,7 +148,7 @@ impl Shards {
     /// A used lease.
     #[cold]
     #[inline(never)]
-    fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> Leased {
+    fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> LeasedShard {
         let free = self.free.lock().pop();
         let mut lease = free.unwrap_or_else(|| {
             let shard = Arc::<Shard>::default();
@@ -156,7 +156,7 @@ impl Shards {
             Lease { shard, series: Vec::new() }
         });
         lease.add(key, calls, nanos);
-        Leased { of: Arc::downgrade(self), lease: Some(lease) }
+        LeasedShard { of: Arc::downgrade(self), lease: Some(lease) }
     }
 
     /// The counts by key.

@@ -44,7 +44,7 @@ impl<T> TrySendError<T> {
 impl<T> fmt::Display for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full(_) => f.write_str("there is no room at present: send again later, or wait by `send`"),
+            Self::Full(_) => f.write_str("the send queue is full; retry later or use `send`"),
             Self::Closed { status, .. } => status.fmt(f),
         }
     }

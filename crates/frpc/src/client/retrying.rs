@@ -100,23 +100,24 @@ impl Channel {
             Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
+        // The start of the wait for a connection, for its patience.
         let mut since = None;
         let hedging = self.inner.hedging.as_ref().filter(|_| method.idempotent);
-        let usual = hedging.map(Hedging::count);
+        let configured = hedging.map(Hedging::count);
         let mut attempts = Attempts::default();
         loop {
             if let Some(failed) = failure.take() {
                 let is_retry = failed.may_be_retried();
                 let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
-                let again = match is_retry {
+                let can_continue = match is_retry {
                     true => method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend(),
                     false => failed.sent == SentState::No && attempts.may_add(1, max),
                 };
-                if !again {
+                if !can_continue {
                     return Err(attempts.verdict(failed.status, method));
                 }
                 if is_retry {
-                    since = None; // It had a connection.
+                    since = None; // The failed attempt had a connection.
                     if let Some(observer) = &self.inner.observer {
                         observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
                     }
@@ -137,29 +138,29 @@ impl Channel {
             if let Some(until) = until {
                 call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            // Whatever the picker says: a second server runs the call too.
+            // Also a trial hedges idempotent calls alone: the second server may run the call too.
             let hedge = trial
                 .filter(|_| method.idempotent)
                 .map(|after| Hedge { after, is_trial: true, until })
-                .or(usual.map(|usual| Hedge { until, ..usual }));
+                .or(configured.map(|configured| Hedge { until, ..configured }));
             let first = PendingCall { trace: trace.as_ref(), ..call };
-            let made = match hedge.filter(|_| attempts.may_add(2, max)) {
+            let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
                 None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
                 Some(hedge) => {
                     let mut next = trace;
-                    let again = |why: &Status| {
-                        let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
-                        (may && self.inner.retries.spend()).then(|| {
+                    let begin_hedge = |why: &Status| {
+                        let is_allowed = hedge.is_trial || hedging.is_some_and(Hedging::spend);
+                        (is_allowed && self.inner.retries.spend()).then(|| {
                             if let Some(observer) = &self.inner.observer {
                                 observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
                             }
                             next
                         })
                     };
-                    self.hedged(first, message, link, hedge, again, &mut attempts).await
+                    self.hedged(first, message, link, hedge, begin_hedge, &mut attempts).await
                 }
             };
-            match made {
+            match outcome {
                 Ok(reply) => {
                     self.inner.retries.earn();
                     return Ok(reply);

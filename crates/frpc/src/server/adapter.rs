@@ -24,7 +24,7 @@ use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Metadata, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{ParkedFuture, Worked};
+use frisbee::tasks::{ParkedFuture, UnwindResult};
 use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -408,8 +408,8 @@ impl AdapterMethod {
 /// The outcome of a handler, unless the caller is no longer let in before.
 async fn until_expired<B>(
     expires: Option<Instant>,
-    handler: impl Future<Output = Worked<Result<B, Status>>>,
-) -> Worked<Result<B, Status>> {
+    handler: impl Future<Output = UnwindResult<Result<B, Status>>>,
+) -> UnwindResult<Result<B, Status>> {
     match expires {
         None => handler.await,
         Some(at) => tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(expired()))),

@@ -6,7 +6,7 @@ use crate::service::failures::{abandoned, log, panicked};
 use crate::wire::body::{self, ReplyForm, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Task, Worked};
+use frisbee::tasks::{Task, UnwindResult};
 use frisbee::{Operation, PacketId};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
@@ -36,7 +36,7 @@ pub(crate) async fn decide<B: Message>(
     request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
-    work: impl Future<Output = Worked<Result<Response<B>, Status>>>,
+    work: impl Future<Output = UnwindResult<Result<Response<B>, Status>>>,
     task: Task,
 ) {
     let worked = {

@@ -84,7 +84,7 @@ impl Delivery {
     /// # Cancel safety
     /// NATS may have received it or not.
     pub async fn ack(self) -> Result<(), AckError> {
-        self.tell(AckKind::Ack).await
+        self.acknowledge(AckKind::Ack).await
     }
 
     /// Says that the message is to come again, after this time and not before.
@@ -95,7 +95,7 @@ impl Delivery {
     /// # Cancel safety
     /// NATS may have received it or not.
     pub async fn nak(self, after: Duration) -> Result<(), AckError> {
-        self.tell(nak(after)).await
+        self.acknowledge(nak(after)).await
     }
 
     /// Says that the message is never to come again to this subscription, though it was not done with.
@@ -106,7 +106,7 @@ impl Delivery {
     /// # Cancel safety
     /// NATS may have received it or not.
     pub async fn term(self) -> Result<(), AckError> {
-        self.tell(AckKind::Term).await
+        self.acknowledge(AckKind::Term).await
     }
 
     /// Extends the processing: the time for the acknowledgement restarts.
@@ -118,7 +118,7 @@ impl Delivery {
     /// NATS may have received it or not.
     pub async fn in_progress(&mut self) -> Result<(), AckError> {
         let begun = Instant::now();
-        self.tell(AckKind::Progress).await?;
+        self.acknowledge(AckKind::Progress).await?;
         self.since = begun;
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Delivery {
     }
 
     /// Sends requests until NATS has confirmed one, at least once.
-    async fn tell(&self, kind: AckKind) -> Result<(), AckError> {
+    async fn acknowledge(&self, kind: AckKind) -> Result<(), AckError> {
         let mut pause = PAUSES.0;
         loop {
             let reason = if self.shared.is_connected() {

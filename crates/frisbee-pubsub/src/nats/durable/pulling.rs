@@ -145,13 +145,13 @@ impl Puller {
                     }
                 }
                 () = demand.changed.notified() => {}
-                _ = ticks.tick() => self.look_after(),
+                _ = ticks.tick() => self.check_requests(),
             }
         }
     }
 
-    /// Notices that NATS may know nothing of a request any more.
-    fn look_after(&mut self) {
+    /// Detects a pull request that NATS may have lost.
+    fn check_requests(&mut self) {
         let connects = connects(&self.shared);
         let is_silent = self.asked > 0 && self.heard.elapsed() > SILENCE;
         if connects != self.connects || is_silent {

@@ -149,8 +149,7 @@ impl DurableTopicBuilder {
         let wanted = self.config()?;
         let room = client.max_payload().saturating_sub(HEADERS_MAX);
         if self.payload_max > room {
-            let text =
-                format!("payload_max of {} bytes exceeds the {room} bytes that NATS accepts", self.payload_max);
+            let text = format!("payload_max of {} bytes exceeds the {room} bytes that NATS accepts", self.payload_max);
             return Err(OpenError::Invalid(text));
         }
         let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;

@@ -280,7 +280,7 @@ impl Subscription {
     fn give_back(&self, deliveries: Vec<Delivery>) {
         self.runtime.spawn(async move {
             for delivery in deliveries {
-                // If NATS does not hear it, the message comes again later.
+                // If NATS does not handle_control it, the message comes again later.
                 let _: Result<(), AckError> = delivery.nak(Duration::ZERO).await;
             }
         });

@@ -2,7 +2,7 @@
 
 use super::{Engine, ReadMode};
 use crate::budget::LineLimit;
-use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget, Step};
+use crate::hand_off::{HandOffAccepted, HandOffRequest, HandOffStep, HandOffTarget};
 use crate::mailbox::HandOffState;
 use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Protocol, Routed};
@@ -66,9 +66,9 @@ impl<R: Protocol> Engine<R> {
 
     /// Carries out a decision about the connection, or continues after [`request`].
     #[cold]
-    pub(super) fn decide(&mut self, step: Step, encoded: Result<(), TooLong>) {
+    pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
-            Step::Request { asking, .. } => match encoded {
+            HandOffStep::Request { asking, .. } => match encoded {
                 Ok(()) => self.asking = Some(Box::new(asking)),
                 Err(error) => {
                     self.handle.0.mailbox.set_handing_off(HandOffState::No);
@@ -76,13 +76,13 @@ impl<R: Protocol> Engine<R> {
                 }
             },
             // There may be an answer already, or another request.
-            Step::GiveUp => {
+            HandOffStep::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
                 }
             }
-            Step::Leave(take_over) => self.leave(take_over),
-            Step::Decide { answer, reply, take_over } => {
+            HandOffStep::Leave(take_over) => self.leave(take_over),
+            HandOffStep::Decide { answer, reply, take_over } => {
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_abandoned = inner.handing_off == HandOffState::Abandoned || self.core.is_mid_packet();
                 inner.handing_off = HandOffState::No;
@@ -183,8 +183,8 @@ impl<R: Protocol> Engine<R> {
 /// Requests the connection from the peer, if that is the step. Called under the mailbox's lock, so no waker is called
 /// and nothing is dropped here.
 #[cold]
-pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
-    let Step::Request { before, request, asking } = step else { return Ok(()) };
+pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
+    let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
     core.outbox().append(before);
     core.request_hand_off(asking.operation, request, now())
 }

@@ -212,11 +212,11 @@ fn failure_excludes_server_for_stated_time_once() {
 #[test]
 fn server_is_warming_up_for_five_seconds_per_connection() {
     let (estimate, at) = server();
-    assert!(!estimate.is_coming(at(1)), "it has never come");
+    assert!(!estimate.is_starting(at(1)), "it has never come");
     at(10);
     estimate.connect();
     assert_eq!(
-        [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_coming(at(millis))),
+        [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_starting(at(millis))),
         [true, true, true, false, false]
     );
     // Those that come all together are as good as each other.

@@ -139,7 +139,7 @@ impl LockComparer<'_> {
             self.breaking(&field.origin, text, Some("declare it outside of the oneof, or in a new one".to_owned()));
             return;
         }
-        self.safe_among_ours(&field.origin, format!("{what} was appended"));
+        self.safe_for_native(&field.origin, format!("{what} was appended"));
     }
 
     fn where_to_add_fields(&self, name: &str, before: &Message) -> String {

@@ -12,7 +12,7 @@ use crate::service::load::LoadGuard;
 use crate::wire::body::{self, ReplyForm};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, Worked};
+use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ pub(crate) async fn with_deadline<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
     parked: ParkedFuture<F, T>,
-) -> Worked<F::Output>
+) -> UnwindResult<F::Output>
 where
     F: Future<Output = Result<B, Status>>,
 {
@@ -158,7 +158,7 @@ pub(super) struct Answer {
 }
 
 impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
-    fn then(self, worked: Worked<Result<Response<B>, Status>>) {
+    fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
         let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
