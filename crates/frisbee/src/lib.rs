@@ -52,7 +52,6 @@ mod client;
 mod connection;
 mod context;
 mod deferred;
-pub mod driver;
 mod error;
 pub mod guide;
 mod hand_off;

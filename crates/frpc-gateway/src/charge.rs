@@ -1,8 +1,8 @@
 //! The charge for requests and replies to the memory of the server.
 
 use crate::clock::now;
+use crate::driver::LazyTimer;
 use frisbee::MemoryCharge;
-use frisbee::driver::LazyTimer;
 use frpc::{AdapterContext, Status};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};

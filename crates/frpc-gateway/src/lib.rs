@@ -23,6 +23,7 @@ mod clock;
 mod connect;
 #[cfg(feature = "console")]
 mod console;
+pub mod driver;
 #[cfg(feature = "forward")]
 mod forward;
 mod gateway;

@@ -25,7 +25,6 @@ use crate::endpoint::session::Session;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::batch_calls::BatchCalls;
 use crate::observe::observers::nanos;
-use crate::service::admission::admit;
 use crate::service::caller::Caller;
 use crate::service::erased::{AcceptedStream, Entry, Kind, StreamingMethod};
 use crate::service::failures::{close_for_strays, overloaded};
@@ -561,16 +560,14 @@ fn open(
     prefix: Option<Prefix>,
     stream: Stream,
 ) -> Routed {
-    let ServedMethod { entry: Entry { method, .. }, running, chain, method_observer, packs, .. } = served;
-    let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
-    let observed_call = method_observer.as_ref().map(|method_observer| method_observer.begin(trace));
-    let mut options = prefix.map(Box::new);
-    if let Err(status) = admit(served.guard(session.rules.as_ref()).as_ref(), &mut options) {
-        refuse(&stream, &status);
-        observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0));
-        return Routed::Useless;
-    }
-    let options = options.unwrap_or_default();
+    let ServedMethod { entry: Entry { method, .. }, running, chain, packs, .. } = served;
+    let (options, observed_call) = match served.admit_stream(session.rules.as_ref(), prefix.map(Box::new)) {
+        Ok(admitted) => admitted,
+        Err(status) => {
+            refuse(&stream, &status);
+            return Routed::Useless;
+        }
+    };
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.inline_runs.is_apart()), chain.clone());
     let packs = *packs && session.packs;

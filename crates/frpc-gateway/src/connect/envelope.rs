@@ -2,11 +2,11 @@
 //! bytes, and the message.
 
 use crate::charge::{CHARGED_MIN, check_growth};
+use crate::driver::MessagePace;
 use crate::gzip;
 use crate::inbound::{self, Inbound};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
-use frisbee::driver::MessagePace;
 use frpc::{AdapterContext, Status};
 use futures_core::Stream;
 use http_body::Body;

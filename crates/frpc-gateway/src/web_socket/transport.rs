@@ -3,7 +3,7 @@
 use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use crate::clock::now;
-use frisbee::driver::{LINGER, drain};
+use crate::driver::{LINGER, drain};
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;

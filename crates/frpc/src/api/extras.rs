@@ -112,28 +112,51 @@ impl Drop for OptionalExtras {
     }
 }
 
-/// The methods that give users the metadata and extensions of a type with a field `extras`.
+/// The methods that give users the metadata and extensions of a type with extras in this field. `$example` is the type in
+/// examples.
 macro_rules! accessors {
-    ([$($generic:ident)?] $type:ty, $metadata:literal, $sent:literal, $extensions:literal) => {
+    (
+        [$($generic:ident)?] $type:ty, $($field:ident).+, $example:literal,
+        $metadata:literal, $sent:literal, $extensions:literal
+    ) => {
         impl$(<$generic>)? $type {
             #[doc = $metadata]
+            #[doc = concat!("\n```\n# fn example(of: ", $example, ") {")]
+            /// let tenant = of.metadata().get("tenant");
+            /// # let _ = tenant;
+            /// # }
+            /// ```
             pub fn metadata(&self) -> &$crate::Metadata {
-                $crate::api::extras::Extras::metadata(self.extras.as_deref())
+                $crate::api::extras::Extras::metadata(self.$($field).+.as_deref())
             }
 
             #[doc = concat!("The metadata, to be changed. ", $sent)]
+            #[doc = concat!("\n```\n# fn example(mut of: ", $example, ") -> Result<(), frpc::MetadataError> {")]
+            /// of.metadata_mut().insert("tenant", "blue")?;
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn metadata_mut(&mut self) -> &mut $crate::Metadata {
-                $crate::api::extras::Extras::metadata_mut(&mut self.extras)
+                $crate::api::extras::Extras::metadata_mut(&mut self.$($field).+)
             }
 
             #[doc = $extensions]
+            #[doc = concat!("\n```\n# fn example(of: ", $example, ") {")]
+            /// let user: Option<&u64> = of.extensions().get();
+            /// # let _ = user;
+            /// # }
+            /// ```
             pub fn extensions(&self) -> &$crate::Extensions {
-                $crate::api::extras::Extras::extensions(self.extras.as_deref())
+                $crate::api::extras::Extras::extensions(self.$($field).+.as_deref())
             }
 
             /// The extensions, to be changed; see [`extensions`](Self::extensions).
+            #[doc = concat!("\n```\n# fn example(mut of: ", $example, ") {")]
+            /// of.extensions_mut().insert(42_u64);
+            /// # }
+            /// ```
             pub fn extensions_mut(&mut self) -> &mut $crate::Extensions {
-                $crate::api::extras::Extras::extensions_mut(&mut self.extras)
+                $crate::api::extras::Extras::extensions_mut(&mut self.$($field).+)
             }
         }
     };

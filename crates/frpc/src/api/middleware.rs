@@ -6,10 +6,10 @@ mod runner;
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::extras::{Extras, OptionalExtras};
+use crate::Status;
+use crate::api::extras::{Extras, OptionalExtras, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::{FullName, Method};
-use crate::{Extensions, Metadata, Status};
 use frisbee::Connection;
 use innermost::InnermostCall;
 use polyglot::Message;
@@ -331,58 +331,17 @@ impl Call {
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
         self.parts.origin.peer_certificates()
     }
-
-    /// The metadata of the request.
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// let tenant = call.metadata().get("tenant");
-    /// # let _ = tenant;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn metadata(&self) -> &Metadata {
-        Extras::metadata(self.parts.extras.as_deref())
-    }
-
-    /// The metadata, to be changed.
-    ///
-    /// ```
-    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// call.metadata_mut().insert("tenant", "blue")?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Extras::metadata_mut(&mut self.parts.extras)
-    }
-
-    /// The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves,
-    /// the handler finds there what middleware puts in.
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// let user: Option<&u64> = call.extensions().get();
-    /// # let _ = user;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn extensions(&self) -> &Extensions {
-        Extras::extensions(self.parts.extras.as_deref())
-    }
-
-    /// The extensions, to be changed; see [`extensions`](Self::extensions).
-    ///
-    /// ```
-    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// call.extensions_mut().insert(42_u64);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Extras::extensions_mut(&mut self.parts.extras)
-    }
 }
+
+accessors!(
+    [] Call,
+    parts.extras,
+    "frpc::Call",
+    "The metadata of the request.",
+    "It is not sent to a compat peer, whose wire has no place for it.",
+    "The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves, the \
+     handler finds there what middleware puts in."
+);
 
 /// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.
 ///
@@ -402,57 +361,14 @@ pub struct CallResponse {
     of: Box<InnermostCall>,
 }
 
-impl CallResponse {
-    /// The metadata of the reply. At a client, the metadata of a stream has not arrived yet.
-    ///
-    /// ```
-    /// # async fn example(response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
-    /// let version = response.metadata().get("version");
-    /// # let _ = version;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn metadata(&self) -> &Metadata {
-        Extras::metadata(self.of.extras.as_deref())
-    }
-
-    /// The metadata, to be changed.
-    ///
-    /// ```
-    /// # async fn example(mut response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
-    /// response.metadata_mut().insert("version", "3")?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Extras::metadata_mut(&mut self.of.extras)
-    }
-
-    /// The extensions of the reply, as [`Response::extensions`](crate::Response::extensions).
-    ///
-    /// ```
-    /// # async fn example(response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
-    /// let cached: Option<&bool> = response.extensions().get();
-    /// # let _ = cached;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn extensions(&self) -> &Extensions {
-        Extras::extensions(self.of.extras.as_deref())
-    }
-
-    /// The extensions, to be changed; see [`extensions`](Self::extensions).
-    ///
-    /// ```
-    /// # async fn example(mut response: frpc::CallResponse) -> Result<(), Box<dyn std::error::Error>> {
-    /// response.extensions_mut().insert(true);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Extras::extensions_mut(&mut self.of.extras)
-    }
-}
+accessors!(
+    [] CallResponse,
+    of.extras,
+    "frpc::CallResponse",
+    "The metadata of the reply. At a client, the metadata of a stream has not arrived yet.",
+    "It is not sent to a compat peer, whose wire has no place for it.",
+    "The extensions of the reply, as [`Response::extensions`](crate::Response::extensions)."
+);
 
 /// The rest of the chain inside of a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {

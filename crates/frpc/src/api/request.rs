@@ -244,6 +244,8 @@ impl<T> Request<T> {
 
 accessors!(
     [T] Request<T>,
+    extras,
+    "frpc::Request<()>",
     "The metadata of the request. In a handler it is empty if the peer is plain.",
     "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the request at this end, one of each type: from [middleware](crate::Middleware) to the \

@@ -106,6 +106,8 @@ impl<T> Response<T> {
 
 accessors!(
     [T] Response<T>,
+    extras,
+    "frpc::Response<()>",
     "The metadata of the reply. At a client it is empty if the peer is plain.",
     "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the reply at this end, one of each type: from a handler to the \

@@ -1,4 +1,4 @@
-//! What an end attaches to its connection, for callers that have the connection alone.
+//! The end of a connection, attached for callers that have the connection alone.
 
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::ServiceOffer;

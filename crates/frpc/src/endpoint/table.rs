@@ -2,16 +2,17 @@
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
-use crate::observe::observers::{MethodObserver, Observers};
+use crate::observe::observers::{MethodObserver, ObservedCall, Observers};
 use crate::observe::{CallSide, ObservedMethod};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::service::admission::Guard;
+use crate::service::admission::{Guard, admit};
 use crate::service::erased::{Entry, HandlerPlacement, Kind};
 use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
-use crate::{Error, Policy};
+use crate::wire::prefix::Prefix;
+use crate::{Error, Policy, Status};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -54,6 +55,23 @@ impl ServedMethod {
             packs: false,
             permits: None,
             format: None,
+        }
+    }
+
+    /// Admits a call that streams, and begins to observe it.
+    pub(crate) fn admit_stream(
+        &self,
+        rules: Option<&Arc<dyn PeerRules>>,
+        mut options: Option<Box<Prefix>>,
+    ) -> Result<(Box<Prefix>, Option<ObservedCall>), Status> {
+        let trace = options.as_ref().and_then(|options| options.trace);
+        let observed_call = self.method_observer.as_ref().map(|method_observer| method_observer.begin(trace));
+        match admit(self.guard(rules).as_ref(), &mut options) {
+            Ok(()) => Ok((options.unwrap_or_default(), observed_call)),
+            Err(status) => {
+                observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0));
+                Err(status)
+            }
         }
     }
 

@@ -15,7 +15,6 @@ use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::server::adapter::batch::AdapterCall;
 use crate::server::adapter::peers::AdapterPeers;
-use crate::service::admission::admit;
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
 use crate::service::formats::MethodFormat;
@@ -43,7 +42,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-/// What a server has for other protocols, until its services are known.
+/// An adapter or listener of a server, until the services are known.
 pub(crate) struct AdapterSetup(Box<Setup>);
 
 type Setup = dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync;
@@ -318,11 +317,19 @@ impl AdapterMethod {
         let Kind::Stream(method) = &self.served().entry.kind else {
             return self.unary_of_stream(request, format).await;
         };
-        let received = request.traceparent();
-        let observed_call =
-            self.served().method_observer.as_ref().map(|method_observer| method_observer.begin(received));
-        let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), received);
-        let mut called = self.call(&**method, request, format, trace).await;
+        let (served, caller) = (self.served(), &self.methods.caller);
+        if caller.connection.is_overloaded() {
+            caller.connection.count_rejected();
+            served.method_observer.iter().for_each(|method_observer| method_observer.refuse(Code::ResourceExhausted));
+            return Err(overloaded());
+        }
+        let trace = request.traceparent();
+        let (messages, timeout, _, extras) = request.into_parts_with_extras();
+        let options = Box::new(Prefix { timeout, extras, trace, ..Prefix::default() });
+        let admitted = served.admit_stream(caller.rules.as_ref(), Some(options));
+        let (mut options, observed_call) = admitted.inspect_err(|_| caller.context.waste(0))?;
+        options.trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
+        let mut called = self.call(&**method, messages, *options, format).await;
         match &mut called {
             Ok(response) => response.get_mut().call.observed_call = observed_call.map(Box::new),
             Err(status) => observed_call.into_iter().for_each(|observed_call| observed_call.end(status.code(), 0)),
@@ -360,22 +367,14 @@ impl AdapterMethod {
     async fn call(
         &self,
         method: &dyn StreamingMethod,
-        request: Request<MessageBytes>,
+        messages: MessageBytes,
+        options: Prefix,
         format: &str,
-        trace: Option<TraceContext>,
     ) -> Result<Response<AdapterResponses>, Status> {
         let ServedMethod { entry, chain, .. } = self.served();
         let caller = &self.methods.caller;
         let connection = &caller.connection;
-        if connection.is_overloaded() {
-            connection.count_rejected();
-            return Err(overloaded());
-        }
-        let (messages, timeout, _, extras) = request.into_parts_with_extras();
-        let mut options = Some(Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
-        let guard = self.served().guard(caller.rules.as_ref());
-        admit(guard.as_ref(), &mut options).inspect_err(|_| caller.context.waste(0))?;
-        let Prefix { deadline, extras, expires, .. } = *options.unwrap_or_default();
+        let Prefix { timeout, trace, deadline, extras, expires, .. } = options;
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
         let request = Request::from_parts_with_extras(messages, timeout, Origin::Adapter(connection.clone()), extras);

@@ -1,13 +1,13 @@
 //! Transports of adapter connections under the limits of their server.
 //!
 //! The server closes native connections whose peers send or read too slowly. A handler of
-//! [adapter connections](crate::ServerBuilder::adapter) applies the same limits to its protocol by a [`AdapterDriver`]
+//! [adapter connections](frisbee::ServerBuilder::adapter) applies the same limits to its protocol by a [`AdapterDriver`]
 //! around the transport: writes fail when the client takes too few bytes, and the parts of a message have to follow one
-//! another at the [least rate](crate::Config::least_rate).
+//! another at the [least rate](frisbee::Config::least_rate).
 //!
 //! ```
-//! use frisbee::driver::AdapterDriver;
 //! use frisbee::{AdapterContext, Handlers, RawTransport, Server};
+//! use frpc_gateway::driver::AdapterDriver;
 //! use std::future::poll_fn;
 //! use std::io;
 //! use std::pin::Pin;
@@ -58,8 +58,8 @@
 //! # }
 //! ```
 
-use crate::Config;
-use crate::runtime::timer::now;
+use crate::clock::now;
+use frisbee::Config;
 use frisbee_core::{ReadProgress, WriteProgress};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -225,7 +225,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
 ///
 /// ```
 /// use frisbee::Config;
-/// use frisbee::driver::MessagePace;
+/// use frpc_gateway::driver::MessagePace;
 /// use std::future::poll_fn;
 /// use std::time::Duration;
 ///
@@ -284,7 +284,7 @@ impl MessagePace {
 /// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.
 ///
 /// ```
-/// use frisbee::driver::LazyTimer;
+/// use frpc_gateway::driver::LazyTimer;
 /// use std::future::poll_fn;
 /// use std::time::Duration;
 /// use tokio::time::Instant;
