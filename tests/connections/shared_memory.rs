@@ -181,7 +181,7 @@ async fn calls_continue_despite_hostile_peers() {
             let peer = Peer::connect(&path).expect("the server shares memory with this user");
             for number in 0..1000_u32 {
                 let value = number.wrapping_mul(0x9E37_79B9).rotate_left(round);
-                peer.scribble(number % 2 == 0, value, &[0, 15, 0, 1, 0, 0]);
+                peer.overwrite(number % 2 == 0, value, &[0, 15, 0, 1, 0, 0]);
                 peer.set(if number % 3 == 0 { Index::Written } else { Index::Read }, value % 70_000);
                 // The server may have left.
                 let _ = peer.ring();

@@ -163,7 +163,7 @@ impl NatsBus {
 impl Backplane for NatsBus {
     fn attach(&self, node: Node) {
         assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
-        let hearing = handle_control(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
+        let receiving = receive_control(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
         let was_slow = self.was_slow.clone();
         let (groups, outgoing) = (self.groups.clone(), self.outgoing.clone());
         let ticking = async move {
@@ -180,7 +180,7 @@ impl Backplane for NatsBus {
                 }
             }
         };
-        let tasks = [self.runtime.spawn(hearing).abort_handle(), self.runtime.spawn(ticking).abort_handle()];
+        let tasks = [self.runtime.spawn(receiving).abort_handle(), self.runtime.spawn(ticking).abort_handle()];
         self.tasks.lock().extend(tasks);
     }
 
