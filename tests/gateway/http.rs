@@ -345,6 +345,18 @@ async fn fragment_in_target_is_refused_on_either_path() {
     }
 }
 
+/// hyper refuses some of them, so that a request ran or not by the way that it took.
+#[tokio::test]
+async fn delimiters_in_target_are_refused_on_either_path() {
+    let server = Open::new(all()).await;
+    for target in ["/Greet\" ", "/Greet<x> ", "/Greet` ", "/Greet?\" ", "/Greet?<x> ", "/Greet?` "] {
+        for fields in ["", "expect: 100-continue\r\n"] {
+            let response = server.exchange(greet(fields, "Ada").replace("/Greet ", target)).await;
+            assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("percent-encode"), "{response}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn request_needs_one_host_that_is_that_of_its_target() {
     let server = Open::new(all()).await;

@@ -334,14 +334,16 @@ impl Drop for Channel {
     }
 }
 
-pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|error| PyValueError::new_err(format!("timeout: {error}")))
+/// The time of an argument, in seconds.
+pub(crate) fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
+    let text = || format!("{name}: {seconds} s is not a time from 0 to {:e} s", u64::MAX as f64);
+    Duration::try_from_secs_f64(seconds).map_err(|_| PyValueError::new_err(text()))
 }
 
 fn request<T>(message: T, timeout: Option<f64>, options: Option<&Bound<'_, PyAny>>) -> PyResult<Request<T>> {
     let mut request = Request::new(message);
     if let Some(timeout) = timeout {
-        request.set_timeout(duration(timeout)?);
+        request.set_timeout(duration("timeout", timeout)?);
     }
     if let Some(options) = options {
         let metadata = metadata(options)?;

@@ -40,7 +40,7 @@ impl Settings {
         body_max: Option<u32>,
     ) -> PyResult<Self> {
         let tls = tls.map(|(authorities, identity)| {
-            let refused = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
+            let refused = |error: frpc::tls::TlsError| PyValueError::new_err(format!("tls: {error}"));
             let tls = ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?;
             match identity {
                 Some((chain, key)) => {
@@ -55,7 +55,7 @@ impl Settings {
     fn builder(&self) -> PyResult<frpc::ChannelBuilder> {
         let mut builder = frpc::Channel::builder().workers(frpc::Workers::Caller);
         if let Some(timeout) = self.timeout {
-            builder = builder.timeout(duration(timeout)?);
+            builder = builder.timeout(duration("timeout", timeout)?);
         }
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone());
@@ -104,7 +104,7 @@ impl Settings {
                 let path = path.to_owned();
                 builder.connect_lazy_with_connector(move || {
                     let path = path.clone();
-                    async move { UnixStream::connect(path).await }
+                    async move { UnixStream::connect(&path).await.map_err(|error| named(&path, &error)) }
                 })
             }
             None => builder.connect_lazy(&*self.address),
@@ -127,7 +127,7 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     let (mut done, connected) = oneshot::channel();
     drive::background().map_err(io::Error::other)?.spawn(async move {
         let stream = tokio::select! {
-            stream = connect(&address) => stream,
+            stream = connect(&address) => stream.map_err(|error| named(&address, &error)),
             // The call was cancelled.
             () = done.closed() => return,
         };
@@ -136,6 +136,11 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     });
     let stream = connected.await.map_err(io::Error::other)??;
     Ok(Socket::new(stream, loop_runtime))
+}
+
+/// An error of connecting, with the address.
+fn named(address: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{address}: {error}"))
 }
 
 async fn connect(address: &str) -> io::Result<Stream> {

@@ -1,6 +1,7 @@
 //! [`Server`]: functions of Python as services, called natively and through the gateway.
 
 use crate::batch::{Batch, Terms};
+use crate::client::duration;
 use crate::drive::{self, Waiter};
 use crate::encode::refused;
 use crate::fork;
@@ -112,7 +113,7 @@ fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
         }
         let mut history = History::last(count);
         if let Some(seconds) = seconds {
-            history = history.for_time(Duration::try_from_secs_f64(seconds).map_err(refused)?);
+            history = history.for_time(duration("history", seconds)?);
         }
         builder = builder.history(&pattern, history);
     }
@@ -167,9 +168,9 @@ impl Server {
         if let Some(body_max) = body_max {
             builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
         }
-        builder = builder.shutdown_timeout(Duration::try_from_secs_f64(shutdown_timeout).map_err(refused)?);
+        builder = builder.shutdown_timeout(duration("shutdown_timeout", shutdown_timeout)?);
         if let Some((chain, key, clients)) = tls {
-            let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
+            let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(format!("tls: {error}"));
             let identity = Identity::from_pem(chain, key).map_err(wrong)?;
             builder = builder.tls(
                 match clients {
@@ -376,7 +377,7 @@ pub(crate) fn services(
             ("loop", _) => event_loop().map(|(sender, begin)| Mode::Loop(sender, begin))?,
             ("async generator", _) => event_loop().map(|(sender, begin)| Mode::AsyncGenerator(sender, begin))?,
             ("batch", Some((size_max, delay))) => {
-                let delay_max = Duration::try_from_secs_f64(delay).map_err(refused)?;
+                let delay_max = duration("max_delay", delay)?;
                 Mode::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
             }
             _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),

@@ -194,14 +194,31 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   // Sending.
 
+  /** Calls the transport. An exception, which a timer would have as well, ends the connection. */
+  const carried = (run: (transport: Transport) => void): void => {
+    if (isClosed || !transport) return;
+    try {
+      run(transport);
+    } catch (error) {
+      closed(textOf(error));
+      try {
+        transport.close();
+      } catch {
+        // The first error is the reason.
+      }
+    }
+  };
+
   const flush = (): void => {
     if (!out.at) return;
     hasPong = false;
     hasSent = true;
-    if (!isClosed) transport?.send(written(out));
+    carried((to) => to.send(written(out)));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
-    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("too many unsent bytes");
+    carried((to) => {
+      if (to.buffered() > UNSENT_MAX) fail("too many unsent bytes");
+    });
   };
 
   /** Flushes at the end of the task, so that each woken caller may add its request. */
@@ -382,7 +399,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const fail = (reason: string): void => {
     if (isClosed) return;
     flush();
-    transport?.close();
+    carried((to) => to.close());
     closed(reason);
   };
 

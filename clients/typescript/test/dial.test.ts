@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { Channel, Code, connect, type Dial, type Status, type WebSocketLike } from "frisbee-rpc";
+import { Channel, Code, connect, type Dial, type Status, type Transport, type TransportEvents, type WebSocketLike } from "frisbee-rpc";
 import { connect as connectSocket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { DeskClient } from "./generated/desk.js";
@@ -30,6 +30,28 @@ test("transport that cannot be made fails calls with its reason", async () => {
     [new Channel(() => { throw new Error("no route"); }, { patience }), /no route/],
     [new Channel(() => { throw "a text"; }, { patience }), /a text/],
     [new Channel((events) => { events.close("closed at once"); return { send() {}, close() {}, buffered: () => 0 }; }, { patience }), /closed at once/],
+  ];
+  for (const [channel, reason] of cases) {
+    const status = await failure(channel);
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, false], String(status));
+    assert.match(status.message, reason);
+  }
+});
+
+test("transport that throws later fails calls with its reason", async () => {
+  const patience = 50;
+  const fine = { send() {}, close() {}, buffered: () => 0 };
+  const thrown = (reason: string) => () => { throw new Error(reason); };
+  const channel = (transport: Partial<Transport>) => new Channel((events) => {
+    setTimeout(() => { events.open(); events.data(new Uint8Array(16)); }, 1);
+    return { ...fine, ...transport };
+  }, { patience });
+  const cases: readonly [Channel, RegExp][] = [
+    [channel({ send: thrown("no room") }), /no room/],
+    [channel({ buffered: thrown("no count") }), /no count/],
+    [channel({ close: thrown("no end") }), /no end|protocol/],
+    [channel({ send: thrown("no room"), close: thrown("no end") }), /no room/],
+    [new Channel((async (events: TransportEvents) => { setTimeout(() => events.open(), 1); return fine; }) as unknown as Dial, { patience }), /send is not a function/],
   ];
   for (const [channel, reason] of cases) {
     const status = await failure(channel);

@@ -6,6 +6,7 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, ClassVar, Iterable, Mapping, TypeVar
 
+from ._checks import BODY_MAX, instance, integer, seconds
 from ._native import Api, AsyncMessages, Channel, Inbox, Reply, Requests, Schema
 from ._native import Topics as NativeTopics
 from ._status import Metadata
@@ -115,7 +116,11 @@ class _Base:
         serves: Server | None = None,
         body_max: int | None = None,
     ) -> None:
-        pem, name = (None, None) if tls is None else (tls.pem, tls.server_name)
+        pem, name = (None, None) if tls is None else (instance("tls", tls, Tls).pem, tls.server_name)
+        if body_max is not None:
+            integer("body_max", body_max, *BODY_MAX)
+        if timeout is not None:
+            timeout = seconds("timeout", timeout)
         offered = None if serves is None else serves._offered()
         self._channel = Channel(address, self._blocking, pem, name, timeout, offered, body_max)
         self._where = (address, pem, name)

@@ -6,6 +6,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, TypeVar, overload
 
+from ._checks import BODY_MAX, instance, integer, seconds, texts
 from ._client import DEFAULT_ADDRESS, inbox_of, pem
 from ._native import Api, Completion, Schema
 from ._native import Server as NativeServer
@@ -98,22 +99,22 @@ class Server:
         body_max: int | None = None,
         shutdown_timeout: float = 20.0,
     ) -> None:
-        self._name = name
+        self._name = instance("name", name, str)
         self._has_topics = topics or bool(history)
         self._settings: dict[str, Any] = {
             "shows_errors": shows_errors,
-            "threads": threads,
-            "workers": workers,
-            "protocols": list(protocols),
-            "hosts": list(hosts),
-            "origins": list(origins),
-            "tls": None if tls is None else tls.pem,
+            "threads": integer("threads", threads, 1, 65536),
+            "workers": integer("workers", workers, 1, 1024),
+            "protocols": texts("protocols", protocols),
+            "hosts": texts("hosts", hosts),
+            "origins": texts("origins", origins),
+            "tls": None if tls is None else instance("tls", tls, ServerTls).pem,
             "has_topics": topics or bool(history),
             "history": [
                 (pattern, *(kept if isinstance(kept, tuple) else (kept, None))) for pattern, kept in (history or {}).items()
             ],
-            "body_max": body_max,
-            "shutdown_timeout": shutdown_timeout,
+            "body_max": None if body_max is None else integer("body_max", body_max, *BODY_MAX),
+            "shutdown_timeout": seconds("shutdown_timeout", shutdown_timeout),
         }
         self._functions: list[_Added] = []
         self._processes: tuple[int | None, Processes | None] = (processes, None)

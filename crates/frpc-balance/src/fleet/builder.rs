@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
 /// The name of a server that a connector reaches.
-const CONNECTOR: &str = "the connector's target";
+const CONNECTOR: &str = "the server";
 
 /// Makes a channel to several servers from a [`ChannelBuilder`].
 pub trait Balance {

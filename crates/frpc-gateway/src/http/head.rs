@@ -45,6 +45,7 @@ pub(crate) enum Malformed {
     TooSlow,
     Version,
     Fragment,
+    Target,
     TwoLengths,
     Length,
     TransferEncoding,
@@ -69,6 +70,7 @@ impl Malformed {
             Self::TooSlow => "the head of the request took too long",
             Self::Version => "unsupported version: use HTTP/1.1, HTTP/1.0, or HTTP/2 with its preface",
             Self::Fragment => "invalid request target: remove the fragment after \"#\"",
+            Self::Target => "invalid request target: percent-encode quotes, backticks, \"<\" and \">\"",
             Self::TwoLengths => "the head states the length of the body more than once",
             Self::Length => "invalid content-length: write digits alone",
             Self::TransferEncoding => "unsupported transfer-encoding: use chunked alone, with HTTP/1.1",
@@ -112,6 +114,10 @@ impl<'h, 'b> Head<'h, 'b> {
         // RFC 9112, section 3.2: no target has one.
         if memchr::memchr(b'#', target.as_bytes()).is_some() {
             return Err(Malformed::Fragment);
+        }
+        // RFC 3986 has these nowhere. hyper accepts some of them in a path, and others in a query.
+        if target.bytes().any(|byte| matches!(byte, b'"' | b'<' | b'>' | b'`')) {
+            return Err(Malformed::Target);
         }
         let fields: &'h [Header<'b>] = request.headers;
         let framing = framing(fields, version == 0)?;
@@ -189,6 +195,9 @@ mod tests {
         assert_eq!(parse("POST / HTTP/1.1\n\n"), Err(Malformed::BareLineFeed));
         assert_eq!(parse("POST /  HTTP/1.1\r\n\r\n"), Err(Malformed::Version));
         assert_eq!(parse("POST /a#b HTTP/1.1\r\n\r\n"), Err(Malformed::Fragment));
+        for target in ["/\"", "/<", "/a?>", "/a?b`"] {
+            assert_eq!(parse(&format!("POST {target} HTTP/1.1\r\n\r\n")), Err(Malformed::Target), "{target}");
+        }
         assert_eq!(parse("POST / HTTP/3.0\r\n\r\n"), Err(Malformed::Version));
         assert_eq!(parse("POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n"), Err(Malformed::TransferEncoding));
         let many = format!("POST / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));

@@ -382,6 +382,8 @@ pub enum MetadataError {
     TooMany,
     /// With this key, the metadata would exceed 60 KiB.
     TooLong(String),
+    /// This key ends in `-bin` and has several values, which metadata cannot hold.
+    Repeated(String),
 }
 
 impl fmt::Display for MetadataError {
@@ -393,6 +395,7 @@ impl fmt::Display for MetadataError {
                 write!(f, "wrong kind of value for {key:?}: keys with the suffix -bin have bytes, all others text")
             }
             Self::TooLong(key) => write!(f, "{key} exceeds the limit of {BYTES_MAX} bytes of metadata"),
+            Self::Repeated(key) => write!(f, "{key} occurs more than once; keys with the suffix -bin have one value"),
             Self::TooMany => write!(f, "the limit of {ENTRIES_MAX} entries of metadata is reached"),
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct Connector<C> {
 }
 
 /// The name of a server that a connector reaches.
-pub(crate) const CONNECTOR: &str = "the connector's target";
+pub(crate) const CONNECTOR: &str = "the server";
 
 impl<C, F, T> Dialler for Connector<C>
 where

@@ -27,7 +27,8 @@ impl From<Status> for tonic::Status {
     }
 }
 
-/// Keeps details and metadata. Entries that [`Metadata`] cannot hold are dropped, and named in the log.
+/// Keeps details and metadata. Entries that [`Metadata`] cannot hold are dropped, and named in the log. Several texts of
+/// one key are joined, as by `Metadata::try_from`; of several values of bytes, the first one is kept.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
@@ -45,7 +46,7 @@ impl From<tonic::Status> for Status {
     }
 }
 
-/// Of several values of a key, the last one remains.
+/// Keeps all entries.
 impl From<&Metadata> for MetadataMap {
     fn from(metadata: &Metadata) -> Self {
         let mut map = Self::new();
@@ -64,10 +65,12 @@ impl From<&Metadata> for MetadataMap {
     }
 }
 
-/// Of several values of a key, the last one remains.
+/// Several texts of one key are joined: by a comma, those of cookies by a semicolon (RFC 9110, section 5.3; RFC 9113,
+/// section 8.2.3).
 ///
 /// # Errors
-/// If [`Metadata`] cannot hold an entry: one with a text that is not ASCII, say, or one beyond its limits.
+/// If [`Metadata`] cannot hold an entry: one with a text that is not ASCII, say, one beyond its limits, or several values of
+/// a key that ends in `-bin`.
 impl TryFrom<&MetadataMap> for Metadata {
     type Error = MetadataError;
 
@@ -80,8 +83,18 @@ impl TryFrom<&MetadataMap> for Metadata {
 
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
-        // Invalid UTF-8 is not ASCII either.
-        KeyAndValueRef::Ascii(key, value) => metadata.insert(key, String::from_utf8_lossy(value.as_encoded_bytes())),
+        KeyAndValueRef::Ascii(key, value) => {
+            // Invalid UTF-8 is not ASCII either.
+            let value = String::from_utf8_lossy(value.as_encoded_bytes());
+            let separator = if *key == "cookie" { "; " } else { ", " };
+            match metadata.get(key.as_str()) {
+                Some(before) => metadata.insert(key, format!("{before}{separator}{value}")),
+                None => metadata.insert(key, value),
+            }
+        }
+        KeyAndValueRef::Binary(key, _) if metadata.get_bin(key.as_str()).is_some() => {
+            Err(MetadataError::Repeated(key.as_str().to_owned()))
+        }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
             Ok(bytes) => metadata.insert_bin(key, bytes),
             // Not base64: an error, since a key of bytes has no text.
@@ -114,6 +127,25 @@ mod tests {
             assert_eq!((theirs.code() as i32, theirs.message()), (number, status.message()));
             assert_eq!(Status::from(theirs), status);
         }
+    }
+
+    #[test]
+    fn repeated_metadata_is_joined_or_refused() {
+        let mut map = MetadataMap::new();
+        for value in ["a", "b", "c"] {
+            map.append("x-part", value.parse().expect("it is a text"));
+            map.append("cookie", value.parse().expect("it is a text"));
+        }
+        let metadata = Metadata::try_from(&map).expect("valid entries");
+        assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
+        for value in ["a", "b"] {
+            map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
+        }
+        assert_eq!(Metadata::try_from(&map), Err(MetadataError::Repeated("raw-bin".to_owned())));
+        // A status is not lost for its metadata.
+        let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
+        let metadata = status.metadata().expect("some remain");
+        assert_eq!((metadata.get("x-part"), metadata.get_bin("raw-bin")), (Some("a, b, c"), Some(&b"a"[..])));
     }
 
     #[test]
