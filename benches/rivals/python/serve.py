@@ -4,6 +4,7 @@
 """
 
 import ctypes
+import importlib
 import signal
 import socket
 import sys
@@ -23,7 +24,7 @@ def free_port():
 
 def fastapi():
     import uvicorn
-    from fastapi import FastAPI
+    from fastapi import FastAPI, WebSocket
     from pydantic import BaseModel
 
     class Echo(BaseModel):
@@ -35,6 +36,12 @@ def fastapi():
     async def echo(request: Echo) -> Echo:
         return request
 
+    @app.websocket("/")
+    async def echoes(web_socket: WebSocket) -> None:
+        await web_socket.accept(subprotocol="jsonrpc")
+        async for request in web_socket.iter_json():
+            await web_socket.send_json({"id": request["id"], "message": request["params"]["message"]})
+
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(4096)
@@ -43,9 +50,8 @@ def fastapi():
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def ucall():
-    from ucall.posix import Server
-
+def ucall(module="posix"):
+    Server = importlib.import_module(f"ucall.{module}").Server
     port = free_port()
     server = Server(hostname="127.0.0.1", port=port)
 
@@ -78,8 +84,8 @@ def grpcio():
 
 
 def check(name):
-    if name == "fastapi":
-        import fastapi, httptools, uvicorn, uvloop  # noqa: E401, F401
+    if name.startswith("fastapi"):
+        import fastapi, httptools, uvicorn, uvloop, websockets  # noqa: E401, F401
     elif name == "grpcio":
         import grpc  # noqa: F401
     else:
@@ -92,4 +98,10 @@ if __name__ == "__main__":
         check(sys.argv[2])
     else:
         end_with_parent()
-        {"fastapi": fastapi, "grpcio": grpcio, "ucall": ucall}[role]()
+        {
+            "fastapi": fastapi,
+            "fastapi-ws": fastapi,
+            "grpcio": grpcio,
+            "ucall": ucall,
+            "ucall-uring": lambda: ucall("uring"),
+        }[role]()

@@ -83,19 +83,24 @@ async fn call<C: Client>(client: C, caller: usize, load: Load) -> Result<u64, Bo
     Ok(tally.counted())
 }
 
-/// Connects, makes one call and closes, again and again.
-///
-/// # Errors
-/// If a call fails. Connecting waits for a free port.
-pub async fn reconnect<R: Rival>(address: SocketAddr, setup: Setup, load: Load) -> Result<u64, BoxError> {
-    let mut text = <R::Client as Client>::text(load.number, load.length);
-    let mut tally = load.meter.tally(load.number);
-    while tally.runs() {
-        let begun = tally.begin();
-        let client = R::connect(address, setup).await?;
-        checked(&client, &mut text).await?;
-        drop(client);
-        tally.end(begun);
+/// A contestant that can make each call on a connection of its own.
+pub trait Reconnect: Contestant {
+    /// Connects, makes one call and closes, again and again while the meter runs. Gives the calls that ended within the
+    /// window.
+    fn reconnect(address: SocketAddr, setup: Setup, load: Load) -> impl Future<Output = Result<u64, BoxError>> + Send;
+}
+
+impl<R: Rival> Reconnect for R {
+    async fn reconnect(address: SocketAddr, setup: Setup, load: Load) -> Result<u64, BoxError> {
+        let mut text = <R::Client as Client>::text(load.number, load.length);
+        let mut tally = load.meter.tally(load.number);
+        while tally.runs() {
+            let begun = tally.begin();
+            let client = R::connect(address, setup).await?;
+            checked(&client, &mut text).await?;
+            drop(client);
+            tally.end(begun);
+        }
+        Ok(tally.counted())
     }
-    Ok(tally.counted())
 }

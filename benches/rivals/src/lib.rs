@@ -1,6 +1,8 @@
 //! Other RPC systems and variants of frpc, as contestants of one comparison.
 
+pub mod chart;
 pub mod contest;
+pub mod machine;
 pub mod meter;
 pub mod process;
 

@@ -1,7 +1,8 @@
 //! The server and the Rust client of `compare.py`: `load serve ADDRESS` until standard input ends, and `load call ADDRESS
-//! SECONDS`, which makes the calls of `load.cpp` and prints their number.
+//! SECONDS`, which makes the calls of `load.cpp` and prints the same figures.
 
 use frpc::{Channel, Server};
+use rustix::time::{ClockId, clock_gettime};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use samples::started::Polite;
 use std::error::Error;
@@ -33,10 +34,13 @@ async fn serve(address: &str) -> Result<(), Box<dyn Error>> {
 }
 
 async fn call(address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
-    let until = Instant::now() + time;
-    let mut callers = JoinSet::new();
+    let mut clients = Vec::new();
     for _ in 0..CONNECTIONS {
-        let client = GreeterClient::new(Channel::connect(address.to_owned()).await?);
+        clients.push(GreeterClient::new(Channel::connect(address.to_owned()).await?));
+    }
+    let (until, begun) = (Instant::now() + time, processor_time()?);
+    let mut callers = JoinSet::new();
+    for client in clients {
         for _ in 0..IN_FLIGHT {
             let client = client.clone();
             callers.spawn(async move {
@@ -54,6 +58,12 @@ async fn call(address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
     while let Some(caller) = callers.join_next().await {
         calls += caller??;
     }
-    writeln!(std::io::stdout(), "{calls}")?;
+    writeln!(std::io::stdout(), "{calls} {}", (processor_time()? - begun).as_micros())?;
     Ok(())
+}
+
+/// The processor time of this process.
+fn processor_time() -> Result<Duration, Box<dyn Error>> {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
 }

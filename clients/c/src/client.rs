@@ -8,13 +8,15 @@ use crate::raw::{
 };
 use crate::reply::{free, frisbee_reply};
 use crate::runtime::{self, in_completion, wait};
-use crate::schema::{Callable, FIRST_OPERATION, Schema};
+use crate::schema::{FIRST_OPERATION, Schema};
 use bytes::Bytes;
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
 use frpc::{Channel, ChannelBuilder, Metadata, Request, Status};
 use frpc_reflection::ServerSchema;
 use parking_lot::RwLock;
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -111,10 +113,11 @@ impl CallOptions {
         request
     }
 
-    /// Runs a call until it ends or is cancelled.
+    /// Runs a call until it ends or is cancelled. The call is pinned by its caller: an argument that is a future would be
+    /// copied, and twice a part of the task.
     pub(crate) async fn run<T>(
         cancel: Option<Arc<frisbee_cancel>>,
-        call: impl Future<Output = Result<T, Status>>,
+        call: Pin<&mut impl Future<Output = Result<T, Status>>>,
     ) -> Result<T, Status> {
         let Some(cancel) = cancel else { return call.await };
         let mut fired = cancel.fired.subscribe();
@@ -134,35 +137,49 @@ impl CallOptions {
 /// A method of a client, which may have to fetch the schema first.
 pub(crate) struct Target {
     pub(crate) client: Arc<frisbee_client>,
-    name: String,
-    schema_seen: Option<Arc<Schema>>,
+    method: TargetMethod,
+}
+
+enum TargetMethod {
+    /// A schema, and the index of the method.
+    Known(Arc<Schema>, usize),
+    Named(String),
 }
 
 impl Target {
     /// # Errors
     /// If the schema is known and has no such method.
     pub(crate) fn new(client: Arc<frisbee_client>, name: &str) -> Result<Self, Status> {
-        let schema_seen = client.schema.read().clone();
-        if let Some(schema) = &schema_seen {
-            schema.method(name)?;
+        let schema = client.schema.read().clone();
+        let method = match schema {
+            Some(schema) => {
+                let index = schema.method_index(name)?;
+                TargetMethod::Known(schema, index)
+            }
+            None => TargetMethod::Named(name.to_owned()),
+        };
+        Ok(Self { client, method })
+    }
+
+    /// A name that the schema has.
+    pub(crate) fn name(&self) -> String {
+        match &self.method {
+            TargetMethod::Known(schema, index) => schema.at(*index).name(),
+            TargetMethod::Named(name) => name.clone(),
         }
-        Ok(Self { client, name: name.to_owned(), schema_seen })
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The schema; fetched from the server if there is none yet.
-    pub(crate) async fn schema(&self) -> Result<Arc<Schema>, Status> {
-        match &self.schema_seen {
-            Some(schema) => Ok(schema.clone()),
-            None => self.client.fetch_schema().await,
+    /// The schema and the index of the method in it; fetched from the server if there is none yet.
+    pub(crate) async fn resolve(&self) -> Result<(Arc<Schema>, usize), Status> {
+        match &self.method {
+            TargetMethod::Known(schema, index) => Ok((schema.clone(), *index)),
+            TargetMethod::Named(name) => {
+                // The future is large and rarely needed: it does not belong into the task of each call.
+                let schema = Box::pin(self.client.fetch_schema()).await?;
+                let index = schema.method_index(name)?;
+                Ok((schema, index))
+            }
         }
-    }
-
-    pub(crate) fn callable<'s>(&self, schema: &'s Schema) -> Result<&'s Callable, Status> {
-        schema.method(&self.name)
     }
 }
 
@@ -192,9 +209,9 @@ impl frisbee_client {
 pub(crate) async fn unary(target: Target, format: Format, message: Bytes, mut options: CallOptions) -> frisbee_reply {
     let cancel = options.take_cancel();
     let is_sent = AtomicBool::new(false);
-    let call = async {
-        let schema = target.schema().await?;
-        let callable = target.callable(&schema)?;
+    let call = pin!(async {
+        let (schema, index) = target.resolve().await?;
+        let callable = schema.at(index);
         if callable.descriptor.is_client_streaming() || callable.descriptor.is_server_streaming() {
             let text = format!("{} has streams: use frisbee_client_open", callable.name());
             return Err(Status::invalid_argument(text));
@@ -205,7 +222,7 @@ pub(crate) async fn unary(target: Target, format: Format, message: Bytes, mut op
         let reply = target.client.channel.unary::<Payload, Payload>(callable.method, request).await?;
         let metadata = Some(reply.metadata()).filter(|metadata| !metadata.is_empty());
         Ok(frisbee_reply::new(&callable.reply, &schema.codec, format, &reply.get_ref().bytes, metadata))
-    };
+    });
     CallOptions::run(cancel, call).await.unwrap_or_else(|status| match is_sent.load(Ordering::Relaxed) {
         true => frisbee_reply::failure(&status),
         false => frisbee_reply::refused(&status),
@@ -403,13 +420,60 @@ pub unsafe extern "C" fn frisbee_client_start(
         guarded(error, || {
             let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
             let (target, format, message, options) = arguments(client, method, format, data, len, options)?;
-            let user = UserData(user);
-            runtime::handle()?.spawn(async move {
-                let reply = unary(target, format, message, options).await.into_handle();
-                in_completion(|| completion(user.get(), reply));
-            });
-            Ok(())
+            StartedCall { target, format, message, options, completion, user: UserData(user) }.start()
         })
+    }
+}
+
+/// A call with a completion.
+struct StartedCall {
+    target: Target,
+    format: Format,
+    message: Bytes,
+    options: CallOptions,
+    completion: extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply),
+    user: UserData,
+}
+
+/// The place for the first call that a completion begins: the task of the ended call makes it, without a task of its own.
+#[derive(Default)]
+enum Successor {
+    /// No completion of a call runs in this thread.
+    #[default]
+    Outside,
+    Free,
+    Call(StartedCall),
+}
+
+thread_local! {
+    static SUCCESSOR: Cell<Successor> = const { Cell::new(Successor::Outside) };
+}
+
+impl StartedCall {
+    fn start(self) -> Result<(), Status> {
+        match SUCCESSOR.take() {
+            Successor::Free => SUCCESSOR.set(Successor::Call(self)),
+            other => {
+                SUCCESSOR.set(other);
+                runtime::handle()?.spawn(self.run());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the call, and those that succeed it.
+    async fn run(self) {
+        let mut started = self;
+        loop {
+            let Self { target, format, message, options, completion, user } = started;
+            let reply = unary(target, format, message, options).await.into_handle();
+            SUCCESSOR.set(Successor::Free);
+            in_completion(|| completion(user.get(), reply));
+            match SUCCESSOR.take() {
+                Successor::Call(successor) => started = successor,
+                Successor::Free | Successor::Outside => return,
+            }
+        }
     }
 }
 

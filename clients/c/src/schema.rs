@@ -134,8 +134,12 @@ impl Schema {
     /// # Errors
     /// If there is no such method, or several.
     pub(crate) fn method(&self, name: &str) -> Result<&Callable, Status> {
-        self.method_index(name)
-            .map(|method_index| self.methods.get(method_index).expect("a name has the place of its method"))
+        self.method_index(name).map(|index| self.at(index))
+    }
+
+    /// The method of an index, which [`method_index`](Self::method_index) has returned.
+    pub(crate) fn at(&self, index: usize) -> &Callable {
+        self.methods.get(index).expect("a name has the place of its method")
     }
 
     /// The index of a method in `methods`.

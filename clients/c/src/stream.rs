@@ -12,6 +12,7 @@ use bytes::Bytes;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_void};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
 use tokio::task::AbortHandle;
@@ -55,7 +56,7 @@ impl frisbee_stream {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let (schema_sender, schema) = watch::channel(None);
-        let method = target.name().to_owned();
+        let method = target.name();
         let task = runtime::handle()?.spawn(async move {
             let last = match drive(target, format, message, options, requests, &outgoing, schema_sender).await {
                 Ok(()) => Incoming::End,
@@ -129,9 +130,9 @@ async fn drive(
     schema_sender: watch::Sender<Option<Arc<Schema>>>,
 ) -> Result<(), Status> {
     let cancel = options.take_cancel();
-    let call = async {
-        let schema = target.schema().await?;
-        let callable = target.callable(&schema)?;
+    let call = pin!(async {
+        let (schema, index) = target.resolve().await?;
+        let callable = schema.at(index);
         schema_sender.send_replace(Some(schema.clone()));
         let (channel, method) = (&target.client.channel, callable.method);
         let takes_stream = callable.descriptor.is_client_streaming();
@@ -160,7 +161,7 @@ async fn drive(
                 single(reply, replies).await
             }
         }
-    };
+    });
     CallOptions::run(cancel, call).await
 }
 

@@ -1,7 +1,7 @@
 //! The contestants, their cells, and the raw frames that each is compared with.
 
 use crate::grid::{Cell, Mode, Section};
-use crate::machine;
+use rivals::machine;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -43,6 +43,8 @@ enum Kind {
     Observed,
     /// Calls by other protocols.
     Gateway,
+    /// The same, in the table of JSON-RPC only.
+    JsonRpc,
     /// Over TLS.
     Tls,
     /// The same, with bytes instead of strings.
@@ -53,8 +55,8 @@ enum Kind {
     GoPooled,
 }
 
-/// Runs `$run::<TYPE>($argument)` for the contestant of a name: one of `all`, or of those that make `calls` that can be
-/// made one by one.
+/// Runs `$run::<TYPE>($argument)` for the contestant of a name: one of `all`, of those that make `calls` that can be
+/// made one by one, or of those that `reconnect` for each call.
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument),
@@ -67,7 +69,10 @@ macro_rules! dispatch {
                 gateways::Through<gateways::JsonRpseeHttp>, gateways::Through<gateways::JsonRpseeWebSocket>,
                 gateways::FramesOverWebSocket, gateways::Grpc, gateways::Grpcio, gateways::Through<gateways::GrpcWeb>,
                 gateways::Through<gateways::TonicWeb>, gateways::Through<gateways::ConnectRpc>,
-                gateways::Through<gateways::AxumPipelined>, gateways::Through<gateways::FastApi>, gateways::Through<gateways::Ucall>;
+                gateways::Through<gateways::AxumPipelined>, gateways::Through<gateways::FastApi>,
+                gateways::Through<gateways::FastApiWebSocket>, gateways::Through<gateways::Ucall>,
+                gateways::Through<gateways::UcallUring>, gateways::Datagrams, gateways::Batches<gateways::JsonRpcHttp>,
+                gateways::Batches<gateways::JsonRpseeHttp>;
             ["one-host"] one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>,
                 one_host::Ours<one_host::Spinning>, one_host::Frames, one_host::alone::Blocking,
                 one_host::alone::Bare, one_host::Iceoryx;
@@ -88,6 +93,13 @@ macro_rules! dispatch {
             ["volo"] volo::Strings;
         )
     };
+    (reconnects, $name:expr, $run:ident($argument:expr)) => {
+        dispatch!(calls, $name, $run($argument)).or_else(|| dispatch!(@ $name, $run($argument),
+            ["gateways"] gateways::Through<gateways::JsonRpc>, gateways::Through<gateways::JsonRpcHttp>,
+                gateways::Through<gateways::JsonRpseeHttp>, gateways::Through<gateways::FastApi>,
+                gateways::Through<gateways::Ucall>;
+        ))
+    };
     (streams, $name:expr, $run:ident($argument:expr)) => {{
         use rivals::rivals::{raw_streams, streams};
         dispatch!(@ streams::Streams, $name, $run($argument),
@@ -100,7 +112,9 @@ macro_rules! dispatch {
     }};
     // Each list is of a feature of this package, or of none.
     (@ $trait:path, $name:expr, $run:ident($argument:expr), $([$($feature:literal)?] $($contestant:path),*;)*) => {{
+        #[allow(unused_variables, reason = "without features there may be no contestant")]
         let name = $name;
+        #[allow(unused_mut, reason = "without features there may be no contestant")]
         let mut result = None;
         $(
             $(#[cfg(feature = $feature)])?
@@ -237,6 +251,11 @@ fn rust_entries() -> Vec<Entry> {
             Kind::Gateway,
         ),
         ("ucall", "JSON-RPC over TCP, which closes the connection after each reply", NATIVE, Kind::Gateway),
+        ("frpc-json-rpc-batch", "frpc-json-rpc-http with all calls of a connection in one POST", NATIVE, Kind::JsonRpc),
+        ("frpc-json-rpc-udp", "JSON-RPC over UDP, a datagram for each call", NATIVE, Kind::JsonRpc),
+        ("jsonrpsee-batch", "jsonrpsee-http with all calls of a connection in one POST", NATIVE, Kind::JsonRpc),
+        ("fastapi-ws", "JSON over WebSocket, served as fastapi", NATIVE, Kind::JsonRpc),
+        ("ucall-uring", "JSON-RPC over TCP on io_uring, on kept connections", NATIVE, Kind::JsonRpc),
         ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
         ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
         ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
@@ -290,6 +309,9 @@ impl Entry {
             return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
         }
         let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledShares | Kind::GoPooled);
+        if cell.section == Section::JsonRpc {
+            return self.takes_json_rpc(cell);
+        }
         if cell.section == Section::Gateway {
             // UCall has one call for each connection.
             let fits = self.name != "ucall" || cell.in_flight == 1;
@@ -304,7 +326,7 @@ impl Entry {
                 || self.kind == Kind::HostAlone && is_alone;
         }
         match (cell.section, self.kind) {
-            (_, Kind::Gateway | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
+            (_, Kind::Gateway | Kind::JsonRpc | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
             (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
             (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),
@@ -326,6 +348,32 @@ impl Entry {
         }
     }
 
+    /// Whether it takes part in a cell of JSON-RPC.
+    fn takes_json_rpc(&self, cell: &Cell) -> bool {
+        const RECONNECTING: [&str; 7] =
+            ["frpc", "frpc-json-rpc", "frpc-json-rpc-http", "jsonrpsee-http", "fastapi", "tonic", "ucall"];
+        const KEPT: [&str; 12] = [
+            "frpc",
+            "frpc-json-rpc",
+            "frpc-json-rpc-http",
+            "frpc-json-rpc-ws",
+            "frpc-json-rpc-udp",
+            "jsonrpsee-http",
+            "jsonrpsee-ws",
+            "fastapi",
+            "fastapi-ws",
+            "grpcio",
+            "tonic",
+            "ucall-uring",
+        ];
+        match (cell.mode, cell.in_flight) {
+            (Mode::Reconnect, _) => RECONNECTING.contains(&self.name),
+            (_, 1) => KEPT.contains(&self.name),
+            // UCall has one call for each connection.
+            _ => self.name.ends_with("-batch") || KEPT.contains(&self.name) && self.name != "ucall-uring",
+        }
+    }
+
     /// Checks that it can run here, and builds its program if that is in Go.
     ///
     /// # Errors
@@ -336,7 +384,7 @@ impl Entry {
             return Err(format!("not built; add --features {feature}"));
         }
         #[cfg(feature = "gateways")]
-        if ["fastapi", "grpcio", "ucall"].contains(&self.name) {
+        if ["fastapi", "fastapi-ws", "grpcio", "ucall", "ucall-uring"].contains(&self.name) {
             return rivals::rivals::gateways::check_python(self.name).map_err(|error| {
                 format!("modules of Python missing, see benches/rivals/python/requirements.txt: {error}")
             });
@@ -352,7 +400,7 @@ impl Entry {
     /// The feature of this package that builds it.
     fn feature(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Gateway => Some("gateways"),
+            Kind::Gateway | Kind::JsonRpc => Some("gateways"),
             Kind::Host | Kind::HostAlone => Some("one-host"),
             Kind::Observed => Some("telemetry"),
             Kind::Tls | Kind::TlsBytes => Some("tls"),

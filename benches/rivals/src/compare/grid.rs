@@ -47,6 +47,9 @@ pub(crate) enum Section {
     OneHost,
     /// Services called through gateways, compared with native calls.
     Gateway,
+    /// Calls of JSON-RPC as UCall compares them: on kept connections, with a connection for each call, in batches and by
+    /// datagrams.
+    JsonRpc,
     /// Calls over TLS, and a connection for each call.
     Tls,
 }
@@ -152,6 +155,12 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     }
     for (in_flight, length) in [(1, 32), (10, 32), (1, 1 << 20)] {
         cells.push(Cell::new(Section::Gateway, 16, in_flight, length));
+    }
+    for (clients, in_flight) in [(1, 1), (32, 1), (32, 10)] {
+        cells.push(Cell::new(Section::JsonRpc, clients, in_flight, 32));
+    }
+    for clients in [1, 32] {
+        cells.push(Cell { mode: Mode::Reconnect, ..Cell::new(Section::JsonRpc, clients, 1, 32) });
     }
     for (in_flight, length) in [(10, 32), (1, 1 << 20)] {
         cells.push(Cell::new(Section::Tls, 16, in_flight, length));

@@ -1,12 +1,15 @@
 //! The first sentence of a report: the machine, the revision, and links to the reports of other machines.
 
-use crate::machine::described;
+use rivals::machine::described;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The beginning of the sentence, up to the name of the machine, and its continuation.
 const BEGINNING: &str = "This report is of ";
 const BEHIND: &str = ", at revision ";
+
+/// The page of the program `formats`.
+const FORMATS: &str = "formats.md";
 
 /// The reader's name for the machine: the one that is `given`; or that of the report `before`, if this is of the same
 /// kind of processor; or else the machine's own name.
@@ -28,6 +31,9 @@ pub(crate) fn sentence(folder: &Path, machine: &str, revision: &str) -> String {
         [other] => write!(sentence, "; another is of {other}."),
         [first @ .., last] => write!(sentence, "; the others are of {} and {last}.", first.join(", ")),
     };
+    if folder.join(FORMATS).is_file() {
+        let _ = write!(sentence, " Formats of messages have [a page of their own]({FORMATS}).");
+    }
     sentence
 }
 
@@ -86,6 +92,8 @@ mod tests {
                 "This report is of this, at revision 2; the others are of [a box](../README.md) and [a crate](../crate/README.md).",
             ]
         );
+        std::fs::write(top.join("tin").join(FORMATS), "").unwrap();
+        assert!(of("tin").ends_with(". Formats of messages have [a page of their own](formats.md)."), "{}", of("tin"));
         std::fs::remove_dir_all(top).unwrap();
     }
 }

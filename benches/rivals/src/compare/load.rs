@@ -8,7 +8,7 @@ mod open;
 use crate::contestants::{dispatch, is_per_core};
 use rivals::BoxError;
 use rivals::background::one_core;
-use rivals::contest::{Contestant, Load, reconnect};
+use rivals::contest::{Contestant, Load, Reconnect};
 use rivals::flows::Flows as _;
 use rivals::meter::{Meter, Phase};
 use rivals::process::exit_with_parent;
@@ -78,7 +78,7 @@ pub(crate) fn main(arguments: &LoadArguments) -> Result<(), BoxError> {
     exit_with_parent();
     let name = arguments.name.as_str();
     let loaded = if arguments.reconnect {
-        dispatch!(calls, name, load_reconnecting(arguments))
+        dispatch!(reconnects, name, load_reconnecting(arguments))
     } else if arguments.idle {
         dispatch!(calls, name, load_idle(arguments))
     } else if arguments.rate.is_some() {
@@ -228,11 +228,11 @@ fn load_streaming<S: Streams>((arguments, way): (&LoadArguments, Way)) -> Result
     bench.sum_up(seconds, driving)
 }
 
-fn load_reconnecting<R: Rival>(arguments: &LoadArguments) -> Result<Outcome, BoxError> {
+fn load_reconnecting<R: Reconnect>(arguments: &LoadArguments) -> Result<Outcome, BoxError> {
     let bench = Bench::new(arguments)?;
     println!("ready");
     let drive =
-        |number| bench.carriers.of(number).spawn(reconnect::<R>(arguments.address, bench.setup, bench.load(number)));
+        |number| bench.carriers.of(number).spawn(R::reconnect(arguments.address, bench.setup, bench.load(number)));
     let driving: Vec<_> = (0..arguments.clients).map(drive).collect();
     let seconds = bench.phases();
     bench.sum_up(seconds, driving)

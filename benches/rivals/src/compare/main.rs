@@ -7,12 +7,10 @@
 //! For each cell of the grid all contestants take turns, round after round, so that other load of the machine meets all
 //! of them; ratios are taken within a round. The program runs itself as the servers and the loads.
 
-mod chart;
 mod contestants;
 mod grid;
 mod introduction;
 mod load;
-mod machine;
 mod measure;
 mod report;
 mod runs;
@@ -25,7 +23,7 @@ use grid::{Cell, Mode, Section, grid};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Failure;
 use report::Report;
-use rivals::BoxError;
+use rivals::{BoxError, machine};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! Writes the results: `runs.csv` with every run, `README.md` with medians and spread, and charts.
 
-use crate::chart::{Chart, Group};
-use crate::contestants::Entry;
+use crate::contestants::{Entry, features};
 use crate::grid::{Cell, Mode, Section, grid};
 use crate::measure::{Failure, Sample};
-use crate::{introduction, machine, runs};
-use rivals::BoxError;
+use crate::{introduction, runs};
+use rivals::chart::{Chart, Group};
 use rivals::rivals::streams::Way;
+use rivals::{BoxError, machine};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -70,7 +70,7 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: 
     std::fs::write(folder.join(RUNS), &runs)?;
     // As they are in the file, so that the same report can be made of the file again.
     let (samples, failures) = runs::read(&runs, entries, &grid(false))?;
-    let commands = [&report.commands[..], &[machine::command()]].concat();
+    let commands = [&report.commands[..], &[machine::command("compare", &features())]].concat();
     let described = machine::describe(&commands);
     let of = |name| machine::described(&described, name).concat();
     let before = std::fs::read_to_string(folder.join(TEXT)).unwrap_or_default();
@@ -162,7 +162,7 @@ const RUNS: &str = "runs.csv";
 const FIRST: [Section; 4] = [Section::Small, Section::Bulk, Section::Handler, Section::Streams];
 
 /// Sections with their headings and explanations.
-const SECTIONS: [(Section, &str, &str); 15] = [
+const SECTIONS: [(Section, &str, &str); 16] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Up to a thousand texts of a mebibyte are in flight."),
     (
@@ -185,7 +185,8 @@ const SECTIONS: [(Section, &str, &str); 15] = [
     (
         Section::Apart,
         "One core for each process",
-        "The server on one core and the load on another: neither takes processor time from the other.",
+        "The server on one core and the load on another: neither takes processor time from the other. The difference from \
+         the same load on shared cores is the part of a result that comes from both ends on two cores.",
     ),
     (
         Section::Syscalls,
@@ -240,6 +241,14 @@ const SECTIONS: [(Section, &str, &str); 15] = [
         "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
          compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
          own clients, `frpc-grpc` and `tonic` by tonic's.",
+    ),
+    (
+        Section::JsonRpc,
+        "JSON-RPC",
+        "The rows of UCall's table: 1 and 32 clients, on kept connections and with a connection for each call, which the \
+         client resets. UCall on sockets closes after each reply, and on io_uring does not. With ten in flight, rows that \
+         end with `batch` send them in one POST. One client writes all requests by hand, except those of `frpc`, `grpcio` and \
+         `tonic`, so the processor time to compare is that of the server.",
     ),
     (
         Section::Tls,
@@ -364,7 +373,7 @@ impl Results<'_> {
             let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
             Some(format!("{p50} / **{p99}** / {p999}{starved}"))
         });
-        if cells.iter().any(|cell| cell.section == Section::Gateway) {
+        if cells.iter().any(|cell| [Section::Gateway, Section::JsonRpc].contains(&cell.section)) {
             self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
                 let ratio = |sample: &Sample| {
                     let native = self.of(cell, "frpc").find(|native| native.round == sample.round)?;
@@ -388,6 +397,13 @@ impl Results<'_> {
             };
             (raw.is_some() || tonic.is_some()).then(|| format!("{}; {}", spread(raw), spread(tonic)))
         });
+        if cells.iter().any(|cell| cell.section == Section::Apart) {
+            self.table(cells, text, "us of both, x of the same load on shared cores", |cell, entry| {
+                let shared = Cell { section: Section::Small, mode: Mode::Closed, ..*cell };
+                let [apart, shared] = [*cell, shared].map(|cell| self.median(&cell, entry, |sample| sample.both_us));
+                Some(format!("**{}**", digits(apart? / shared?)))
+            });
+        }
         self.table(cells, text, "peak memory of the server, MB", |cell, entry| {
             Some(format!("{:.0}", self.median(cell, entry, |sample| sample.server_peak as f64 / 1e6)?))
         });
@@ -434,6 +450,7 @@ impl Results<'_> {
                 hint,
                 logarithmic: file != "rate",
                 series: &self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+                ours: &self.entries.iter().filter(|entry| entry.is_ours()).map(|entry| entry.name).collect::<Vec<_>>(),
                 groups: &groups.collect::<Vec<_>>(),
             };
             let name =
@@ -546,6 +563,8 @@ fn group_title(cell: &Cell) -> String {
         Section::Idle => "Idle".into(),
         Section::OneHost => format!("One host, {}", cell.length_name()),
         Section::Gateway => "JSON".into(),
+        Section::JsonRpc if cell.mode == Mode::Reconnect => "JSON-RPC, connecting".into(),
+        Section::JsonRpc => "JSON-RPC, kept connections".into(),
         Section::Tls if cell.mode == Mode::Reconnect => "TLS, connecting".into(),
         Section::Tls => format!("TLS, {}", cell.length_name()),
     }

@@ -3,8 +3,10 @@
 //! `gateways/channels.rs`.
 
 mod axum;
+mod batches;
 mod channels;
 mod connectrpc;
+mod datagrams;
 mod grpc_web;
 mod jsonrpsee;
 mod ours;
@@ -14,7 +16,7 @@ mod wire;
 use super::Setup;
 use crate::BoxError;
 use crate::background::Bound;
-use crate::contest::{Contestant, Load};
+use crate::contest::{Contestant, Load, Reconnect};
 use crate::meter::Tally;
 use crate::text::Text;
 use std::collections::VecDeque;
@@ -26,12 +28,14 @@ use tokio::net::TcpStream;
 use wire::Wire;
 
 pub use axum::AxumPipelined;
+pub use batches::{Batch, Batches};
 pub use channels::{FramesOverWebSocket, Grpc, Grpcio};
 pub use connectrpc::ConnectRpc;
+pub use datagrams::Datagrams;
 pub use grpc_web::TonicWeb;
 pub use jsonrpsee::{JsonRpseeHttp, JsonRpseeWebSocket};
 pub use ours::{Connect, GrpcWeb, JsonRpc, JsonRpcHttp, JsonRpcWebSocket};
-pub use python::{FastApi, Ucall, check as check_python};
+pub use python::{FastApi, FastApiWebSocket, Ucall, UcallUring, check as check_python};
 
 /// A server, and how it is called.
 pub trait WireServer: 'static {
@@ -63,6 +67,33 @@ impl<D: WireServer> Contestant for Through<D> {
 
     async fn drive(connection: Connection, load: Load) -> Result<u64, BoxError> {
         connection.drive::<D::Wire>(&load).await
+    }
+}
+
+impl<D: WireServer> Reconnect for Through<D> {
+    async fn reconnect(address: SocketAddr, _setup: Setup, load: Load) -> Result<u64, BoxError> {
+        let mut callers = Callers::new(&load);
+        let mut input = Vec::with_capacity(READ);
+        let mut out = Vec::new();
+        while callers.tally.runs() {
+            out.clear();
+            callers.send::<D::Wire>(0, &mut out);
+            let mut connection = Connection::open::<D::Wire>(address).await?;
+            connection.socket.write_all(&out).await?;
+            input.clear();
+            loop {
+                if connection.socket.read_buf(&mut input).await? == 0 {
+                    return Err("the server closed the connection without a reply".into());
+                }
+                if let Some((reply, _)) = D::Wire::reply(&input)? {
+                    callers.receive::<D::Wire>(&reply)?;
+                    break;
+                }
+            }
+            // A reset keeps no port in TIME_WAIT: there are fewer ports than calls in a second.
+            connection.socket.set_zero_linger()?;
+        }
+        Ok(callers.tally.counted())
     }
 }
 

@@ -12,8 +12,11 @@ pub(crate) struct Program {
     _folder: TempDir,
 }
 
-/// The folder of the library: that of the test programs.
+/// The folder of the library: that of the test programs, or `FRISBEE_C_LIBRARY`, with a library for a sanitizer.
 fn library() -> PathBuf {
+    if let Some(folder) = env::var_os("FRISBEE_C_LIBRARY") {
+        return folder.into();
+    }
     let program = env::current_exe().unwrap();
     program.parent().unwrap().to_owned()
 }

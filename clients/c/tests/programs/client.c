@@ -33,6 +33,21 @@ static void completed(void *user, frisbee_reply *reply) {
     pthread_mutex_unlock(&done->lock);
 }
 
+/* Begins two calls in each completion, until there were 15. One of them uses the task of the ended call. */
+static void doubled(void *user, frisbee_reply *reply) {
+    struct Done *done = user;
+    CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
+    frisbee_reply_free(reply);
+    const char *json = "{\"name\":\"Eve\"}";
+    pthread_mutex_lock(&done->lock);
+    int number = ++done->count;
+    pthread_cond_signal(&done->changed);
+    pthread_mutex_unlock(&done->lock);
+    for (int i = 0; i < 2 && number < 8; i++)
+        CHECK(frisbee_client_start(done->client, METHOD, FRISBEE_JSON, json, strlen(json), NULL, doubled, done, NULL) ==
+              FRISBEE_OK);
+}
+
 int main(int argc, char **argv) {
     frisbee_error error;
     frisbee_client *client = NULL;
@@ -110,6 +125,13 @@ int main(int argc, char **argv) {
     while (done.count < 32)
         pthread_cond_wait(&done.changed, &done.lock);
     pthread_mutex_unlock(&done.lock);
+
+    struct Done all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, client};
+    CHECK_OK(frisbee_client_start(client, METHOD, FRISBEE_JSON, json, strlen(json), NULL, doubled, &all, &error), error);
+    pthread_mutex_lock(&all.lock);
+    while (all.count < 15)
+        pthread_cond_wait(&all.changed, &all.lock);
+    pthread_mutex_unlock(&all.lock);
 
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     CHECK(frisbee_client_free(client) == FRISBEE_INVALID_ARGUMENT);

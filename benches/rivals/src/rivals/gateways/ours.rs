@@ -29,7 +29,7 @@ pub struct Connect;
 #[derive(Debug)]
 pub struct GrpcWeb;
 
-const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
+pub(super) const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
 
 /// Serves with every protocol.
 pub(super) async fn gateway(setup: Setup, bound: Bound) -> Result<(), BoxError> {

@@ -1,6 +1,6 @@
 //! Servers in Python, by `benches/rivals/python/serve.py`, which takes the place of this process.
 
-use super::wire::{Closing, Named, Post, Posted};
+use super::wire::{Closing, Named, Post, Posted, WebSocket};
 use super::{Setup, WireServer};
 use crate::BoxError;
 use crate::background::Bound;
@@ -12,9 +12,17 @@ use std::process::Command;
 #[derive(Debug)]
 pub struct FastApi;
 
+/// FastAPI over WebSocket.
+#[derive(Debug)]
+pub struct FastApiWebSocket;
+
 /// UCall on sockets, as its package for Python serves.
 #[derive(Debug)]
 pub struct Ucall;
+
+/// UCall on io_uring.
+#[derive(Debug)]
+pub struct UcallUring;
 
 impl WireServer for FastApi {
     const NAME: &'static str = "fastapi";
@@ -28,6 +36,32 @@ impl WireServer for FastApi {
 impl Posted for FastApi {
     const PATH: &'static str = "/echo";
     const METHOD: Option<&'static str> = None;
+}
+
+impl WireServer for FastApiWebSocket {
+    const NAME: &'static str = "fastapi-ws";
+    type Wire = WebSocket<Self>;
+
+    async fn serve(_setup: Setup, _bound: Bound) -> Result<(), BoxError> {
+        Err(become_python(Self::NAME))
+    }
+}
+
+impl Named for FastApiWebSocket {
+    const METHOD: &'static str = "echo";
+}
+
+impl WireServer for UcallUring {
+    const NAME: &'static str = "ucall-uring";
+    type Wire = Closing<Self>;
+
+    async fn serve(_setup: Setup, _bound: Bound) -> Result<(), BoxError> {
+        Err(become_python(Self::NAME))
+    }
+}
+
+impl Named for UcallUring {
+    const METHOD: &'static str = "echo";
 }
 
 impl WireServer for Ucall {

@@ -68,7 +68,7 @@ impl<N: Named> Wire for Lines<N> {
     }
 }
 
-/// JSON-RPC in lines, to a server that closes the connection after each reply and writes no line end.
+/// JSON-RPC without line ends, one call at a time, to a server that may close the connection after each reply.
 pub struct Closing<N>(std::marker::PhantomData<N>);
 
 impl<N: Named> Wire for Closing<N> {
@@ -99,15 +99,7 @@ impl<P: Posted> Wire for Post<P> {
             Some(method) => json_rpc(method, caller, text, &mut body),
             None => write(&mut body, format_args!(r#"{{"message":"{text}"}}"#)),
         }
-        write(
-            out,
-            format_args!(
-                "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-                P::PATH,
-                body.len()
-            ),
-        );
-        out.extend_from_slice(&body);
+        post(P::PATH, &body, out);
     }
 
     fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
@@ -117,6 +109,16 @@ impl<P: Posted> Wire for Post<P> {
     fn caller(_reply: &[u8]) -> Option<usize> {
         None
     }
+}
+
+/// Writes a request with JSON.
+pub(super) fn post(path: &str, body: &[u8], out: &mut Vec<u8>) {
+    let length = body.len();
+    let head = format_args!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    write(out, head);
+    out.extend_from_slice(body);
 }
 
 /// The body of the response of HTTP/1.1 at the beginning of the input, if it is there as a whole, and where it ends.
@@ -202,7 +204,7 @@ impl<N: Named> Wire for WebSocket<N> {
     }
 }
 
-fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8>) {
+pub(super) fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8>) {
     let message =
         format_args!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"message":"{text}"}},"id":{caller}}}"#)
             .to_string();
@@ -213,7 +215,7 @@ pub(super) fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes everything");
 }
 
-fn id(reply: &[u8]) -> Option<usize> {
+pub(super) fn id(reply: &[u8]) -> Option<usize> {
     let digits = behind(reply, br#""id":"#)?;
     let digits = digits.trim_ascii_start();
     let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());

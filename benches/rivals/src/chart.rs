@@ -1,26 +1,28 @@
 //! Bar charts as SVG: a panel for each cell, a bar for each contestant.
 
+use crate::BoxError;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use rivals::BoxError;
 
 /// A chart.
-pub(crate) struct Chart<'a> {
-    pub(crate) title: &'a str,
+pub struct Chart<'a> {
+    pub title: &'a str,
     /// How to read it.
-    pub(crate) hint: &'a str,
-    pub(crate) logarithmic: bool,
+    pub hint: &'a str,
+    pub logarithmic: bool,
     /// The contestants.
-    pub(crate) series: &'a [&'a str],
-    pub(crate) groups: &'a [Group],
+    pub series: &'a [&'a str],
+    /// The names of ours, whose bars are red.
+    pub ours: &'a [&'a str],
+    pub groups: &'a [Group],
 }
 
 /// The bars of a panel.
-pub(crate) struct Group {
-    pub(crate) name: String,
+pub struct Group {
+    pub name: String,
     /// One for each of the series.
-    pub(crate) values: Vec<Option<f64>>,
+    pub values: Vec<Option<f64>>,
 }
 
 /// Lengths in pixels. A title needs `WIDTH`.
@@ -34,7 +36,7 @@ type Panel<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 impl Chart<'_> {
     /// The chart as a file.
-    pub(crate) fn svg(&self) -> Result<String, BoxError> {
+    pub fn svg(&self) -> Result<String, BoxError> {
         let present: Vec<usize> = (0..self.series.len())
             .filter(|index| self.groups.iter().any(|group| group.values[*index].is_some()))
             .collect();
@@ -102,7 +104,7 @@ impl Chart<'_> {
         let style = ("sans-serif", 11).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
         for index in 0..present.len() {
             let Some(value) = group.values[present[present.len() - 1 - index]] else { continue };
-            let color = if name(index).starts_with("frpc") { RED } else { BLUE }.mix(0.7);
+            let color = if self.ours.contains(&name(index)) { RED } else { BLUE }.mix(0.7);
             let corners = [(low, SegmentValue::Exact(index)), (value, SegmentValue::Exact(index + 1))];
             let mut bar = Rectangle::new(corners, color.filled());
             bar.set_margin(3, 3, 0, 0);
@@ -136,7 +138,8 @@ mod tests {
         for logarithmic in [false, true] {
             let groups = [Group { name: "16x1".into(), values: vec![Some(1.5), None, Some(250.0)] }];
             let series = ["raw", "absent", "frpc"];
-            let chart = Chart { title: "cost", hint: "us", logarithmic, series: &series, groups: &groups };
+            let chart =
+                Chart { title: "cost", hint: "us", logarithmic, series: &series, ours: &["frpc"], groups: &groups };
             let svg = chart.svg().expect("it can be drawn");
             for part in ["cost", "16x1 (us)", "raw", "frpc", "1.50", "250"] {
                 assert!(svg.contains(part), "{part}: {svg}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Allows as many open files as the system lets us.
-pub(crate) fn raise_file_limit() {
+pub fn raise_file_limit() {
     let raised =
         getrlimit(Resource::RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
     match (raised, getrlimit(Resource::RLIMIT_NOFILE)) {
@@ -15,22 +15,27 @@ pub(crate) fn raise_file_limit() {
     }
 }
 
-/// The machine, the versions and the commands that were run, as Markdown.
-pub(crate) fn describe(commands: &[String]) -> String {
-    let mut text = String::new();
+/// The number and the kind of the processors, and the memory.
+pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     // Virtual machines often see no more than a maker's name, which is the same for many generations.
     let of_processor = |name| line_of("/proc/cpuinfo", name).unwrap_or_else(|| "unknown".into());
     let [processor, family, model] = ["model name\t", "cpu family\t", "model\t"].map(of_processor);
     let memory = line_of("/proc/meminfo", "MemTotal").unwrap_or_default();
+    format!("{cores} x {processor} (family {family}, model {model}), memory {memory}")
+}
+
+/// The machine, the versions and the commands that were run, as Markdown.
+pub fn describe(commands: &[String]) -> String {
+    let mut text = String::new();
     let congestion = read("/proc/sys/net/ipv4/tcp_congestion_control");
     let lines = [
-        ("Machine", format!("{cores} x {processor} (family {family}, model {model}), memory {memory}")),
+        ("Machine", machine()),
         ("System", format!("Linux {}, TCP over loopback with {congestion}", read("/proc/sys/kernel/osrelease"))),
-        ("Rust", output("rustc", &["--version"])),
+        ("Rust", rust()),
         ("Go", output("go", &["version"])),
         ("Revision", revision()),
-        ("Date", output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+        ("Date", date()),
         ("Rivals", versions()),
     ];
     let commands = commands.iter().map(|command| ("Command", command.clone()));
@@ -41,39 +46,53 @@ pub(crate) fn describe(commands: &[String]) -> String {
 }
 
 /// The lines of a description that have this name.
-pub(crate) fn described(text: &str, name: &str) -> Vec<String> {
+pub fn described(text: &str, name: &str) -> Vec<String> {
     let start = format!("* {name}: ");
     text.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
 }
 
-/// How this program was called.
-pub(crate) fn command() -> String {
+/// The call of this program, which has this name and was built with these features.
+pub fn command(program: &str, features: &[&str]) -> String {
     // To be pasted into a shell.
     let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
     let arguments: Vec<_> = std::env::args().skip(1).map(quoted).collect();
-    let features = crate::contestants::features().join(",");
+    let features = features.join(",");
     let features = if features.is_empty() { features } else { format!(" --features {features}") };
     let arguments = arguments.join(" ");
-    format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml{features} --bin compare -- {arguments}`")
+    format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml{features} --bin {program} -- {arguments}`")
 }
 
 /// The revision of the code, without changes of its report.
-pub(crate) fn revision() -> String {
+pub fn revision() -> String {
     let git = |arguments: &[&str]| output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat());
     let changes = git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)docs/performance"]);
     git(&["rev-parse", "--short", "HEAD"]) + if changes.is_empty() { "" } else { "-dirty" }
 }
 
-/// Versions of the rivals from the lock file.
-fn versions() -> String {
+/// The version of the compiler.
+pub fn rust() -> String {
+    output("rustc", &["--version"])
+}
+
+/// The date and the time, in UTC.
+pub fn date() -> String {
+    output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])
+}
+
+/// Versions of these packages from the lock file.
+pub fn locked(names: &[&str]) -> Vec<String> {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap_or_default();
-    let version = |name: &str| {
+    let version = |name: &&str| {
         let package = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?.1;
         Some(format!("{name} {}", package.split('"').next()?))
     };
-    let names = ["tokio", "tonic", "prost", "tarpc", "volo-thrift", "axum", "hyper"];
-    let mut versions: Vec<_> = names.into_iter().filter_map(version).collect();
+    names.iter().filter_map(version).collect()
+}
+
+/// Versions of the rivals.
+fn versions() -> String {
+    let mut versions = locked(&["tokio", "tonic", "prost", "tarpc", "volo-thrift", "axum", "hyper"]);
     let modules = std::fs::read_to_string(go_folder().join("go.mod")).unwrap_or_default();
     for module in ["github.com/loopholelabs/frisbee-go", "google.golang.org/grpc", "github.com/twitchtv/twirp"] {
         let line = modules.lines().find_map(|line| line.trim().trim_start_matches("require ").strip_prefix(module));
@@ -87,12 +106,18 @@ fn go_folder() -> PathBuf {
 }
 
 /// The program of the contestants in Go, next to this one.
-pub(crate) fn go_program() -> PathBuf {
+///
+/// # Panics
+/// If this program has no path.
+pub fn go_program() -> PathBuf {
     std::env::current_exe().expect("a running program has a path").with_file_name("compare-go")
 }
 
 /// Builds that program.
-pub(crate) fn build_go() -> Result<(), String> {
+///
+/// # Errors
+/// The output of the compiler.
+pub fn build_go() -> Result<(), String> {
     let built = Command::new("go")
         .args(["build", "-buildvcs=false", "-o"])
         .arg(go_program())

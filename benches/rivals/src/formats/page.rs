@@ -1,0 +1,98 @@
+//! The page with the results, and its charts.
+
+use crate::{Case, Figures, Operation};
+use rivals::chart::{Chart, Group};
+use rivals::{BoxError, machine};
+use std::fmt::Write as _;
+
+/// The page.
+pub(crate) const TEXT: &str = "formats.md";
+
+/// Packages whose versions the page names.
+const PACKAGES: [&str; 6] = ["prost", "rkyv", "bitcode", "postcard", "rmp-serde", "serde_json"];
+
+const INTRODUCTION: &str = "\
+# Cost of message formats
+
+This page compares the native encoding of fRPC, Polyglot, with other formats: the instructions and the time of an encoding
+and of a decoding, and the length of the result. The calls of [the report](README.md) contain such costs at both ends. The
+measurement can be repeated:
+
+```sh
+cargo run --release --manifest-path benches/rivals/Cargo.toml --features formats --bin formats
+```
+
+";
+
+const METHOD: &str = "\
+* **Data.** Every format gets the same content. One schema generates the types; only those of `polyglot-shared` differ,
+  in strings and bytes that share memory.
+* **Encoding** writes into a buffer that is used again.
+* **Decoding** includes the checks that input of strangers needs, and the release of the result. It gives an owned message,
+  except for `polyglot-shared`, `polyglot-view` and `rkyv-in-place`. Values that those leave in the input cost when they are
+  used: a view reads lists and maps again each time.
+* **Instructions** are counted by callgrind, as the difference of a run with some iterations and one with twice as many.
+  They hardly depend on the machine. Their number does not show cache misses and wrong branch predictions, so the times are
+  here as well.
+";
+
+/// The names and contents of the files.
+pub(crate) fn files(cases: &[Case], figures: &[Figures], rounds: usize) -> Result<Vec<(String, String)>, BoxError> {
+    let mut text = INTRODUCTION.to_owned();
+    let mut files = Vec::new();
+    let mut messages: Vec<_> = cases.iter().map(|case| (case.message, case.title)).collect();
+    messages.dedup();
+    for (message, title) in messages {
+        let results: Vec<_> = cases.iter().zip(figures).filter(|(case, _)| case.message == message).collect();
+        let chart = format!("formats-{message}.svg");
+        let _ = writeln!(text, "## {title}\n\n![Instructions: {title}]({chart})\n");
+        table(&results, &mut text);
+        files.push((chart, draw(title, &results)?));
+    }
+    let _ = writeln!(text, "## Formats\n");
+    let first = cases.first().map_or("", |case| case.message);
+    for case in cases.iter().filter(|case| case.message == first) {
+        let _ = writeln!(text, "* `{}`: {}", case.format, case.about);
+    }
+    let _ = writeln!(
+        text,
+        "\n## Method\n\n{METHOD}* **Times** are medians of {rounds} rounds, in which the formats take turns."
+    );
+    let machine = [machine::machine(), machine::rust(), machine::locked(&PACKAGES).join(", ")].join("; ");
+    let _ = writeln!(text, "* **Machine**: {machine}; revision {}; {}.", machine::revision(), machine::date());
+    files.push((TEXT.to_owned(), text));
+    Ok(files)
+}
+
+fn table(results: &[(&Case, &Figures)], text: &mut String) {
+    text.push_str(
+        "| format | bytes | encode, instructions | ns | decode, instructions | ns |\n|---|---|---|---|---|---|\n",
+    );
+    for (case, figures) in results {
+        let name = if is_ours(case.format) { format!("**{}**", case.format) } else { case.format.to_owned() };
+        let ([encode, decode], [encode_ns, decode_ns]) = (figures.instructions, figures.nanoseconds);
+        let _ = writeln!(
+            text,
+            "| {name} | {} | **{encode:.0}** | {encode_ns:.0} | **{decode:.0}** | {decode_ns:.0} |",
+            figures.length
+        );
+    }
+    text.push('\n');
+}
+
+/// Instructions, with a panel for each operation.
+fn draw(title: &str, results: &[(&Case, &Figures)]) -> Result<String, BoxError> {
+    let series: Vec<_> = results.iter().map(|(case, _)| case.format).collect();
+    let ours: Vec<_> = series.iter().copied().filter(|format| is_ours(format)).collect();
+    let group = |(at, operation): (usize, Operation)| Group {
+        name: operation.name().to_owned(),
+        values: results.iter().map(|(_, figures)| Some(figures.instructions[at])).collect(),
+    };
+    let groups: Vec<_> = Operation::ALL.into_iter().enumerate().map(group).collect();
+    let hint = "instructions, less is better, logarithmic";
+    Chart { title, hint, logarithmic: true, series: &series, ours: &ours, groups: &groups }.svg()
+}
+
+fn is_ours(format: &str) -> bool {
+    format.starts_with("polyglot") || format == "frpc-json"
+}
