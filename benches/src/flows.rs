@@ -106,7 +106,7 @@ pub mod ours {
     }
 
     impl Flows for FlowsClient {
-        const NAME: &'static str = "frpc";
+        const NAME: &'static str = "frpc-cores";
 
         async fn serve(bound: Bound) -> Result<(), BoxError> {
             serve(Workers::PerCore, bound).await

@@ -137,11 +137,17 @@ mod tests {
     fn chart_has_each_name_and_value_of_each_scale() {
         for logarithmic in [false, true] {
             let groups = [Group { name: "16x1".into(), values: vec![Some(1.5), None, Some(250.0)] }];
-            let series = ["raw", "absent", "frpc"];
-            let chart =
-                Chart { title: "cost", hint: "us", logarithmic, series: &series, ours: &["frpc"], groups: &groups };
+            let series = ["raw-cores", "absent", "frpc-cores"];
+            let chart = Chart {
+                title: "cost",
+                hint: "us",
+                logarithmic,
+                series: &series,
+                ours: &["frpc-cores"],
+                groups: &groups,
+            };
             let svg = chart.svg().expect("it can be drawn");
-            for part in ["cost", "16x1 (us)", "raw", "frpc", "1.50", "250"] {
+            for part in ["cost", "16x1 (us)", "raw-cores", "frpc-cores", "1.50", "250"] {
                 assert!(svg.contains(part), "{part}: {svg}");
             }
             assert!(!svg.contains("absent"), "{svg}");

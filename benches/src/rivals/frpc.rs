@@ -81,9 +81,9 @@ macro_rules! settings {
 
 settings! {
     /// A thread for each core.
-    PerCore = "frpc": |server: ServerBuilder| server.workers(Workers::PerCore);
+    PerCore = "frpc-cores": |server: ServerBuilder| server.workers(Workers::PerCore);
     /// As in the first example of its documentation: a server with its defaults, and clients in tokio's multi-thread runtime.
-    Plain = "frpc-plain": |server: ServerBuilder| server;
+    Plain = "frpc": |server: ServerBuilder| server;
     /// Servers on io_uring, and clients as ever.
     Uring = "frpc-uring": |server: ServerBuilder| server.workers(Workers::PerCore).io_backend(IoBackend::Uring);
     /// Both ends stay awake for as long as there is something to do, and a while longer.

@@ -133,8 +133,9 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    let has_raw_per_core = |entry: &Entry| ["raw", "raw-tls"].contains(&entry.raw) && entry.kind != Kind::HostAlone;
-    name == "frpc-ws" || rust_entries().iter().any(|entry| entry.name == name && has_raw_per_core(entry))
+    let has_raw_per_core =
+        |entry: &Entry| ["raw-cores", "raw-cores-tls"].contains(&entry.raw) && entry.kind != Kind::HostAlone;
+    rust_entries().iter().any(|entry| entry.name == name && has_raw_per_core(entry))
 }
 
 /// All contestants, including those that cannot run here.
@@ -144,14 +145,14 @@ pub(crate) fn entries() -> Vec<Entry> {
 
 /// Those that this program serves and loads itself.
 fn rust_entries() -> Vec<Entry> {
-    const PER_CORE: &str = "raw";
-    const SHARED: &str = "raw-shared";
+    const PER_CORE: &str = "raw-cores";
+    const SHARED: &str = "raw";
     const NATIVE: &str = "frpc";
-    const SECURED: &str = "raw-tls";
-    const SECURED_SHARED: &str = "raw-tls-shared";
+    const SECURED: &str = "raw-cores-tls";
+    const SECURED_SHARED: &str = "raw-tls";
     let rust = [
-        ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
-        ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
+        ("raw-cores", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        ("raw", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         (
             "frisbee-rpc",
@@ -159,16 +160,11 @@ fn rust_entries() -> Vec<Entry> {
             PER_CORE,
             Kind::Calls,
         ),
-        (
-            "frpc-plain",
-            "fRPC with its defaults: tokio's multi-thread runtime, at both ends",
-            SHARED,
-            Kind::Calls,
-        ),
-        ("frpc", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
+        ("frpc", "fRPC with its defaults: tokio's multi-thread runtime, at both ends", SHARED, Kind::Calls),
+        ("frpc-cores", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
         (
             "frpc-uring",
-            "fRPC, servers on io_uring with a ring for each core, clients as of frpc",
+            "fRPC, servers on io_uring with a ring for each core, clients as of frpc-cores",
             PER_CORE,
             Kind::Calls,
         ),
@@ -181,8 +177,8 @@ fn rust_entries() -> Vec<Entry> {
         ),
         ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
         ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
-        ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Shares),
-        ("frpc-utf8-bytes", "fRPC as frpc with a string that shares its memory", PER_CORE, Kind::Shares),
+        ("frpc-bytes", "fRPC as frpc-cores with a field of bytes that share their memory", PER_CORE, Kind::Shares),
+        ("frpc-utf8-bytes", "fRPC as frpc-cores with a string that shares its memory", PER_CORE, Kind::Shares),
         ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
         ("tonic-cores", "the same with a runtime for each core, at both ends", PER_CORE, Kind::Calls),
         ("tarpc", "bincode, no delay, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
@@ -195,7 +191,7 @@ fn rust_entries() -> Vec<Entry> {
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
         ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledShares),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
-        ("frpc-counted", "frpc-plain with counters and histograms at both ends", SHARED, Kind::Observed),
+        ("frpc-counted", "frpc with counters and histograms at both ends", SHARED, Kind::Observed),
         (
             "frpc-traced",
             "the same with traces for OpenTelemetry at both ends, one in a hundred recorded",
@@ -209,8 +205,8 @@ fn rust_entries() -> Vec<Entry> {
             Kind::Observed,
         ),
         ("tonic-cores-traced", "the same as tonic-cores", PER_CORE, Kind::Observed),
-        ("frpc-unix", "fRPC as frpc over a Unix socket", PER_CORE, Kind::Host),
-        ("frpc-shm", "fRPC as frpc through shared memory", PER_CORE, Kind::Host),
+        ("frpc-unix", "fRPC as frpc-cores over a Unix socket", PER_CORE, Kind::Host),
+        ("frpc-shm", "fRPC as frpc-cores through shared memory", PER_CORE, Kind::Host),
         ("frpc-shm-spin", "the same, both ends spin for 20 us before they sleep", PER_CORE, Kind::Host),
         ("raw-shm-spin", "frames sent back by hand through shared memory, as above", PER_CORE, Kind::Host),
         ("raw-shm-threads", "the same between two threads that block, without a runtime", PER_CORE, Kind::HostAlone),
@@ -256,10 +252,10 @@ fn rust_entries() -> Vec<Entry> {
         ("jsonrpsee-batch", "jsonrpsee-http with all calls of a connection in one POST", NATIVE, Kind::JsonRpc),
         ("fastapi-ws", "JSON over WebSocket, served as fastapi", NATIVE, Kind::JsonRpc),
         ("ucall-uring", "JSON-RPC over TCP on io_uring, on kept connections", NATIVE, Kind::JsonRpc),
-        ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
-        ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
-        ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
-        ("frpc-tls", "frpc over TLS", SECURED, Kind::Tls),
+        ("raw-cores-tls", "raw-cores over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
+        ("raw-tls", "raw over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-tls", "frpc over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-cores-tls", "frpc-cores over TLS", SECURED, Kind::Tls),
         ("frpc-bytes-tls", "frpc-bytes over TLS", SECURED, Kind::TlsBytes),
         ("tonic-tls", "tonic over TLS", SECURED_SHARED, Kind::Tls),
     ];
@@ -276,7 +272,7 @@ fn go_entries() -> Vec<Entry> {
         ("grpc-go", "stream workers, windows of 4 and 64 MiB, no delay", Kind::Go),
         ("twirp", "protobuf over HTTP/1.1, net/http, as many idle connections as calls in flight", Kind::GoPooled),
     ]
-    .map(|(name, about, kind)| Entry { name, about, raw: "raw-shared", program: program.clone(), kind })
+    .map(|(name, about, kind)| Entry { name, about, raw: "raw", program: program.clone(), kind })
     .into()
 }
 
@@ -297,10 +293,10 @@ pub(crate) fn features() -> Vec<&'static str> {
 }
 
 /// The baselines of counted and traced calls.
-const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
+const UNOBSERVED: [&str; 3] = ["frpc", "tonic", "tonic-cores"];
 
 /// Those that stream.
-const STREAMS: [&str; 6] = ["raw", "frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+const STREAMS: [&str; 6] = ["raw-cores", "frisbee", "frpc", "frpc-cores", "tonic", "tonic-cores"];
 
 impl Entry {
     /// Whether it takes part in a cell.

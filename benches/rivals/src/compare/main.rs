@@ -92,7 +92,7 @@ fn default_folder() -> PathBuf {
 const QUICK: Duration = Duration::from_secs(160);
 
 /// The contestants of a quick comparison, unless others are named.
-const QUICK_RIVALS: [&str; 6] = ["raw", "raw-shared", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+const QUICK_RIVALS: [&str; 6] = ["raw-cores", "raw", "frpc", "frpc-cores", "tonic", "tonic-cores"];
 
 /// How long a run takes.
 #[derive(Clone, Copy, Debug)]

@@ -259,7 +259,8 @@ const SECTIONS: [(Section, &str, &str); 16] = [
 ];
 
 /// The contestants of the five introductory figures.
-const SUMMARY: [&str; 8] = ["raw", "frpc-plain", "frpc", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
+const SUMMARY: [&str; 8] =
+    ["raw-cores", "frpc", "frpc-cores", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
 
 /// A figure of a run.
 type Figure = fn(&Sample) -> f64;
@@ -386,7 +387,7 @@ impl Results<'_> {
             return;
         }
         self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
-            let raw = if cell.section == Section::Streams { "raw" } else { entry.raw };
+            let raw = if cell.section == Section::Streams { "raw-cores" } else { entry.raw };
             let raw = self.ratios(cell, entry.name, raw).filter(|_| raw != entry.name);
             let rival = if cell.section == Section::Tls { "tonic-tls" } else { "tonic" };
             let tonic = self.ratios(cell, rival, entry.name).filter(|_| entry.name != rival);
@@ -493,7 +494,7 @@ impl Results<'_> {
         for (in_flight, calls) in [(1, "one call"), (10, "ten calls")] {
             let cell = short(in_flight);
             let ratios =
-                [("frpc-plain", "raw-shared"), ("frpc", "raw"), ("tonic", "frpc-plain"), ("tonic-cores", "frpc")];
+                [("frpc", "raw"), ("frpc-cores", "raw-cores"), ("tonic", "frpc"), ("tonic-cores", "frpc-cores")];
             let ratios = ratios.map(|(one, other)| self.ratios(&cell, one, other).map(|[_, median, _]| digits(median)));
             if let [Some(plain), Some(raw), Some(tonic), Some(tonic_cores)] = ratios {
                 let _ = writeln!(

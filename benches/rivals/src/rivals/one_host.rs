@@ -14,7 +14,7 @@ use crate::contest::{Contestant, Load};
 use crate::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer};
 use crate::text::Text;
 use frpc::shm::{Connector, Listener, Stream};
-use frpc::{Channel, Server};
+use frpc::{Channel, Server, Workers};
 use iceoryx2::prelude::{NodeBuilder, ipc};
 use std::marker::PhantomData;
 use std::net::{SocketAddr, TcpListener};
@@ -70,7 +70,8 @@ impl<W: Way> Rival for Ours<W> {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         let (_kept, address) = keep()?;
-        let mut server = Server::builder().add_service(BenchmarkServiceServer::new(Service(setup)));
+        let mut server =
+            Server::builder().workers(Workers::PerCore).add_service(BenchmarkServiceServer::new(Service(setup)));
         if let Some(spin) = W::SHARES {
             server = server.shared_memory(Listener::builder().spin(spin));
         }

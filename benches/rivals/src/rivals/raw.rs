@@ -25,7 +25,7 @@ pub struct PerCore;
 pub struct Shared;
 
 impl Contestant for PerCore {
-    const NAME: &'static str = "raw";
+    const NAME: &'static str = "raw-cores";
     type Connection = TcpStream;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
@@ -42,7 +42,7 @@ impl Contestant for PerCore {
 }
 
 impl Contestant for Shared {
-    const NAME: &'static str = "raw-shared";
+    const NAME: &'static str = "raw";
     type Connection = TcpStream;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {

@@ -31,7 +31,7 @@ const BOTH: u8 = 2;
 pub struct Raw;
 
 impl Streams for Raw {
-    const NAME: &'static str = "raw";
+    const NAME: &'static str = "raw-cores";
     type Client = Socket;
 
     async fn serve(bound: Bound) -> Result<(), BoxError> {
@@ -44,7 +44,7 @@ impl Streams for Raw {
 pub struct Socket(Arc<Mutex<TcpStream>>);
 
 impl Flows for Socket {
-    const NAME: &'static str = "raw";
+    const NAME: &'static str = "raw-cores";
 
     async fn serve(bound: Bound) -> Result<(), BoxError> {
         on_each_core(bound, |mut connections| async move {

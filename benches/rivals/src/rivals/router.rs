@@ -5,7 +5,9 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Workers};
+use frisbee::{
+    Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Workers,
+};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;

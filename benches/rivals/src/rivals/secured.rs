@@ -18,7 +18,7 @@ pub struct PerCore;
 pub struct Plain;
 
 impl Setting for PerCore {
-    const NAME: &'static str = "frpc-tls";
+    const NAME: &'static str = "frpc-cores-tls";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
         server.workers(Workers::PerCore).tls(tls::of_server())
@@ -30,7 +30,7 @@ impl Setting for PerCore {
 }
 
 impl Setting for Plain {
-    const NAME: &'static str = "frpc-plain-tls";
+    const NAME: &'static str = "frpc-tls";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
         server.tls(tls::of_server())

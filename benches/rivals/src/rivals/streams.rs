@@ -28,7 +28,7 @@ pub trait Streams: 'static {
 pub struct PerCore;
 
 impl Streams for PerCore {
-    const NAME: &'static str = "frpc";
+    const NAME: &'static str = "frpc-cores";
     type Client = FlowsClient;
 
     async fn serve(bound: Bound) -> Result<(), BoxError> {
@@ -41,7 +41,7 @@ impl Streams for PerCore {
 pub struct Plain;
 
 impl Streams for Plain {
-    const NAME: &'static str = "frpc-plain";
+    const NAME: &'static str = "frpc";
     type Client = FlowsClient;
 
     async fn serve(bound: Bound) -> Result<(), BoxError> {

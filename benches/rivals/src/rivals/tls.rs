@@ -84,7 +84,7 @@ pub struct RawPerCore;
 pub struct RawShared;
 
 impl Contestant for RawPerCore {
-    const NAME: &'static str = "raw-tls";
+    const NAME: &'static str = "raw-cores-tls";
     type Connection = client::TlsStream<TcpStream>;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
@@ -101,7 +101,7 @@ impl Contestant for RawPerCore {
 }
 
 impl Contestant for RawShared {
-    const NAME: &'static str = "raw-tls-shared";
+    const NAME: &'static str = "raw-tls";
     type Connection = client::TlsStream<TcpStream>;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
