@@ -342,7 +342,7 @@ async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
         ("rubbish", "an address must be host:port; the port is missing"),
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
         ("127.0.0.1:0", "a server cannot listen on port 0"),
-        ("local host:80", "there is a space in the host"),
+        ("local host:80", "the host contains a space"),
         ("unix:", "the path of a socket is missing after unix: or unix+shm:"),
     ] {
         let text = format!("connecting to {address} failed: {reason}");

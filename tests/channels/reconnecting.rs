@@ -353,7 +353,7 @@ async fn call_waits_for_silent_server_no_longer_than_patience() {
         for called in [unary, client.flood(Time::default()).await.map(drop)] {
             let status = called.expect_err("no server answers");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-            assert!(status.message().contains("connecting to the server failed"), "{status}");
+            assert!(status.message().contains("no connection to the server within"), "{status}");
         }
         assert_eq!(started.elapsed().as_secs(), 2 * patience.as_secs());
     }

@@ -68,7 +68,7 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
     }
     for (tensor, reason) in [
         (r#"{"dtype":"float32","shape":[3],"data":"AACAPw=="}"#, "the tensor takes 12 bytes"),
-        (r#"{"dtype":"object","shape":[1],"data":"AACAPwAAAEA="}"#, "no elements of the dtype"),
+        (r#"{"dtype":"object","shape":[1],"data":"AACAPwAAAEA="}"#, "unsupported dtype"),
         (r#"[[1],2]"#, "lists at the same depth have different shapes"),
         // A handler's own error is the caller's fault as well.
         (r#"[1,2]"#, "the tensor has elements of int64, not float32"),

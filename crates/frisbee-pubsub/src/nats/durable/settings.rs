@@ -291,7 +291,7 @@ mod tests {
             (builder().bytes_max(0), "bytes_max must be 1 to"),
             (builder().bytes_max(u64::MAX), "bytes_max must be 1 to"),
             (builder().messages_max(0), "messages_max must be 1 to"),
-            (builder().payload_max(usize::MAX), "too much for NATS"),
+            (builder().payload_max(usize::MAX), "exceeds the limit of NATS"),
             (builder().age_max(Duration::ZERO), "age_max must be 100 ms"),
             (builder().age_max(Duration::MAX), "age_max must be 100 ms"),
             (builder().duplicate_window(Duration::ZERO), "duplicate_window must be 100 ms"),
