@@ -45,7 +45,9 @@ async fn serve() -> Result<(), Box<dyn Error>> {
 
 async fn twice() -> Result<(), Box<dyn Error>> {
     tracing::subscriber::set_global_default(Log)?;
-    let (first, second) = (bind(Server::builder()).await?, bind(Server::builder()).await?);
+    // Threads of their own, which take rings if they can.
+    let server = || Server::builder().workers(frpc::Workers::PerCore);
+    let (first, second) = (bind(server()).await?, bind(server()).await?);
     for server in [first, second] {
         let address = server.local_addr();
         let serving = tokio::spawn(server.serve());

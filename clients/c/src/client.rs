@@ -437,6 +437,10 @@ struct StartedCall {
 
 /// The place for the first call that a completion begins: the task of the ended call makes it, without a task of its own.
 #[derive(Default)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each thread, and a box would cost an allocation for each call"
+)]
 enum Successor {
     /// No completion of a call runs in this thread.
     #[default]

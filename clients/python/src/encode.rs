@@ -2,7 +2,7 @@
 
 use crate::buffer;
 use crate::image;
-use crate::payload::{Encoding, Payload, EncodedMessage};
+use crate::payload::{EncodedMessage, Encoding, Payload};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor::{self, ArrayViews};
 use crate::time;

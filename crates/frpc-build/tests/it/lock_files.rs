@@ -123,7 +123,7 @@ fn missing_lock_gives_one_warning_with_remedy_and_no_file() {
     let lines = printed(&shop, None);
     assert_eq!(
         warnings(&lines),
-        ["there is no shop.frpc.lock yet, so changes of the schema that break older peers go unnoticed; \
+        ["shop.frpc.lock does not exist yet, so changes of the schema that break older peers go unnoticed; \
           `FRPC_UPDATE_LOCK=1 cargo build` creates it, to be committed with the schema"]
     );
     assert!(!shop.path().exists());

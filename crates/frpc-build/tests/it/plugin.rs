@@ -386,7 +386,7 @@ fn a_lock_is_read_from_its_folder_and_written_there() {
     let (_, warning) = run(&[]);
     let expected =
         "; another run with `FRPC_UPDATE_LOCK=1` in its environment creates it, to be committed with the schema\n";
-    assert!(warning.starts_with("warning: there is no ") && warning.ends_with(expected), "{warning}");
+    assert!(warning.contains("money.frpc.lock does not exist yet") && warning.ends_with(expected), "{warning}");
     assert!(!path.exists());
     let (response, warning) = run(&[("FRPC_UPDATE_LOCK", "1")]);
     assert_eq!(files(response).keys().collect::<Vec<_>>(), ["money.rs"], "it is no file of the output");

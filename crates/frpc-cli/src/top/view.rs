@@ -134,10 +134,10 @@ fn head_lines(board: &TopView) -> [String; HEAD as usize] {
             server.open,
             server.shed
         ),
-        format!(
-            "{} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} pending calls",
-            server.workers.len()
-        ),
+        match server.workers.len() {
+            0 => format!("no workers of its own, {calls} pending calls"),
+            count => format!("{count} workers, {tasks} tasks, {ready} ready, {polls} turns/s, {calls} pending calls"),
+        },
         methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),

@@ -264,7 +264,7 @@ fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
     drop(input);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(text.starts_with("line 3 of standard input is no `quickstart.Number`"), "{text}");
+    assert!(text.starts_with("line 3 of standard input is not a valid `quickstart.Number`"), "{text}");
 }
 
 #[test]

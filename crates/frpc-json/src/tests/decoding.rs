@@ -71,7 +71,7 @@ fn integers_may_be_written_in_many_ways_and_have_to_fit() {
     assert_eq!(from_json::<u32>(b"-0").unwrap(), 0);
     refused(
         r#"{"priority": 4294967296}"#,
-        "in field `priority` of `shop.Order` at byte 13: \"4294967296\" is no uint32",
+        "in field `priority` of `shop.Order` at byte 13: \"4294967296\" is not a valid uint32",
     );
 }
 
