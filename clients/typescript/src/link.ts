@@ -488,6 +488,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
     write(1, Op.Ping);
     flush();
+    // The transport may have failed.
+    if (isClosed) return;
     // Beats are counted and not timed: the timers of a page in the background are delayed.
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("keepalive timeout");

@@ -92,9 +92,9 @@ do m=m+1&65535;while(d[m%He]);let E=f.id=m;d[E%He]=f,p++;try{b(E,f.operation,x,f
 ++u>=yo&&L(),M())},open(f,x,E){if(!k[2])throw se(12,"the server does not accept streams");if(v>=Math.min(k[2],28672))return!1;do h=h%32767+1;while(i.has(h));return v++,
 $(f,h,x),b(h,2,E),!0},accept:$,over(f){i.delete(f),f<32768&&(v--,e.room(F)),M()},drain:L,closeIfIdle:M},le=r?.on(F,c),Ke=Yt(So,()=>I("handshake timeout")),yt=()=>{
 o.isFlat=ze?.isFlat,b(0,3,f=>{de(f,be("fris"));let x=le?go:0;[Pn,x,x,zt].forEach((E,B)=>fe(f,B+1,()=>D(f,E)));for(let E of r?.services??[])fe(f,32,()=>Un(f,E));
-for(let E of n)fe(f,33,()=>Un(f,E))}),b(1,0),y(),ie=setInterval(()=>{if(++re>xo)return I("keepalive timeout");(re>1||!j)&&b(0,0),j=!1;let f=performance.now();for(let x of d)
-x&&x.until<=f&&!x.isGivenUp&&e.expired(x)},wo)},ze,vr=f=>ze?f():queueMicrotask(f),wr=f=>vr(()=>q(f));try{ze=t({open:()=>vr(yt),data:C,close:wr})}catch(f){wr(Ht(
-f))}return F}function Zt(t,e){let n=[],r=!1,s=()=>{},o=c=>{r||=c,s()},i=(async function*(){try{for(;;){let c=n.shift();if(c!==void 0){let d=t(c);d!==void 0&&(yield d)}else if(r){
+for(let E of n)fe(f,33,()=>Un(f,E))}),b(1,0),y(),!T&&(ie=setInterval(()=>{if(++re>xo)return I("keepalive timeout");(re>1||!j)&&b(0,0),j=!1;let f=performance.now();
+for(let x of d)x&&x.until<=f&&!x.isGivenUp&&e.expired(x)},wo))},ze,vr=f=>ze?f():queueMicrotask(f),wr=f=>vr(()=>q(f));try{ze=t({open:()=>vr(yt),data:C,close:wr})}catch(f){
+wr(Ht(f))}return F}function Zt(t,e){let n=[],r=!1,s=()=>{},o=c=>{r||=c,s()},i=(async function*(){try{for(;;){let c=n.shift();if(c!==void 0){let d=t(c);d!==void 0&&(yield d)}else if(r){
 if(r!==!0)throw r;return}else await new Promise(d=>s=d)}}finally{e()}})(),{return:a}=i;return i.return=()=>(e(),n.length=0,o(!0),a.call(i,void 0)),{messages:i,items:n,
 put:c=>{n.push(c),s()},end:o}}var Dn=64,ko=4,Mo=4096,Bn=(t,e)=>t instanceof Se?new P(13,`not a valid ${e.name}: ${t.message}`):P.from(t);function Jr(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,p=0,u=!0,
 m=!0,v=!1,h=!1,A=()=>{},k,T=()=>!u&&!m,{messages:oe,items:ee,put:te,end:X}=Zt(g=>{let b=g.length+Dn;d-=b,p+=b,m&&p*ko>=zt&&(o?.write(i,5,D,p),p=0);try{let w=V(g),

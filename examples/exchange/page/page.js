@@ -49,49 +49,50 @@ e layouts of ${e.name}`);return 1}var at=({added:e=[0,0]},t,n)=>t*e[n];function 
 t.fingerprint),L(e,t.compatible.length),t.compatible.forEach(n);let o=0;for(let r of[...t.operations].sort((i,s)=>i-s))L(e,r-o),o=r}function nn(e){let t=()=>{let o="";
 for(;o.length<16;)o+=z(e).toString(16).padStart(2,"0");return o},n={service:Z(e),fingerprint:t(),compatible:[],operations:[]};for(let o=N(e);o>0;o--)n.compatible.
 push(t());for(let o=0;H(e);)n.operations.push(o+=N(e));return n}var Ct=5<<20,Rn=1024,Pn=65536,Pe=10,ke=16384,Dn=ke/2,Mt=256,lt=262144,Bn=1e5,$n=64<<20,_n=65536,Fn=2e3,Vn=5,Hn=1e4,rn="the server is going away",qn=2147483647,De=(e,t)=>setTimeout(
-t,Math.min(Math.max(0,e),qn));function sn(e,t,n,o,r){let i=Ke(16384),s=new Map,d=new Map,f=new Map,y=[],b=0,h=0,w=0,E=0,S=0,R=32767,B=[0,Ct,1/0,ke,0],O=!1,Y=!1,
-W,K=Pe,V=0,X=!1,$=0,j=!1,P=!1,Q=0,ee,te=a=>{if(!(O||!Ie))try{a(Ie)}catch(m){_(Je(m));try{Ie.close()}catch{}}},l=()=>{i.at&&(j=!1,P=!0,te(a=>a.send(Ye(i))),i.at=
+t,Math.min(Math.max(0,e),qn));function sn(e,t,n,o,r){let i=Ke(16384),s=new Map,d=new Map,f=new Map,y=[],b=0,h=0,w=0,E=0,S=0,R=32767,B=[0,Ct,1/0,ke,0],I=!1,Y=!1,
+W,K=Pe,V=0,X=!1,$=0,j=!1,P=!1,Q=0,ee,te=a=>{if(!(I||!Ie))try{a(Ie)}catch(m){_(Je(m));try{Ie.close()}catch{}}},l=()=>{i.at&&(j=!1,P=!0,te(a=>a.send(Ye(i))),i.at=
 $=0,i.bytes.length>1<<20&&(i.bytes=new Uint8Array(16384)),te(a=>{a.buffered()>$n&&k("too many unsent bytes")}))},c=()=>{i.at!==$?($=i.at,queueMicrotask(c)):(X=!1,
 l())},u=(a,m,v,D)=>{let{at:Oe}=i;try{ze(i,Pe),i.at+=Pe,v?.(i,D);let ae=i.at,Ue=ae-Oe-Pe,Ht=Math.max(B[1],Rn);if(Ue>Ht)throw q(8,`the message has ${Ue} bytes of \
 at most ${Ht}`);i.at=Oe;for(let xn of[15,a,m,Ue>>>16,Ue])Wt(i,xn);i.at=ae}catch(ae){throw i.at=Oe,ae}i.at>_n?l():X||(X=!0,$=0,queueMicrotask(c))},p=(a,{code:m,message:v})=>u(
-a,7,D=>{L(D,m),re(D,pe(v.slice(0,256)))}),g=(a,m)=>{u(a,5,L,0),p(a,m)},T=a=>{if(!O){if(Q=0,W){if(re(W,a),W.at<K)return;a=Ye(W),W=void 0}try{let m=0,v=D=>a[m+D]<<
-8|a[m+D+1];for(;!O&&!(a.length<(K=m+Pe));m=K){v(0)!==15&&F("a header without its magic");let D=v(6)*65536+v(8);if(D>Ct&&F(`a packet of ${D} bytes`),a.length<(K+=
+a,7,D=>{L(D,m),re(D,pe(v.slice(0,256)))}),g=(a,m)=>{u(a,5,L,0),p(a,m)},T=a=>{if(!I){if(Q=0,W){if(re(W,a),W.at<K)return;a=Ye(W),W=void 0}try{let m=0,v=D=>a[m+D]<<
+8|a[m+D+1];for(;!I&&!(a.length<(K=m+Pe));m=K){v(0)!==15&&F("a header without its magic");let D=v(6)*65536+v(8);if(D>Ct&&F(`a packet of ${D} bytes`),a.length<(K+=
 D))break;J(v(2),v(4),a.subarray(m+Pe,K))}m<a.length&&(K-=m,re(W=Ke(),a.subarray(m)))}catch(m){k(`the server broke the protocol: ${m.message}`)}}},J=(a,m,v)=>{let D=G(
 v),Oe=s.get(a);if(m>=10)if(M.isUp||F("a packet before HELLO"),tn(v)){if(ne)return ne.packet(a,m,v,!1)}else{let ae=y[a%ke];if(ae?.id===a&&ae.operation===m)return fe(
 a),t.answered(),ae.isGivenUp?h--:t.replied(ae,v),x();if(r.filter(Ue=>Ue.packet(M,a,m,v)).length)return}else if(m<2){v.length&&F("a PING with a body"),m===1?M.isUp||
-k("the server is a compat peer"):j||(j=!0,u(0,1));return}else{if(m===3&&!M.isUp)return ue(D);if(m===4)return I();if(m===6)return ne?.cancel(a,N(D));if(m===8)F("\
+k("the server is a compat peer"):j||(j=!0,u(0,1));return}else{if(m===3&&!M.isUp)return ue(D);if(m===4)return O();if(m===6)return ne?.cancel(a,N(D));if(m===8)F("\
 a stray hand-off");else{if(Oe&&m!==3&&m<8)return t.answered(),Oe.packet(m,v);if(m===2){let ae=a-R&32767;if(a>=32768&&ae&&ae<=16384)return R=a,ne?ne.packet(a,2,v,
 !0):g(a,q(12,"no service is served"))}}}++V>Bn&&k("too many stray packets")},ue=a=>{for((H(a)>Pn||Z(a,4)!=="fris"||!z(a))&&F("no HELLO");H(a);){let m=z(a),v=G(me(
 a));if(m in B)B[m]=N(v);else if(m===32||m===33)try{let D=nn(v);(m===32?d:f).set(D.service,D)}catch{}}B[3]=Math.min(B[3],ke),M.isUp=!0,clearTimeout(Me),t.room(M)},
 fe=a=>{y[a%ke]=void 0,b--===B[3]&&t.room(M)},A=(a,m,v)=>{s.set(m,a),a.begin(M,m,B[4],v)},x=()=>{Y&&b===h&&!s.size&&!ne?.progress.size&&queueMicrotask(()=>k(rn))},
-I=()=>{Y||(Y=!0,t.closing(M,rn),x())},k=a=>{O||(l(),te(m=>m.close()),_(a))},_=a=>{if(O)return;O=!0,clearInterval(ee),clearTimeout(Me),t.closing(M,a),M.isUp=!1;let m=new C(
+O=()=>{Y||(Y=!0,t.closing(M,rn),x())},k=a=>{I||(l(),te(m=>m.close()),_(a))},_=a=>{if(I)return;I=!0,clearInterval(ee),clearTimeout(Me),t.closing(M,a),M.isUp=!1;let m=new C(
 14,`the connection was lost: ${a}`);for(let v of y)v&&!v.isGivenUp&&t.lost(v,m);for(let v of s.values())v.lost(m);ne?.down(m);for(let v of r)v.down(M,m)},M={isUp:!1,
 write:u,reset:p,refuse:g,fits(a){let m=d.get(a.name);if(m)return m.fingerprint===a.fingerprint||n.includes(a)?st(a,m):void 0;for(let v of d.values())if(v.operations.
 some(D=>a.operations.includes(D)))throw q(12,`the server has ${v.service} instead of ${a.name}`);return 0},call(a,m){if(b>=B[3])return!1;do w=w+1&65535;while(y[w%
-ke]);let v=a.id=w;y[v%ke]=a,b++;try{u(v,a.operation,m,a)}catch(D){throw fe(v),D}return!0},cancel(a){O||(a.isGivenUp=!0,u(a.id,6,L,a.operation),++h>=Dn&&I(),x())},
+ke]);let v=a.id=w;y[v%ke]=a,b++;try{u(v,a.operation,m,a)}catch(D){throw fe(v),D}return!0},cancel(a){I||(a.isGivenUp=!0,u(a.id,6,L,a.operation),++h>=Dn&&O(),x())},
 open(a,m,v){if(!B[2])throw q(12,"the server does not accept streams");if(E>=Math.min(B[2],28672))return!1;do S=S%32767+1;while(s.has(S));return E++,A(a,S,m),u(S,
-2,v),!0},accept:A,over(a){s.delete(a),a<32768&&(E--,t.room(M)),x()},drain:I,closeIfIdle:x},ne=o?.on(M,f),Me=De(Hn,()=>k("handshake timeout")),_e=()=>{i.isFlat=Ie?.
+2,v),!0},accept:A,over(a){s.delete(a),a<32768&&(E--,t.room(M)),x()},drain:O,closeIfIdle:x},ne=o?.on(M,f),Me=De(Hn,()=>k("handshake timeout")),_e=()=>{i.isFlat=Ie?.
 isFlat,u(0,3,a=>{re(a,pe("fris"));let m=ne?Mt:0;[Ct,m,m,lt].forEach((v,D)=>de(a,D+1,()=>L(a,v)));for(let v of o?.services??[])de(a,32,()=>kt(a,v));for(let v of n)
-de(a,33,()=>kt(a,v))}),u(1,0),l(),ee=setInterval(()=>{if(++Q>Vn)return k("keepalive timeout");(Q>1||!P)&&u(0,0),P=!1;let a=performance.now();for(let m of y)m&&m.
-until<=a&&!m.isGivenUp&&t.expired(m)},Fn)},Ie,Ft=a=>Ie?a():queueMicrotask(a),Vt=a=>Ft(()=>_(a));try{Ie=e({open:()=>Ft(_e),data:T,close:Vt})}catch(a){Vt(Je(a))}return M}function dt(e,t){let n=[],o=!1,r=()=>{},i=f=>{o||=f,r()},s=(async function*(){try{for(;;){let f=n.shift();if(f!==void 0){let y=e(f);y!==void 0&&(yield y)}else if(o){
+de(a,33,()=>kt(a,v))}),u(1,0),l(),!I&&(ee=setInterval(()=>{if(++Q>Vn)return k("keepalive timeout");(Q>1||!P)&&u(0,0),P=!1;let a=performance.now();for(let m of y)
+m&&m.until<=a&&!m.isGivenUp&&t.expired(m)},Fn))},Ie,Ft=a=>Ie?a():queueMicrotask(a),Vt=a=>Ft(()=>_(a));try{Ie=e({open:()=>Ft(_e),data:T,close:Vt})}catch(a){Vt(Je(
+a))}return M}function dt(e,t){let n=[],o=!1,r=()=>{},i=f=>{o||=f,r()},s=(async function*(){try{for(;;){let f=n.shift();if(f!==void 0){let y=e(f);y!==void 0&&(yield y)}else if(o){
 if(o!==!0)throw o;return}else await new Promise(y=>r=y)}}finally{t()}})(),{return:d}=s;return s.return=()=>(t(),n.length=0,i(!0),d.call(s,void 0)),{messages:s,items:n,
 put:f=>{n.push(f),r()},end:i}}var It=64,Wn=4,Xn=4096,Ot=(e,t)=>e instanceof Se?new C(13,`not a valid ${t.name}: ${e.message}`):C.from(e);function ct(e,t,n,o,r){let i,s=0,d=0,f=0,y=0,b=0,h=!0,
-w=!0,E=!1,S=!1,R=()=>{},B,O=()=>!h&&!w,{messages:Y,items:W,put:K,end:V}=dt(c=>{let u=c.length+It;y-=u,b+=u,w&&b*Wn>=lt&&(i?.write(s,5,L,b),b=0);try{let p=G(c),g=Re(
+w=!0,E=!1,S=!1,R=()=>{},B,I=()=>!h&&!w,{messages:Y,items:W,put:K,end:V}=dt(c=>{let u=c.length+It;y-=u,b+=u,w&&b*Wn>=lt&&(i?.write(s,5,L,b),b=0);try{let p=G(c),g=Re(
 p);if(p.at&&(r?.(X.metadata=g.metadata),!H(p)))return;let T=rt(p,g);if(T)throw T;return Te(p,t,d)}catch(p){throw Ot(p,t)}},()=>n?Q(!0):te()),X=Object.assign(Y,{
-metadata:{}}),$=()=>{O()&&(R(),B?.(),i?.over(s),i=B=void 0,o())},j=()=>{h&&(h=!1,i?.write(s,7),$())},P=c=>{h=w=!1,V(c),$()},Q=(c,u=Ne(!0))=>{O()||i?.reset(s,u),
+metadata:{}}),$=()=>{I()&&(R(),B?.(),i?.over(s),i=B=void 0,o())},j=()=>{h&&(h=!1,i?.write(s,7),$())},P=c=>{h=w=!1,V(c),$()},Q=(c,u=Ne(!0))=>{I()||i?.reset(s,u),
 W.length=0,P(c)},ee=c=>Q(c,c),te=()=>{W.length=0,E=!0},l=c=>{if(!i||!h)return;let u=c instanceof C;i.write(s,2,p=>{let{at:g}=p;u?ot(p,c,!1):Le(p,e,c),f-=p.at-g+
 It}),u&&j()};return{messages:X,begin(c,u,p,g){i=c,s=u,f=p,d=g},packet(c,u){if(c===2)return!w||E?void 0:y+b>=lt?ee(new C(8,"the peer exceeded its credit")):(y+=u.
 length+It,K(new Uint8Array(u)));let p=G(u);if(c===5){let g=N(p,10);S||=!g,(f+=g)>0&&R()}else if(u.length){let g=Qe(N(p));P(new C(g,new TextDecoder().decode(Ae(p).
 subarray(0,Xn)),{mayHaveRun:!S}))}else w=!1,V(!0),$()},send:l,async pump(c){try{let u=Symbol.asyncIterator in c?c[Symbol.asyncIterator]():c[Symbol.iterator]();for(B=
-async()=>{try{await u.return?.()}catch{}};;){for(;f<=0&&!O();)await new Promise(T=>R=T);if(O())return;let{done:p,value:g}=await u.next();if(O())return;if(p)break;
+async()=>{try{await u.return?.()}catch{}};;){for(;f<=0&&!I();)await new Promise(T=>R=T);if(I())return;let{done:p,value:g}=await u.next();if(I())return;if(p)break;
 l(g)}B=void 0,j()}catch(u){let p=C.from(u);n?Q(p):l(p)}},finish:j,discard:te,fail:ee,lost:P}}var jn=3e4,Gn=5e3,Kn=20,an=2e3,ln=10,ut=class{constructor(t,{timeout:n,patience:o=Gn,metadata:r,serve:i,stayConnected:s}={}){let d,f=0,y=ln,b=0,h,w=!1,E="",S=new Set,
-R=new Set,B=[],O=()=>{d||h||w||!(S.size||s)||(b=performance.now(),d=sn(t,Y,[...R],i,B))},Y={room:l=>queueMicrotask(()=>{for(let c of S){if(d!==l||!W(c,l))return;
+R=new Set,B=[],I=()=>{d||h||w||!(S.size||s)||(b=performance.now(),d=sn(t,Y,[...R],i,B))},Y={room:l=>queueMicrotask(()=>{for(let c of S){if(d!==l||!W(c,l))return;
 S.delete(c)}}),closing(l,c){d===l&&(d=void 0,l.isUp&&performance.now()-b>=an?f=0:(E=c,clearTimeout(h),h=De(Math.random()*Math.min(Kn*2**Math.min(f++,16),an),()=>{
-h=void 0,O()})),O())},answered:()=>void(f=0),replied(l,c){let u=l,{method:{reply:p},options:{onMetadata:g}}=u;X(u);try{let T=G(c),J=Re(T),ue=rt(T,J);if(ue)throw ue;
+h=void 0,I()})),I())},answered:()=>void(f=0),replied(l,c){let u=l,{method:{reply:p},options:{onMetadata:g}}=u;X(u);try{let T=G(c),J=Re(T),ue=rt(T,J);if(ue)throw ue;
 T.at&&g?.(J.metadata),u.resolve(Te(T,p,u.missing)),y<ln&&(y+=.1)}catch(T){u.reject(Ot(T,p))}},expired:l=>V(l),lost(l,c){let u=l;if(u.link=void 0,!u.method.idempotent||
 y<1)return $(u,c);y--,K(u)}},W=(l,c)=>{let{service:u,method:p}=l;try{let g=u?c.fits(u):0;return g!==void 0?(l.missing=at(p,g,1),l.start(l,c)&&(l.isSent=!0)):(R.
 add(u),f=0,c.drain(),!1)}catch(g){return $(l,C.from(g)),!0}},K=l=>{if(!(d?.isUp&&W(l,d))){if(w)return $(l,dn());l.patientUntil=performance.now()+o,S.add(l),V(l),
-O()}},V=l=>{let{until:c,isSent:u,patientUntil:p}=l,g=performance.now(),T=S.has(l)&&!d?.isUp&&`no connection to the server${E&&`: ${E}`}`;clearTimeout(l.timer),g>=
+I()}},V=l=>{let{until:c,isSent:u,patientUntil:p}=l,g=performance.now(),T=S.has(l)&&!d?.isUp&&`no connection to the server${E&&`: ${E}`}`;clearTimeout(l.timer),g>=
 c?$(l,Ze(u,T?`; ${T}`:"")):g>=p&&T?$(l,Fe(14,T,u)):l.timer=De((g<p?Math.min(c,p):c)-g,()=>V(l))},X=l=>{S.delete(l),clearTimeout(l.timer),l.options.signal?.removeEventListener(
 "abort",l.abort)},$=(l,c)=>{X(l),l.link?.cancel(l),l.reject(c)},j=(l,{sentTimeout:c,until:u,options:{metadata:p}})=>{(c!==void 0||r||p)&&We(l,{timeout:c&&u-performance.
 now(),metadata:{...r,...p}})},P=(l,c)=>{j(l,c),Le(l,c.method.request,c.request)},Q=(l,c)=>{let u=c.call(l,P);return u&&(l.link=c),u},ee=(l,c,u,p,g,T,J,ue,fe=1/0)=>{
@@ -102,13 +103,13 @@ rt",x.abort),g!==void 0&&V(x),(g===void 0||g>0)&&K(x)),x},te=(l,c,u,p={})=>{let 
 l,c,u,p,p.timeout??n,Q,g,T,jn)),this.serverStreaming=(l,c,u,p)=>te(l,c,[u],p).messages,this.twoWay=(l,c,u,p)=>te(l,c,u,p).messages,this.clientStreaming=async(l,c,u,p)=>{
 let{messages:g}=te(l,c,u,p),{done:T,value:J}=await g.next();if(T)throw new C(13,"there is no reply");return g.return?.(),J},this.name=l=>void R.add(l),this.mount=
 l=>void B.push(l),this.connected=()=>new Promise((l,c)=>{ee(void 0,{},void 0,{},void 0,(u,p)=>(X(u),l(p),!0),l,c)}),this.close=()=>{w=!0,clearTimeout(h);for(let l of S)
-$(l,dn());d?.drain()},s&&queueMicrotask(O)}},dn=()=>Fe(9,"the channel is closed",!1);async function ft(e){let t;do t=await e.connected();while(!t.isUp);return t}function Ut(e,t,n){let o=new Map(n?.methods);for(let[r,i]of Object.entries(e.methods))o.set(i.operation,{service:e,method:i,handler:(s,d)=>t[r]?.(s,d)});return{
+$(l,dn());d?.drain()},s&&queueMicrotask(I)}},dn=()=>Fe(9,"the channel is closed",!1);async function ft(e){let t;do t=await e.connected();while(!t.isUp);return t}function Ut(e,t,n){let o=new Map(n?.methods);for(let[r,i]of Object.entries(e.methods))o.set(i.operation,{service:e,method:i,handler:(s,d)=>t[r]?.(s,d)});return{
 services:[...n?.services??[],e],methods:o,on(r,i){let s=new Map,d=(f,y)=>{let b=o.get(f);if(!b||!(b.method.sends||b.method.receives)===y)throw q(12,`unknown ope\
 ration ${f}`);if(s.size>=Mt)throw q(8,"too many calls are in progress");let{service:h,method:w}=b,E=i.get(h.name);return{...b,left:at(w,E?st(h,E):0,0)}};return{
 progress:s,packet(f,y,b,h){let w,E=S=>r.write(f,y,R=>{S instanceof C?ot(R,S,!0):(We(R,{isBackward:!0}),Le(R,w.reply,S))});try{let S=G(b),{timeout:R,metadata:B}=Re(
-S);h&&(ce(S,9),y=N(S,3));let O=d(y,h);({method:w}=O);let Y=h||Te(S,w.request,O.left),W=h?f+65536:f,K=new AbortController,V=P=>{clearTimeout(j),P||K.abort(),s.delete(
+S);h&&(ce(S,9),y=N(S,3));let I=d(y,h);({method:w}=I);let Y=h||Te(S,w.request,I.left),W=h?f+65536:f,K=new AbortController,V=P=>{clearTimeout(j),P||K.abort(),s.delete(
 W),r.closeIfIdle()},X=h?ct(w.reply,w.request,!1,()=>V(!1)):{send(P){s.has(W)&&(E(P),V(!0))},fail:E,finish(){},discard(){}},$=P=>{X.fail(P),V(!1)},j=R===void 0?void 0:
-De(R,()=>$(Ze(!0)));s.set(W,{operation:y,stop:$}),h&&r.accept(X,f,O.left),zn(O,h,Y,X,{signal:K.signal,metadata:B})}catch(S){let R=S instanceof Se?q(3,`malformed\
+De(R,()=>$(Ze(!0)));s.set(W,{operation:y,stop:$}),h&&r.accept(X,f,I.left),zn(I,h,Y,X,{signal:K.signal,metadata:B})}catch(S){let R=S instanceof Se?q(3,`malformed\
  request: ${S.message}`):C.from(S);h?r.refuse(f,R):E(R)}},cancel(f,y){let b=s.get(f);b?.operation===y&&b.stop(Ne(!0))},down(f){for(let y of s.values())y.stop(f)}}}}}
 async function zn({method:e,handler:t},n,o,r,i){try{if(e.sends)o=r.messages;else if(n){let d=await r.messages.next();if(d.done)throw q(3,"no request");o=d.value}
 let s=t(o,i);e.receives?await r.pump?.(s):(r.send(await s),r.finish())}catch(s){r.send(C.from(s))}r.discard()}var Xe=65280,Yn=16<<20,Nt=64,Jn=65536,Qn=4,pt={now:0,last:1,oldest:2},je=class{constructor(t){this.channel=t;this.requests=new Map;this.last=0;let{requests:n}=this;
@@ -116,18 +117,18 @@ t.mount({packet(o,r,i,s){if(i<Xe)return!1;for(let[d,f]of n)(!r||r===d)&&f.packet
 group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){(await ft(this.channel)).write(0,Xe+2,o=>{we(o,pe(t)),re(o,Tt(n))})}async sync(){await(await this.
 request(3)).return?.()}async request(t,n,o="",r){let{requests:i}=this,s=await ft(this.channel);do this.last=this.last%65535+1;while(i.has(this.last));let d=this.
 last;return new Promise((f,y)=>{let b=0,h=0,w=!1,{items:E,messages:S,put:R,end:B}=dt(A=>(b-=A.payload.length+Nt,A),()=>{i.delete(d)&&n!==void 0&&s.isUp&&s.write(
-d,Xe+1)}),O=A=>{i.delete(d),y(A),B(A)},Y=o?[]:n?.split(".")??[],W=Y[Y.length-1]===">",K=A=>{let x=A.split(".");return(W?x.length>=Y.length:x.length===Y.length)&&
-Y.every((I,k)=>I===">"||I==="*"||I===x[k])},V=t===0&&!o&&r!==void 0,X=typeof r=="object",$=X||r===void 0?pt.oldest:pt[r],j=new Map(X?[[n,{...r,offset:r.offset+1}]]:
-[]),P=new Map,Q=0,ee="",te=!1,l=!1,c=!1,u=!1,p=!1,g=A=>{s.write(d,Xe+A,x=>{if(n!==void 0&&we(x,pe(n)),A===6){U(x,$);for(let[I,k]of j){be(x,I);for(let _=0;_<16;_+=
+d,Xe+1)}),I=A=>{i.delete(d),y(A),B(A)},Y=o?[]:n?.split(".")??[],W=Y[Y.length-1]===">",K=A=>{let x=A.split(".");return(W?x.length>=Y.length:x.length===Y.length)&&
+Y.every((O,k)=>O===">"||O==="*"||O===x[k])},V=t===0&&!o&&r!==void 0,X=typeof r=="object",$=X||r===void 0?pt.oldest:pt[r],j=new Map(X?[[n,{...r,offset:r.offset+1}]]:
+[]),P=new Map,Q=0,ee="",te=!1,l=!1,c=!1,u=!1,p=!1,g=A=>{s.write(d,Xe+A,x=>{if(n!==void 0&&we(x,pe(n)),A===6){U(x,$);for(let[O,k]of j){be(x,O);for(let _=0;_<16;_+=
 2)U(x,parseInt(k.epoch.slice(_,_+2),16));L(x,k.offset)}}else re(x,pe(o))})},T=()=>{p=!0,l&&(c||!(V&&u))&&(w=!0),f(S)},J=A=>Array.from(me(A,8),x=>x.toString(16).
-padStart(2,"0")).join(""),ue=(A,x,I)=>{if(x===5&&A&&!p&&V&&I.bytes[I.at]===Qn)c=!0,g(0);else if(x===6&&A&&I.bytes[I.at]===0){z(I),u=z(I)===1;let k=J(I);Q=N(I,10);
-let _=ee!==""&&ee!==k,M=!n?.match(/[*>]/)&&j.size>0;ee=k,T(),c=!1,w||=M?!Q:_}else if(x===7)for(;H(I);){let k=Z(I),_={epoch:J(I),offset:N(I,10)};if(!p||!A&&!K(k))
+padStart(2,"0")).join(""),ue=(A,x,O)=>{if(x===5&&A&&!p&&V&&O.bytes[O.at]===Qn)c=!0,g(0);else if(x===6&&A&&O.bytes[O.at]===0){z(O),u=z(O)===1;let k=J(O);Q=N(O,10);
+let _=ee!==""&&ee!==k,M=!n?.match(/[*>]/)&&j.size>0;ee=k,T(),c=!1,w||=M?!Q:_}else if(x===7)for(;H(O);){let k=Z(O),_={epoch:J(O),offset:N(O,10)};if(!p||!A&&!K(k))
 continue;let M=P.get(k);A&&!M?(Q--,M=j.get(k)??(te?{..._,offset:1}:void 0)):!A&&M?.epoch!==_.epoch&&(M=void 0),M&&u&&(M.epoch===_.epoch&&M.offset<=_.offset?h+=_.
 offset-M.offset:w=!0),P.size>=Jn&&(P.clear(),c=!0),P.set(k,_)}else return!1;return!0},fe=async()=>{try{let A=await ft(this.channel);if(!i.has(d))return;s=A,g(V?
-6:0)}catch(A){let x=C.from(A);if(x.code===14&&i.has(d))return fe();O(x)}};i.set(d,{packet(A,x,I,k){if(!(A!==s||V&&ue(x,I,k)))if(I===2){let _=Z(k);if(!x&&(!p||!K(
+6:0)}catch(A){let x=C.from(A);if(x.code===14&&i.has(d))return fe();I(x)}};i.set(d,{packet(A,x,O,k){if(!(A!==s||V&&ue(x,O,k)))if(O===2){let _=Z(k);if(!x&&(!p||!K(
 _)))return;let M=Ae(k),ne=P.get(_);for(ne&&P.set(_,{...ne,offset:ne.offset+1}),b+=M.length+Nt;b>Yn&&E.length;){let Me=E.shift();b-=Me.payload.length+Nt;let _e=E[0];
-h+=Me.lagged+1,w||=Me.reconnected,_e&&(_e.lagged+=h,_e.reconnected||=w,h=0,w=!1)}R({topic:_,payload:M,position:ne,lagged:h,reconnected:w}),h=0,w=!1}else I===4?V&&
-u&&p||(h+=N(k,10)):x&&(H(k)?O(q([8,12,7][z(k)-3]??3,Z(k,H(k)))):T())},down(A,x){if(A===s){if(n===void 0||!p&&!l)return O(x);if(p)if(Q>0)for(let[I,k]of P)j.set(I,
+h+=Me.lagged+1,w||=Me.reconnected,_e&&(_e.lagged+=h,_e.reconnected||=w,h=0,w=!1)}R({topic:_,payload:M,position:ne,lagged:h,reconnected:w}),h=0,w=!1}else O===4?V&&
+u&&p||(h+=N(k,10)):x&&(H(k)?I(q([8,12,7][z(k)-3]??3,Z(k,H(k)))):T())},down(A,x){if(A===s){if(n===void 0||!p&&!l)return I(x);if(p)if(Q>0)for(let[O,k]of P)j.set(O,
 k);else j=c?new Map:P,$=c?pt.now:pt.oldest,te=!c;P=new Map,p=!1,l=!0,fe()}}}),g(V?6:t)})}};var Lt="frisbee.1";function cn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[Lt,...t]);return r.binaryType="arraybuffer",r.onopen=()=>{r.protocol===Lt?o.open():r.close()},
 r.onmessage=({data:i})=>{i instanceof ArrayBuffer?o.data(new Uint8Array(i)):r.close()},r.onerror=()=>{},r.onclose=({code:i,reason:s})=>{o.close(`the WebSocket w\
