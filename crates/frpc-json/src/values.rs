@@ -151,7 +151,7 @@ impl Json for Vec<u8> {
     }
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        const EXPECTED: &str = "bytes in base64";
+        const EXPECTED: &str = "base64 string";
         let offset = from.value_offset();
         let text = from.string(EXPECTED)?;
         *self = base64::decode(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))?;

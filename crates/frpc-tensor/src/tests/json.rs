@@ -39,7 +39,7 @@ fn base_64_has_to_be_as_long_as_shape_and_dtype_say() {
         (r#"{"dtype":"uint8","shape":[4294967295,4294967295,9],"data":"AQI="}"#, "larger than any memory"),
         (r#"{"shape":[2],"data":"AQI="}"#, "base64 without a dtype must be a .npy file"),
         (r#""AQI=""#, "base64 without a dtype must be a .npy file"),
-        (r#"{"dtype":"uint8","data":"?"}"#, "is no bytes in base64"),
+        (r#"{"dtype":"uint8","data":"?"}"#, "is not a valid base64 string"),
         (r#"{"dtype":"uint8","data":"AQ==","data":"AQ=="}"#, "occurs twice"),
         (r#"{"dtype":"uint8","more":1}"#, "has no field"),
     ] {
