@@ -29,8 +29,12 @@ pub struct RawTransport {
 }
 
 impl RawTransport {
-    /// As [`new`](Self::new), in another runtime.
+    /// As [`new`](Self::new), in a runtime. In the current one the transport stays as it is: a socket that is registered
+    /// anew is not known to be writable, and TLS would keep the first bytes until it is flushed.
     pub(crate) async fn new_in<T: Io>(io: T, early: Bytes, runtime: Handle) -> io::Result<Self> {
+        if Handle::current().id() == runtime.id() {
+            return Ok(Self::with_early(io, early));
+        }
         let _entered = runtime.enter();
         Self::new(io, early)
     }
@@ -39,9 +43,13 @@ impl RawTransport {
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_to_current_runtime()?;
+        Ok(Self::with_early(io, early))
+    }
+
+    fn with_early<T: Io>(io: T, early: Bytes) -> Self {
         let Self { early: rest, io, traffic, pauses } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
-        Ok(Self { early, io, traffic, pauses })
+        Self { early, io, traffic, pauses }
     }
 
     /// Counts its bytes as those of a connection.
