@@ -107,6 +107,7 @@ macro_rules! dispatch {
         )
     }};
     (@ $name:expr, $run:ident($argument:expr), $($rest:tt)*) => {{
+        #[allow(unused_imports, reason = "without features there may be no contestant")]
         use rivals::rivals::*;
         dispatch!(@ rivals::contest::Contestant, $name, $run($argument), $($rest)*)
     }};
