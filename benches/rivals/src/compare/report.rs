@@ -653,9 +653,9 @@ mod tests {
         let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
         let (samples, _) = runs::read(&runs, &entries, &grid(false)).unwrap();
         let page = page("A machine.", "", &samples, &failures, &entries).unwrap();
-        assert!(page.text.contains("* raw failed at 8192x10: no ports\n"), "{}", page.text);
-        let (_, table) = page.text.split_once("| k/s, us of the server, us of both | 16x10 | 8192x10 |").unwrap();
-        let row = table.lines().find(|line| line.starts_with("| raw |")).unwrap();
+        assert!(page.text.contains("* raw-cores failed at 8192x10: no ports\n"), "{}", page.text);
+        let (_, table) = page.text.split_once("| k/s, us of the server, us of both | 16x10 |").unwrap();
+        let row = table.lines().find(|line| line.starts_with("| raw-cores |")).unwrap();
         assert!(row.ends_with(" | failed |"), "{row}");
     }
 
