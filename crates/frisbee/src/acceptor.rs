@@ -36,7 +36,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 #[cfg(feature = "tls")]
@@ -444,8 +444,6 @@ struct Connections {
     arrivals: Arrivals,
     next: u64,
     phase: ServerPhase,
-    /// Ends the task that ends them with a runtime.
-    tie: Option<oneshot::Sender<()>>,
 }
 
 /// A connection that was taken in.
@@ -474,7 +472,7 @@ impl Connections {
 impl Default for OpenConnections {
     fn default() -> Self {
         let (by_number, arrivals) = (HashMap::new(), Arrivals::default());
-        let inner = Connections { by_number, arrivals, next: 0, phase: ServerPhase::Serving, tie: None };
+        let inner = Connections { by_number, arrivals, next: 0, phase: ServerPhase::Serving };
         Self {
             inner: Mutex::new(inner),
             changed: Notify::new(),
@@ -528,17 +526,6 @@ impl OpenConnections {
     /// The connection with a number.
     pub(crate) fn get(&self, number: u64) -> Option<Admitted> {
         self.inner.lock().admitted(number)
-    }
-
-    /// Ends the connections with the current runtime, for those that threads drive which outlive it.
-    pub(crate) fn tie(open: &Arc<Self>) {
-        let (hold, over) = oneshot::channel::<()>();
-        open.inner.lock().tie = Some(hold);
-        let tied = Self::close_on_drop(open);
-        tokio::spawn(async move {
-            let _tied = tied;
-            let _ = over.await;
-        });
     }
 
     /// Ends the connections when the returned value is dropped, and accepts no more.

@@ -30,7 +30,7 @@ pub struct RawTransport {
 
 impl RawTransport {
     /// As [`new`](Self::new), in a runtime. In the current one the transport stays as it is: a socket that is registered
-    /// anew is not known to be writable, and TLS would keep the first bytes until it is flushed.
+    /// again is not known to be writable, and TLS would keep the first bytes until it is flushed.
     pub(crate) async fn new_in<T: Io>(io: T, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));

@@ -613,9 +613,6 @@ impl<L: Listener, R: Protocol> BoundListener<L, R> {
         // It is the only one who sets them.
         let _ = host.open.workers.set(pool.watch());
         let _open = OpenConnections::close_on_drop(&host.open);
-        if pool.is_shared() {
-            OpenConnections::tie(&host.open);
-        }
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
         match pool.first() {

@@ -148,18 +148,6 @@ impl WorkerPool {
         Err(no_rings())
     }
 
-    /// Whether its threads are those of the whole process, which outlive the owner of the connections.
-    pub(crate) fn is_shared(&self) -> bool {
-        match self {
-            Self::Caller | Self::Threads(_) => false,
-            Self::SharedThreads(_) => true,
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::Rings(_) => false,
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::SharedRings(_) => true,
-        }
-    }
-
     /// Lets its threads be looked at, except those of rings.
     pub(crate) fn watch(&self) -> Vec<WorkerWatch> {
         match self {

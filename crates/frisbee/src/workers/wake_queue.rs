@@ -84,7 +84,7 @@ impl WakeQueue {
         }
     }
 
-    /// Counts a connection no more. The tasks end with the last one.
+    /// Takes a connection out of the count. The tasks end with the last one.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;
