@@ -217,10 +217,10 @@ impl Connection {
     }
 
     /// Whether [`poll_event`](Self::poll_event) has a packet that is no longer part of the input: the first one of a
-    /// client, which follows the event of its kind.
+    /// client, which follows the event of its kind, or one whose body was read [directly](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
-        self.first.is_some()
+        self.first.is_some() || self.decoder.holds_packet()
     }
 
     /// Records that `count` bytes were read; to be called once for each read, after its events, and with 0 after

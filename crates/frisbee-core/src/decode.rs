@@ -111,6 +111,13 @@ impl Decoder {
         self.head_len > 0 || self.body.is_some()
     }
 
+    /// Whether [`next`](Self::next) has a packet without any input: all of its body was appended to
+    /// [`body_mut`](Self::body_mut).
+    #[inline]
+    pub fn holds_packet(&self) -> bool {
+        self.body.as_ref().is_some_and(|partial| partial.missing == 0)
+    }
+
     /// The operation of the packet whose header has been received and whose body has not.
     pub(crate) fn arriving(&self) -> Option<Operation> {
         self.body.as_ref().map(|partial| partial.header.operation)

@@ -71,6 +71,28 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     }
 }
 
+/// The rest of a large body is read in the turn whose write has made room, and nothing comes after it.
+#[tokio::test(start_paused = true)]
+async fn large_request_that_ends_as_room_appears_is_answered() {
+    let acceptor = Server::builder().build(echo()).unwrap();
+    let (mut peer, there) = tokio::io::duplex(MIB + MIB / 2);
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let (first, second) = (packet(1, ECHO, &vec![1; 3 * MIB]), packet(2, ECHO, &vec![2; MIB]));
+    peer.write_all(&[packet(0, 3, b"fris\x01"), first.clone()].concat()).await.expect("it reads");
+    // Nothing is read, so more than the limit of its outbox waits at the server.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    peer.write_all(&second).await.expect("there is room for it");
+    let mut answers = vec![0; MIB + MIB / 2];
+    peer.read_exact(&mut answers).await.expect("so much was sent before");
+    let mut of_second = 0;
+    while of_second < MIB {
+        let count = tokio::time::timeout(Duration::from_secs(1), peer.read(&mut answers)).await;
+        let count = count.expect("the answer needs no later packet").expect("the server lives");
+        assert_ne!(count, 0, "the server lives");
+        of_second += answers[..count].iter().filter(|byte| **byte == 2).count();
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn unreading_peer_is_closed_after_write_timeout() {
     let started = Instant::now();
