@@ -15,7 +15,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -162,11 +162,17 @@ impl Connection {
     /// [`TrySendError::Full`] if as much waits as may, or others have waited for the room that there is. Otherwise as
     /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
-        let mut context = Context::from_waker(Waker::noop());
-        match self.poll_send(&mut context, |outbox| outbox.forward(packet)) {
-            Poll::Ready(sent) => Ok(sent??),
-            Poll::Pending => Err(TrySendError::Full),
-        }
+        Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
+    }
+
+    /// Lets `write` put packets into the connection's outbox as [`poll_send`](Self::poll_send) does, if there is room
+    /// for which no other task has waited, and does not wait otherwise.
+    ///
+    /// # Errors
+    /// As [`try_send`](Self::try_send).
+    #[inline]
+    pub fn try_send_with<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, TrySendError> {
+        self.0.mailbox.try_write(write)?.ok_or(TrySendError::Full)
     }
 
     /// Lets `write` put packets into the connection's outbox, once less than
@@ -183,7 +189,7 @@ impl Connection {
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.0.mailbox.poll_write(context, write)
+        self.0.mailbox.poll_write(context, None, write)
     }
 
     /// A position in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it

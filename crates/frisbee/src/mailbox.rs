@@ -158,17 +158,25 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// As [`write`](Self::write) for one packet, if there is room; otherwise the caller is woken when there is.
-    pub(crate) fn poll_write<T>(
-        &self,
-        context: &mut Context<'_>,
-        fill: impl FnOnce(&mut Outbox) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        self.poll_write_as(context, None, fill)
+    /// As [`write`](Self::write), if there is room for which no other task has waited; `None` otherwise.
+    pub(crate) fn try_write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<Option<T>, SendError> {
+        let mut inner = self.inner.lock();
+        inner.check_open()?;
+        inner.update_charge(&self.account);
+        if inner.is_full(self.backlog_max()) || inner.waiters.is_owed() {
+            return Ok(None);
+        }
+        let filled = fill(&mut inner.outbox);
+        inner.charge(&self.account);
+        let task = self.to_wake(&inner);
+        drop(inner);
+        wake(task);
+        Ok(Some(filled))
     }
 
-    /// As [`poll_write`](Self::poll_write), for a caller that may be dropped.
-    pub(crate) fn poll_write_as<T>(
+    /// As [`write`](Self::write), if there is room; otherwise the caller is woken when there is. A caller that may be
+    /// dropped has a `waiter`.
+    pub(crate) fn poll_write<T>(
         &self,
         context: &mut Context<'_>,
         waiter: Option<&mut Waiter<'_>>,
@@ -177,7 +185,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(context.waker(), waiter.as_deref()) {
+        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(waiter.as_deref()) {
             self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }

@@ -21,7 +21,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// The codes of resets by this end; gRPC's numbers.
 pub(crate) const CANCELLED: u32 = 1;
@@ -497,9 +497,7 @@ impl Guard {
         if message.is_empty() && !shared.is_native() {
             return Err(SendError::Empty.into());
         }
-        // No waker is to be kept for room.
-        let mut context = Context::from_waker(Waker::noop());
-        let sent = self.connection.mailbox.poll_write(&mut context, |outbox| {
+        let sent = self.connection.mailbox.try_write(|outbox| {
             let mut inner = shared.inner.lock();
             inner.state.send().map_err(|_| SendError::StreamClosed)?;
             if !inner.credit.is_open() {
@@ -510,10 +508,7 @@ impl Guard {
                 packet.finish()
             })?)
         });
-        match sent {
-            Poll::Ready(sent) => sent?,
-            Poll::Pending => Err(TrySendError::Full),
-        }
+        sent?.unwrap_or(Err(TrySendError::Full))
     }
 
     /// `waits` is for a caller that may be dropped: for credit, and for room on the connection.
@@ -530,7 +525,7 @@ impl Guard {
             if shared.poll_credit(context, number.as_deref_mut(), |_| ())?.is_pending() {
                 return Poll::Pending;
             }
-            let sent = self.connection.mailbox.poll_write_as(context, waiter.as_deref_mut(), |outbox| {
+            let sent = self.connection.mailbox.poll_write(context, waiter.as_deref_mut(), |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.state.send().map_err(|_| SendError::StreamClosed)?;
                 // Another sender may have used it up since.

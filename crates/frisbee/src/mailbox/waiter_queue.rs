@@ -70,10 +70,18 @@ impl WaitList {
         (called.into_values().map(|producer| producer.waker).collect(), others_wait)
     }
 
-    /// Whether a task must not have the room that there is, since others were called that have waited for longer.
+    /// Whether tasks were called that have waited for the room that there is, and have not come yet.
     #[inline]
-    pub(super) fn is_early(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
-        self.waiters.as_ref().is_some_and(|waiters| waiters.owed > 0 && waiters.is_later(waker, waiter))
+    pub(super) fn is_owed(&self) -> bool {
+        self.waiters.as_ref().is_some_and(|waiters| waiters.owed > 0)
+    }
+
+    /// Whether a task must not have the room that there is, since others were called that have waited for longer. It is
+    /// not known how long a task without a [`Waiter`] has waited.
+    #[inline]
+    pub(super) fn is_early(&self, waiter: Option<&Waiter<'_>>) -> bool {
+        let Some((waiters, waiter)) = self.waiters.as_ref().zip(waiter) else { return false };
+        waiters.owed > 0 && (waiter.number == 0 || waiter.number > waiters.round)
     }
 
     /// Notes that a task has found room. Returns the waker that it had entered, if it was not called.
@@ -111,9 +119,6 @@ impl WaitList {
 
     /// Enters a task that waits for room. Returns the waker that it had entered before.
     pub(super) fn enter_producer(&mut self, waker: &Waker, waiter: Option<&mut Waiter<'_>>) -> Option<Waker> {
-        if waker.will_wake(Waker::noop()) {
-            return None;
-        }
         let is_returning = waiter.is_some();
         let number = match waiter {
             Some(waiter) => self.number(waiter),
@@ -173,16 +178,6 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Whether a task is not of the round.
-    #[cold]
-    fn is_later(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
-        match waiter {
-            Some(waiter) => waiter.number == 0 || waiter.number > self.round,
-            // One that does not wait has not waited. Of others without a waiter it is not known.
-            None => waker.will_wake(Waker::noop()),
-        }
-    }
-
     /// Removes a task of the current round from those that get the next free slots.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
@@ -220,7 +215,7 @@ impl<'a> Waiter<'a> {
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.mailbox.poll_write_as(context, Some(self), write)
+        self.mailbox.poll_write(context, Some(self), write)
     }
 }
 

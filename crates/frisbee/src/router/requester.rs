@@ -4,7 +4,7 @@ mod table;
 
 use crate::{
     CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
-    SendError, TooLong,
+    SendError, TooLong, TrySendError,
 };
 use bytes::Bytes;
 use frisbee_core::tlv;
@@ -14,7 +14,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use table::{Number, ReplyKind, Table};
 use tokio::sync::oneshot;
@@ -240,10 +240,11 @@ impl Requester {
             tokio::sync::TryAcquireError::Closed => table.closed().unsent(),
             tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
         })?;
-        let mut context = Context::from_waker(Waker::noop());
-        let sent = connection.poll_send(&mut context, |outbox| table.send(outbox, operation, &body));
-        let Poll::Ready(sent) = sent else { return Err(RequestError::Full) };
-        let (number, reply) = sent??;
+        let sent = connection.try_send_with(|outbox| table.send(outbox, operation, &body));
+        let (number, reply) = sent.map_err(|error| match error {
+            TrySendError::Full => RequestError::Full,
+            TrySendError::Failed(error) => error.into(),
+        })??;
         permit.forget();
         let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
         // A timer cannot be polled after its runtime, and the caller's may end before the connection's.

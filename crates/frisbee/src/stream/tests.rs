@@ -7,6 +7,7 @@ use crate::connection::EndpointInfo;
 use crate::tests::wake_counter::task;
 use crate::{Config, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
+use std::task::Waker;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
 

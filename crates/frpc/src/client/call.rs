@@ -13,7 +13,7 @@ use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeForm, Flags, PutError};
 use crate::wire::prefix::PrefixFields;
-use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
+use frisbee::{BODY_MAX_LEAST, Outbox, TrySendError, Waiter};
 use polyglot::{Form, Message};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -98,12 +98,15 @@ impl<'a> PendingCall<'a> {
         // lock: a call is never left without either an answer or an end.
         let write = |outbox: &mut Outbox| self.write(message, link, outbox, caller);
         let written = match waiter {
-            None => link.connection.poll_send(&mut Context::from_waker(Waker::noop()), write),
-            Some((waiter, context)) => waiter.poll_send(context, write),
+            None => link.connection.try_send_with(write),
+            Some((waiter, context)) => match waiter.poll_send(context, write) {
+                Poll::Ready(sent) => sent.map_err(TrySendError::Failed),
+                Poll::Pending => Err(TrySendError::Full),
+            },
         };
         match written {
-            Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
-            Poll::Ready(Ok(Err(unsent))) => {
+            Ok(Ok(ticket)) => Ok(ticket),
+            Ok(Err(unsent)) => {
                 // The slot of a call whose request could not be written is free again. Its next caller is woken here,
                 // where the lock of the connection is no longer held. A full table has no slot to announce: the caller
                 // itself would be woken, again and again.
@@ -112,8 +115,8 @@ impl<'a> PendingCall<'a> {
                 }
                 Err(unsent)
             }
-            Poll::Ready(Err(error)) => Err(NotSent::Over(error.into())),
-            Poll::Pending => Err(NotSent::Full),
+            Err(TrySendError::Failed(error)) => Err(NotSent::Over(error.into())),
+            Err(_) => Err(NotSent::Full),
         }
     }
 

@@ -1,0 +1,156 @@
+//! Connections that need no timer: while both ends work, virtual time stands at its start, and each stall moves it to the
+//! next PING.
+
+use fastrand::Rng;
+use frisbee_tests::interop::{InteropClient, InteropServer, Payload, Range, Text};
+use frisbee_tests::service::Service;
+use frpc::{Channel, Config, Server};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// A length up to `most`; short ones are as likely as long ones. A quarter of them is nearly as long as may be.
+fn length(dice: &mut Rng, most: usize) -> usize {
+    if dice.u8(0..4) == 0 {
+        return dice.usize(most / 2..=most);
+    }
+    let bits = dice.u32(0..=most.ilog2());
+    dice.usize(0..=1 << bits)
+}
+
+/// A client and a server with a pipe between them, all of random sizes.
+async fn client(dice: &mut Rng) -> InteropClient {
+    let config = |dice: &mut Rng| match dice.bool() {
+        true => Config::default(),
+        false => {
+            Config::default().backlog_max(1 + length(dice, 1 << 17)).stream_credit(1024 + length(dice, 1 << 18) as u32)
+        }
+    };
+    let server = Server::builder().config(config(dice)).add_service(InteropServer::new(Service)).build();
+    let server = server.expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(4096 + length(dice, 1 << 20));
+    let mut serving = Box::pin(async move { server.serve_connection(there).await });
+    let mut pauses = dice.fork();
+    // It often runs late, so that a turn finds both new input and room for output.
+    tokio::spawn(poll_fn(move |context| {
+        if pauses.u8(0..4) > 0 {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        serving.as_mut().poll(context)
+    }));
+    connected(config(dice), here).await
+}
+
+/// A client with a transport.
+async fn connected(config: Config, transport: DuplexStream) -> InteropClient {
+    let transport = Mutex::new(Some(transport));
+    let channel = Channel::builder().config(config).connect_with_connector(move || {
+        let transport = transport.lock().take();
+        async move { transport.ok_or(std::io::ErrorKind::ConnectionRefused.into()) }
+    });
+    InteropClient::new(channel.await.expect("the server is there"))
+}
+
+/// One after the other: calls, streams of the server, and streams of both ends.
+async fn caller(client: InteropClient, mut dice: Rng, most: usize) {
+    for seq in 0..dice.u32(1..8) {
+        let length = length(&mut dice, most);
+        match dice.u8(0..6) {
+            0 => {
+                let count = dice.i64(0..200);
+                let counts = client.count_up(Range { from: 0, count }).await.expect("it is served").into_inner();
+                assert_eq!(counts.count().await, count as usize);
+            }
+            1 => {
+                let value = "x".repeat(length.min(100_000));
+                let texts = vec![Text { value: value.clone() }; dice.usize(0..20)];
+                let count = texts.len();
+                let replies = client.chat(frpc::iter(texts)).await.expect("it is served");
+                assert_eq!(replies.into_inner().count().await, count);
+            }
+            _ => {
+                let data = vec![seq as u8; length];
+                let reply = client.echo_payload(Payload { seq, data: data.clone() }).await.expect("it is served");
+                assert!(reply.into_inner().data == data);
+            }
+        }
+        if dice.u8(0..4) == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
+    for seed in 0..SEEDS {
+        let mut dice = Rng::with_seed(seed);
+        let client = client(&mut dice).await;
+        let most = 1 << dice.u32(10..20);
+        let started = Instant::now();
+        let mut callers = JoinSet::new();
+        for _ in 0..dice.usize(1..20) {
+            callers.spawn(caller(client.clone(), dice.fork(), most));
+        }
+        while let Some(caller) = callers.join_next().await {
+            caller.expect("all calls succeed");
+        }
+        assert_eq!(started.elapsed(), Duration::ZERO, "something waited for a timer, with seed {seed}");
+    }
+}
+
+const SEEDS: u64 = 250;
+
+/// Notes that it was woken.
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A caller that has just got its reply has its next request ready before those that wait for room.
+#[tokio::test(start_paused = true)]
+async fn new_call_leaves_room_to_a_call_that_waited() {
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let mut serving = Box::pin(async move { server.serve_connection(there).await });
+    let runs = Arc::new(AtomicBool::new(true));
+    let may_run = runs.clone();
+    tokio::spawn(poll_fn(move |context| {
+        if may_run.load(Ordering::SeqCst) {
+            return serving.as_mut().poll(context);
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    let client = connected(Config::default().backlog_max(1), here).await;
+    let call = |length| Box::pin(client.echo_payload(Payload { seq: 0, data: vec![1; length] }));
+    call(1).await.expect("it is served");
+    runs.store(false, Ordering::SeqCst);
+    let (mut first, mut waiting, mut new) = (call(100_000), call(2), call(3));
+    let flag = Arc::new(Flag::default());
+    let waker = Waker::from(flag.clone());
+    assert!(first.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    runs.store(true, Ordering::SeqCst);
+    while !flag.0.load(Ordering::SeqCst) {
+        tokio::task::yield_now().await;
+    }
+    assert!(new.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    tokio::select! {
+        biased;
+        reply = waiting => drop(reply.expect("it is served")),
+        reply = new => panic!("the new call was sent first: {reply:?}"),
+    }
+    first.await.expect("it is served");
+}
