@@ -99,7 +99,7 @@ settings! {
 /// How long a connection that polls keeps its thread awake: longer than any pause between two calls of a closed loop.
 const AWAKE: Duration = Duration::from_millis(5);
 
-/// fRPC with a thread for each core, and messages that share their bytes.
+/// fRPC with its defaults, and messages that share their bytes.
 #[derive(Debug)]
 pub struct Shares;
 
@@ -108,7 +108,7 @@ impl Rival for Shares {
     type Client = BulkServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let server = Server::builder().workers(Workers::PerCore).add_service(BulkServiceServer::new(Service(setup)));
+        let server = Server::builder().add_service(BulkServiceServer::new(Service(setup)));
         let server = server.bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
@@ -119,7 +119,7 @@ impl Rival for Shares {
     }
 }
 
-/// fRPC with a thread for each core, and strings that share their memory.
+/// fRPC with its defaults, and strings that share their memory.
 #[derive(Debug)]
 pub struct SharesText;
 
@@ -128,7 +128,7 @@ impl Rival for SharesText {
     type Client = TextServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let server = Server::builder().workers(Workers::PerCore).add_service(TextServiceServer::new(Service(setup)));
+        let server = Server::builder().add_service(TextServiceServer::new(Service(setup)));
         let server = server.bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
