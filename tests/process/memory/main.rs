@@ -5,6 +5,7 @@ mod bursts;
 mod calls;
 mod decoding;
 mod exports;
+mod heap;
 mod histories;
 mod idle;
 #[path = "../../schemas/tests/random.rs"]
@@ -13,4 +14,4 @@ mod topics;
 mod web_sockets;
 
 #[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+static ALLOCATOR: heap::CountingAllocator = heap::CountingAllocator;
