@@ -46,7 +46,7 @@ impl Rival for Tonic {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         let incoming = incoming(bound)?;
-        Ok(server().add_service(service(setup)).serve_with_incoming(incoming).await?)
+        Ok(server().serve_with_incoming(service(setup), incoming).await?)
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
@@ -79,7 +79,7 @@ impl Rival for PerCore {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         on_each_core(bound, move |connections| async move {
-            Ok(server().add_service(service(setup)).serve_with_incoming(Accepted(connections)).await?)
+            Ok(server().serve_with_incoming(service(setup), Accepted(connections)).await?)
         })
         .await
     }
