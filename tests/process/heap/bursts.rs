@@ -1,6 +1,6 @@
 //! What bursts of calls leave with their connection, in virtual time.
 
-use super::heap::live;
+use super::allocator::live;
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};

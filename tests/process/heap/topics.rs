@@ -1,7 +1,7 @@
 //! Allocations of a broker for a subscription: memory for that one, at any number of others. Moving all of them to new
 //! memory at once would block publishers, which wait for the same lock.
 
-use super::heap::allocated;
+use super::allocator::allocated;
 use frisbee::Server;
 use frisbee_pubsub::{Broker, FIRST_OPERATION};
 use frisbee_tests::process::ran_alone;

@@ -1,6 +1,6 @@
 //! The memory of a protobuf message is counted before it is decoded, for every kind of field.
 
-use super::heap::{allocated, live};
+use super::allocator::{allocated, live};
 use super::random::{Random, pool, protobuf};
 use bytes::Bytes;
 use frisbee_tests::process::ran_alone;

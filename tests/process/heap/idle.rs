@@ -1,6 +1,6 @@
 //! Memory that an idle connection keeps at a server.
 
-use super::heap::live;
+use super::allocator::live;
 use frisbee_tests::parrot::{Echo, REQUEST};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;

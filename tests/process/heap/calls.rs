@@ -1,7 +1,7 @@
 //! Allocations of a call, at the server and at the client, each measured against a peer that allocates nothing: plain
 //! sockets and buffers.
 
-use super::heap::allocations;
+use super::allocator::allocations;
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;

@@ -1,6 +1,6 @@
 //! Memory while a collector does not answer.
 
-use super::heap::live;
+use super::allocator::live;
 use frisbee_tests::process::ran_alone;
 use frpc::{Channel, Server};
 use frpc_telemetry::otel::{Exports, Telemetry};

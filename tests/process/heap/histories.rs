@@ -1,6 +1,6 @@
 //! The memory of a topic, as docs/resume.md states it and as the broker charges it.
 
-use super::heap::live;
+use super::allocator::live;
 use frisbee::{Acceptor, Server, memory};
 use frisbee_pubsub::{Broker, BrokerBuilder, ClientRouter, History};
 use frisbee_tests::process::ran_alone;
