@@ -1,7 +1,8 @@
 //! tonic, on the same messages.
 //!
 //! Configured for throughput: no delay on either side, windows that never close within one message of a megabyte or
-//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams.
+//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams. Its servers have one
+//! service, and so no router.
 
 use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
