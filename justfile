@@ -43,7 +43,7 @@ full:
 
 # Replays one seed of the simulation: `just seed 7`.
 seed number:
-    FRISBEE_SEED={{number}} cargo test --locked -p frisbee-tests --test simulation no_seed -- --nocapture
+    FRISBEE_SEED={{number}} cargo test --locked -p frisbee-tests --test connections no_seed -- --nocapture
 
 # Instructions of the hot path, against the counts in the repository. Needs valgrind.
 instructions:

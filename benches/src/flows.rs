@@ -190,7 +190,7 @@ pub mod tonics {
     where
         S: futures_core::Stream<Item = std::io::Result<TcpStream>>,
     {
-        Ok(server().add_service(FlowsServer::new(Served)).serve_with_incoming(incoming).await?)
+        Ok(server().serve_with_incoming(FlowsServer::new(Served), incoming).await?)
     }
 
     impl Flows for FlowsClient<Channel> {

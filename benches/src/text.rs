@@ -87,26 +87,3 @@ fn fill(text: &mut String, caller: usize, length: usize) {
     }
     text.truncate(length);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn next(text: &mut Text) -> Bytes {
-        text.advance();
-        text.to_bytes()
-    }
-
-    #[test]
-    fn texts_have_given_length_and_differ_per_call_and_caller() {
-        for make in [Text::owned, Text::shared] {
-            for length in [32, 100_000] {
-                let (mut one, mut other) = (make(1, length), make(2, length));
-                let first = next(&mut one);
-                assert_eq!(first.len(), length);
-                assert_ne!(first, next(&mut one));
-                assert_ne!(first, next(&mut other));
-            }
-        }
-    }
-}

@@ -1,4 +1,4 @@
-//! Calls of services: between two native peers, and by the other protocols of a server.
+//! Calls of services: between two native peers, with Go and other programs, and by the other protocols of a server.
 
 mod adapter;
 mod blocking;
@@ -11,6 +11,8 @@ mod extensions;
 #[path = "../gateway/main.rs"]
 mod gateway;
 mod handlers;
+#[path = "../interop/main.rs"]
+mod interop;
 mod layouts;
 mod limits;
 mod middleware;

@@ -1,5 +1,5 @@
 //! Connections below calls: transports, routers, streams, runtimes, and how they end. With hostile peers, and with the
-//! bytes on the wire.
+//! bytes on the wire, and in simulated worlds.
 
 mod batches;
 mod ending;
@@ -22,6 +22,8 @@ mod runtimes;
 mod shared_by_address;
 #[cfg(target_os = "linux")]
 mod shared_memory;
+#[path = "../simulation/main.rs"]
+mod simulation;
 mod tls;
 mod tls_or_plain;
 mod transports;

@@ -3,8 +3,8 @@
 //!
 //! The collector is built from Go modules, which takes a minute or more: only where `FRISBEE_REQUIRE_COLLECTOR` is set.
 
-use crate::databases::servers::port;
-use crate::go;
+use super::databases::servers::port;
+use super::go;
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};

@@ -3,7 +3,7 @@
 //! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 //! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.
 
-use crate::databases::servers;
+use super::databases::servers;
 use frpc::{Channel, Server};
 use frpc_balance::etcd::{Etcd, EtcdResolver, Registered, Registration};
 use frpc_balance::resolve::Endpoint;

@@ -4,8 +4,8 @@
 //! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set. No
 //! controllers run, so the test writes the slices itself, as they would.
 
-use crate::databases::servers;
-use crate::go;
+use super::databases::servers;
+use super::go;
 use bytes::Bytes;
 use frisbee_tests::pki::Authority;
 use frpc::tls::ClientTls;

@@ -10,7 +10,7 @@ mod durable;
 mod slow;
 mod tls;
 
-use crate::databases::servers;
+use super::databases::servers;
 use async_nats::ConnectOptions;
 use frisbee::Server;
 use frisbee_pubsub::nats::NatsBus;

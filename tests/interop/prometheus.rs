@@ -2,7 +2,7 @@
 //!
 //! Without an installed Prometheus the test prints a note and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
-use crate::databases::servers;
+use super::databases::servers;
 use frpc::pubsub::Broker;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};

@@ -1,6 +1,6 @@
 //! Connections that go raw without a word, with Go's `RawTransport()` at the other end.
 
-use crate::go::Peer;
+use super::go::Peer;
 use frisbee::{
     Client, Connection, HandOffTarget, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server,
 };

@@ -1,7 +1,7 @@
 //! Mutual TLS with Go peers, in both directions.
 
-use crate::go::Peer;
-use crate::{generous, suite};
+use super::go::Peer;
+use super::{generous, suite};
 use frisbee_tests::interop::InteropClient;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;

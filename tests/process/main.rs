@@ -5,6 +5,7 @@ mod blocked;
 mod busy_polling;
 #[cfg(target_os = "linux")]
 mod descriptors;
+mod heap;
 mod hostile_peers;
 mod log;
 #[path = "../memory/resident.rs"]

@@ -1,5 +1,5 @@
 //! Checks of the repository itself: the page of promises, names of tests, errors of the compiler, cancel safety,
-//! examples.
+//! examples, and the texts of benchmarks.
 
 mod book;
 mod cancel_safety;
@@ -9,4 +9,5 @@ mod features;
 mod logs;
 mod names;
 mod promises;
+mod texts;
 mod words;

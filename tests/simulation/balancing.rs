@@ -1,6 +1,6 @@
 //! Channels over several servers that crash, and that are replaced one after the other.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Faults, Process, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frpc::{Acceptor, Channel, Server};

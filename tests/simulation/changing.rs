@@ -1,6 +1,6 @@
 //! A fleet that changes while its servers crash, fall silent and turn slow.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee_sim::{Cable, Faults, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frpc::{Channel, Server};

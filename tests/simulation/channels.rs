@@ -1,6 +1,6 @@
 //! Channels whose server drains, dies, stays away or refuses: what becomes of their calls, and how often they dial.
 
-use crate::running::{Running, channel, client, some};
+use super::running::{Running, channel, client, some};
 use frisbee_sim::{Faults, World, sim_test};
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frpc::{Channel, Code, Request, Status};

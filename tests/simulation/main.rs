@@ -6,7 +6,7 @@
 //! seed and a command; `docs/simulation-failures.md` says how to read it. This runs more seeds:
 //!
 //! ```text
-//! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test simulation
+//! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test connections simulation::
 //! ```
 
 mod balancing;

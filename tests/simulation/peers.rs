@@ -1,6 +1,6 @@
 //! Peers of both kinds, TLS, and connections that are handed over.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee::{Config, PeerKind};
 use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Payload};

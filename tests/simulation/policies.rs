@@ -3,7 +3,7 @@
 //! one server each. The table of docs/load-balancing.md is printed by
 //!
 //! ```text
-//! cargo test --release -p frisbee-tests --test simulation table_of_policies -- --ignored --nocapture
+//! cargo test --release -p frisbee-tests --test connections table_of_policies -- --ignored --nocapture
 //! ```
 
 use frisbee_sim::{Cable, Dialling, Process, Sim, World};

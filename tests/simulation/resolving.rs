@@ -1,6 +1,6 @@
 //! Channels that follow a resolver: endpoints join, leave, flap and come twice.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Process, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frpc::{Channel, Code, Server};

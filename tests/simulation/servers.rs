@@ -1,6 +1,6 @@
 //! Channels to several servers: which of them calls go to, and that none is lost while one is there.
 
-use crate::running::{Running, channel, client, some};
+use super::running::{Running, channel, client, some};
 use frisbee_sim::{Cable, World, sim_test};
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frpc::{Channel, Code};

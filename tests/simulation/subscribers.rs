@@ -1,6 +1,6 @@
 //! Short-lived subscribers, alone and in groups: the receivers of each message, and remaining state.
 
-use crate::stalled::{client, serve};
+use super::stalled::{client, serve};
 use frisbee::Config;
 use frisbee_pubsub::{Broker, Message, Subscription};
 use frisbee_sim::{Fault, World, sim_test};

@@ -1,6 +1,6 @@
 //! Sockets of turmoil as transports, for those whose tests have them.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frpc::{Channel, Server};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! One world of clients that call servers which crash and restart, in a network with every fault.
 
-use crate::service::{Memory, Service};
+use super::service::{Memory, Service};
 use frisbee::{Config, Stats};
 use frisbee_sim::{Cable, Dialling, Fault, FaultKind, Faults, Process};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};

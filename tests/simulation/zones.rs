@@ -1,6 +1,6 @@
 //! Clients that prefer the servers of their own zone, and those that connect to some servers only.
 
-use crate::running::Running;
+use super::running::Running;
 use frisbee_sim::{Process, World, sim_test};
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frpc::{Channel, Code};

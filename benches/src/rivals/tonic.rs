@@ -1,7 +1,8 @@
 //! tonic, on the same messages.
 //!
 //! Configured for throughput: no delay on either side, windows that never close within one message of a megabyte or
-//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams.
+//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams. Its servers have one
+//! service, and so no router.
 
 use super::{Client, Rival, Setup, listen_address};
 use crate::BoxError;
@@ -46,7 +47,7 @@ impl Rival for Tonic {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         let incoming = incoming(bound)?;
-        Ok(server().add_service(service(setup)).serve_with_incoming(incoming).await?)
+        Ok(server().serve_with_incoming(service(setup), incoming).await?)
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
@@ -79,7 +80,7 @@ impl Rival for PerCore {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         on_each_core(bound, move |connections| async move {
-            Ok(server().add_service(service(setup)).serve_with_incoming(Accepted(connections)).await?)
+            Ok(server().serve_with_incoming(service(setup), Accepted(connections)).await?)
         })
         .await
     }

@@ -4,7 +4,7 @@ use crate::adapter::{Layers, ProtocolAdapters};
 use crate::connection::Connection;
 use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The default limit, the length of the accept queue. At a thousand new connections a second each has four seconds to send
@@ -26,7 +26,8 @@ pub(crate) struct HandshakeLimiter {
 
 #[derive(Debug, Default)]
 struct Inner {
-    by_number: BTreeMap<u64, Pending>,
+    /// By their numbers, which increase.
+    by_number: VecDeque<(u64, Pending)>,
     next: u64,
 }
 
@@ -91,8 +92,8 @@ impl HandshakeLimiter {
         let mut inner = list.inner.lock();
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, pending);
-        let oldest = if inner.by_number.len() > list.max { inner.by_number.pop_first() } else { None };
+        inner.by_number.push_back((number, pending));
+        let oldest = if inner.by_number.len() > list.max { inner.by_number.pop_front() } else { None };
         drop(inner);
         if let Some((_, oldest)) = oldest {
             oldest.expire();
@@ -104,7 +105,7 @@ impl HandshakeLimiter {
     pub(crate) fn make_room(&self) -> bool {
         let mut inner = self.inner.lock();
         let count = inner.by_number.len().div_ceil(PART);
-        let oldest: Vec<_> = (0..count).filter_map(|_| inner.by_number.pop_first()).collect();
+        let oldest: Vec<_> = (0..count).filter_map(|_| inner.by_number.pop_front()).collect();
         drop(inner);
         oldest.into_iter().for_each(|(_, pending)| pending.expire());
         count > 0
@@ -118,10 +119,10 @@ impl HandshakeLimiter {
     /// Evicts all from before the mark.
     pub(crate) fn expire_before(&self, mark: HandshakeOrder) {
         let mut inner = self.inner.lock();
-        let later = inner.by_number.split_off(&mark.0);
-        let earlier = std::mem::replace(&mut inner.by_number, later);
+        let count = inner.by_number.partition_point(|(number, _)| *number < mark.0);
+        let earlier: Vec<_> = inner.by_number.drain(..count).collect();
         drop(inner);
-        earlier.into_values().for_each(Pending::expire);
+        earlier.into_iter().for_each(|(_, pending)| pending.expire());
     }
 }
 
@@ -146,7 +147,10 @@ impl PendingHandshake {
 
 impl Drop for PendingHandshake {
     fn drop(&mut self) {
-        let pending = self.list.inner.lock().by_number.remove(&self.number);
+        let mut inner = self.list.inner.lock();
+        let place = inner.by_number.binary_search_by_key(&self.number, |(number, _)| *number);
+        let pending = place.ok().and_then(|at| inner.by_number.remove(at));
+        drop(inner);
         drop(pending); // Which may be the last handle, without the lock.
     }
 }

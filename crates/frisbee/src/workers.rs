@@ -22,7 +22,6 @@ use crate::IoBackend;
 use crate::inspect::WorkerWatch;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -196,13 +195,13 @@ impl Threads {
 
     /// Those that all clients share which want so many.
     fn shared(count: usize) -> io::Result<&'static Self> {
-        static SHARED: Mutex<BTreeMap<usize, &'static Threads>> = Mutex::new(BTreeMap::new());
+        static SHARED: Mutex<Vec<(usize, &'static Threads)>> = Mutex::new(Vec::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(threads) = shared.get(&count) {
+        if let Some((_, threads)) = shared.iter().find(|(other, _)| *other == count) {
             return Ok(threads);
         }
         let threads: &'static Self = Box::leak(Box::new(Self::start(count)?));
-        shared.insert(count, threads);
+        shared.push((count, threads));
         Ok(threads)
     }
 

@@ -1,10 +1,11 @@
 //! `frpc top`: a live view of a server's activity, by its introspection.
 //!
-//! The shown state, and the effect of keys on it, is in `top/board.rs`, the figures of methods in `top/methods.rs`; it
-//! is drawn in `top/view.rs`.
+//! The shown state, and the effect of keys on it, is in `top/board.rs`, the figures of methods in `top/methods.rs`, their
+//! text in `top/view.rs`, and the terminal in `top/screen.rs`.
 
 mod board;
 mod methods;
+mod screen;
 mod view;
 
 use crate::arguments::{ServerArguments, TopArguments};
@@ -13,10 +14,10 @@ use crate::show::Screen;
 use crate::target::Target;
 pub(crate) use board::Column;
 use board::{KeyEffect, TopView};
+use crossterm::event::{self, Event};
 use frpc::{Code, Status, Streaming};
 use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
-use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event};
+use screen::Terminal;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -86,10 +87,8 @@ async fn live(
     client: &IntrospectionClient,
     mut replies: Streaming<WatchReply>,
 ) -> Result<(), Failure> {
-    let mut terminal = ratatui::try_init().map_err(|error| Failure::new(format!("the terminal: {error}")))?;
-    let shown = show(board, client, &mut replies, &mut terminal, keys()).await;
-    ratatui::restore();
-    shown
+    let mut terminal = Terminal::open().map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+    show(board, client, &mut replies, &mut terminal, keys()).await
 }
 
 /// The keys of the user, from a separate thread, which ends with the process.
@@ -109,12 +108,12 @@ async fn show(
     board: &mut TopView,
     client: &IntrospectionClient,
     replies: &mut Streaming<WatchReply>,
-    terminal: &mut DefaultTerminal,
+    terminal: &mut Terminal,
     mut keys: mpsc::UnboundedReceiver<Event>,
 ) -> Result<(), Failure> {
     loop {
         terminal
-            .draw(|frame| view::draw(board, frame))
+            .draw(|width, height| view::lines(board, width, height))
             .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
         tokio::select! {
             key = keys.recv() => {

@@ -43,7 +43,6 @@ use frisbee::{
     BatchEnd, CloseReason, Connection, HandOffRequest, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
     Protocol, Routed, Stream,
 };
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -119,7 +118,7 @@ impl Protocol for Endpoint {
                 self.offer.observers.as_ref().map(BatchCalls::new),
                 self.offer.is_inspectable,
             ),
-            instances: BTreeMap::new(),
+            instances: Vec::new(),
             last: None,
             mounted: self.offer.mounts.connected(connection),
             calls: None,
@@ -353,9 +352,8 @@ impl Protocol for Endpoint {
 
     fn idle(&self, session: &mut Session) {
         session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
-        // An empty map that had entries would keep the memory of some.
-        let instances = std::mem::take(&mut session.instances);
-        session.instances = instances.into_iter().filter(|(_, instance)| instance.is_needed()).collect();
+        session.instances.retain(|(_, instance)| instance.is_needed());
+        session.instances.shrink_to_fit();
         session.replies = Vec::new();
         session.wake = Vec::new();
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {

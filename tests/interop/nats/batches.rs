@@ -1,7 +1,7 @@
 //! The number of NATS messages into which brokers pack consecutive messages.
 
+use super::super::databases::servers;
 use super::{PATIENCE, clients, next, until};
-use crate::databases::servers;
 use frisbee_pubsub::{Client, Subscription};
 use futures_util::StreamExt;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! A bus and a durable topic on a cluster of three servers, of them one is killed.
 
+use super::super::databases::servers::{self, Nats};
 use super::durable::{Book, work, write};
 use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
-use crate::databases::servers::{self, Nats};
 use frisbee_pubsub::nats::NatsBus;
 use frisbee_pubsub::nats::durable::{DurableTopic, OpenError, Replay};
 use frisbee_pubsub::{Broker, Client};

@@ -1,7 +1,7 @@
 //! Durable topics: stored messages are delivered until they are acknowledged, also when the server is killed.
 
+use super::super::databases::servers::{self, Nats};
 use super::{PATIENCE, until};
-use crate::databases::servers::{self, Nats};
 use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::PullConsumer;
 use frisbee_pubsub::nats::durable::{

@@ -1,7 +1,7 @@
 //! A broker that takes messages from NATS too slowly.
 
+use super::super::databases::servers;
 use super::{Account, keep, serve, until};
-use crate::databases::servers;
 use frisbee_pubsub::Broker;
 use frisbee_pubsub::nats::NatsBus;
 use futures_util::StreamExt;

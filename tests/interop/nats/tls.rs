@@ -1,7 +1,7 @@
 //! Buses whose connections to NATS are encrypted.
 
+use super::super::databases::servers;
 use super::{next, serve};
-use crate::databases::servers;
 use frisbee_pubsub::Broker;
 use frisbee_pubsub::nats::NatsBus;
 use frisbee_tests::pki::Authority;

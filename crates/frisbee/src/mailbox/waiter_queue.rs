@@ -26,7 +26,7 @@ pub(crate) struct WaitList {
 #[derive(Debug, Default)]
 struct WaiterQueue {
     /// Wait for room, in the order of arrival.
-    producers: BTreeMap<u64, Producer>,
+    producers: BTreeMap<u64, WaitingTask>,
     /// The number of the last of the round: those up to here are called before any that came later.
     round: u64,
     /// How many of the round have been called by their [`Waiter`], and have not come yet.
@@ -34,14 +34,14 @@ struct WaiterQueue {
     /// The last of them that was entered without a [`Waiter`], which would remove it.
     last_to_stay: u64,
     /// Wait for the end, the kind of the peer, a slot for a stream, or the decision on a hand-off.
-    watchers: BTreeMap<u64, Waker>,
+    watchers: BTreeMap<u64, WaitingTask>,
 }
 
-/// A task that waits for room.
+/// A task that waits. There is one type of map for both kinds, since each would be kilobytes of code in every program.
 #[derive(Debug)]
-struct Producer {
+struct WaitingTask {
     waker: Waker,
-    /// It has a [`Waiter`], so it is known when it comes or leaves.
+    /// It waits for room and has a [`Waiter`], so it is known when it comes or leaves.
     is_returning: bool,
 }
 
@@ -108,13 +108,13 @@ impl WaitList {
     pub(super) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
-        watchers.unwrap_or_default().into_values().collect()
+        watchers.unwrap_or_default().into_values().map(|watcher| watcher.waker).collect()
     }
 
     /// Removes all.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiters = self.waiters.take().unwrap_or_default();
-        waiters.producers.into_values().map(|producer| producer.waker).chain(waiters.watchers.into_values())
+        waiters.producers.into_values().chain(waiters.watchers.into_values()).map(|waiting| waiting.waker)
     }
 
     /// Enters a task that waits for room. Returns the waker that it had entered before.
@@ -136,7 +136,7 @@ impl WaitList {
             }
         };
         let waiters = self.waiters.get_or_insert_default();
-        let earlier = waiters.producers.insert(number, Producer { waker: waker.clone(), is_returning });
+        let earlier = waiters.producers.insert(number, WaitingTask { waker: waker.clone(), is_returning });
         if earlier.is_none() && is_returning {
             waiters.forget_waiter(number);
         }
@@ -146,14 +146,15 @@ impl WaitList {
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
     pub(super) fn register_observer(&mut self, waker: &Waker, waiter: &mut Waiter<'_>) -> Option<Waker> {
         let number = self.number(waiter);
-        self.waiters.get_or_insert_default().watchers.insert(number, waker.clone())
+        let watcher = WaitingTask { waker: waker.clone(), is_returning: false };
+        self.waiters.get_or_insert_default().watchers.insert(number, watcher).map(|earlier| earlier.waker)
     }
 
     /// Removes the wakers of one waiter.
     fn leave(&mut self, number: u64) -> (Option<Waker>, Option<Waker>) {
         let Some(waiters) = &mut self.waiters else { return (None, None) };
         let producer = waiters.producers.remove(&number).map(|producer| producer.waker);
-        let wakers = (producer, waiters.watchers.remove(&number));
+        let wakers = (producer, waiters.watchers.remove(&number).map(|watcher| watcher.waker));
         if let (None, None) = wakers {
             waiters.forget_waiter(number);
         }

@@ -6,7 +6,6 @@
 use crate::router::inline_policy::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -235,7 +234,8 @@ impl WorkerSample {
 /// The lines logged so far.
 #[derive(Default)]
 struct ReportedLines {
-    operations: BTreeSet<Option<u16>>,
+    /// In their order.
+    operations: Vec<Option<u16>>,
     has_failed: bool,
 }
 
@@ -248,9 +248,8 @@ impl ReportedLines {
             return;
         }
         let number = operation.map(Operation::number);
-        if !self.operations.insert(number) {
-            return;
-        }
+        let Err(place) = self.operations.binary_search(&number) else { return };
+        self.operations.insert(place, number);
         let peer = culprit.as_ref().and_then(|culprit| culprit.connection.peer_addr());
         let log = move |has_panicked: bool| {
             if !has_panicked {

@@ -3,8 +3,8 @@
 
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, ServerConnections, WatchReply};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cmp::Ordering;
 use std::time::Instant;
 

@@ -3,29 +3,18 @@
 use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
 use crate::show::escaped;
+use crossterm::style::Attribute;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Paragraph, Row, Table, TableState};
 use std::fmt::Write as _;
 
 /// The lines above the table.
-const HEAD: u16 = 5;
+const HEAD: usize = 5;
 
 /// The widths of the columns of connections, in the order of their headings; the peer has the rest.
-const WIDTHS: [Constraint; 9] = [
-    Constraint::Length(7),
-    Constraint::Fill(1),
-    Constraint::Length(8),
-    Constraint::Length(6),
-    Constraint::Length(6),
-    Constraint::Length(6),
-    Constraint::Length(7),
-    Constraint::Length(7),
-    Constraint::Length(7),
-];
+const WIDTHS: [usize; 9] = [7, 0, 8, 6, 6, 6, 7, 7, 7];
+
+/// The peer's index.
+const PEER: usize = 1;
 
 /// The headings, with the columns by which they sort.
 const HEADINGS: [(&str, Option<Column>); 9] = [
@@ -40,8 +29,8 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
-/// The widths of the columns of methods after the name, which has the rest.
-const METHOD_WIDTHS: [u16; 6] = [9, 9, 6, 6, 6, 10];
+/// The widths of the columns of methods; the name has the rest.
+const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
 
 /// The headings of methods, with the columns by which they sort.
 const METHOD_HEADINGS: [(&str, Column); 7] = [
@@ -54,46 +43,82 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("ended", Column::Ended),
 ];
 
-/// Draws the whole view.
-pub(super) fn draw(board: &TopView, frame: &mut Frame<'_>) {
-    let parts = [Constraint::Length(HEAD), Constraint::Min(1), Constraint::Length(1)];
-    let [head, body, foot] = Layout::vertical(parts).areas(frame.area());
-    frame.render_widget(Paragraph::new(head_lines(board).map(Line::from).to_vec()), head);
-    match &board.detail {
-        Some((number, Ok(detail))) => draw_detail(*number, detail, frame, body),
-        Some((number, Err(why))) => {
-            frame.render_widget(Paragraph::new(format!("connection {number}: {}", cell(why))), body);
-        }
-        None if board.shows_methods() => draw_methods(board, frame, body),
-        None => draw_connections(board, frame, body),
+/// A line of the screen.
+pub(super) struct ScreenLine {
+    pub(super) text: String,
+    pub(super) attribute: Attribute,
+}
+
+impl From<String> for ScreenLine {
+    fn from(text: String) -> Self {
+        Self { text, attribute: Attribute::Reset }
     }
-    let foot_style = Style::default().add_modifier(Modifier::REVERSED);
-    frame.render_widget(Paragraph::new(foot_line(board)).style(foot_style), foot);
+}
+
+/// The whole view, in lines of this width.
+pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
+    let mut lines: Vec<ScreenLine> = head_lines(board).map(ScreenLine::from).into();
+    let room = (width, height.saturating_sub(HEAD + 1));
+    match &board.detail {
+        Some((number, Ok(detail))) => lines.extend(detail_lines(*number, detail).into_iter().map(ScreenLine::from)),
+        Some((number, Err(why))) => lines.push(format!("connection {number}: {}", cell(why)).into()),
+        None if board.shows_methods() => lines.extend(methods_table(board, room)),
+        None => lines.extend(connections_table(board, room)),
+    }
+    lines.resize_with(height.saturating_sub(1), || String::new().into());
+    lines.push(ScreenLine { text: foot_line(board), attribute: Attribute::Reverse });
+    for line in &mut lines {
+        line.text = format!("{:<width$.width$}", line.text);
+    }
+    lines
 }
 
 /// The table of connections.
-fn draw_connections(board: &TopView, frame: &mut Frame<'_>, area: Rect) {
+fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.rows();
     let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
-    let shown = rows.iter().map(|row| Row::new(row_cells(row)));
-    let mark = (!rows.is_empty()).then(|| board.mark(&rows));
-    draw_table(Table::new(shown, WIDTHS).header(Row::new(headings).style(Modifier::BOLD)), mark, frame, area);
+    let mark = board.mark(&rows);
+    table(headings, with_rest(WIDTHS, PEER, room.0), rows.into_iter().map(row_cells), mark, room.1)
 }
 
 /// The table of methods with the figures of their calls.
-fn draw_methods(board: &TopView, frame: &mut Frame<'_>, area: Rect) {
+fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.methods();
     let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
-    // Each column has a blank in front of it.
-    let others = METHOD_WIDTHS.iter().map(|width| width + 1).sum();
-    let room = usize::from(area.width.saturating_sub(others));
+    let widths = with_rest(METHOD_WIDTHS, 0, room.0);
     let shown = rows.iter().map(|row| {
-        let name = methods::short(&cell(row.name), room);
-        Row::new(std::iter::once(name).chain(methods::cells(row)))
+        let [rate, errors, p50, p99, max, ended] = methods::cells(row);
+        [methods::short(&cell(row.name), widths[0]), rate, errors, p50, p99, max, ended]
     });
-    let widths = std::iter::once(Constraint::Fill(1)).chain(METHOD_WIDTHS.map(Constraint::Length));
-    let mark = (!rows.is_empty()).then(|| board.method_mark(&rows));
-    draw_table(Table::new(shown, widths).header(Row::new(headings).style(Modifier::BOLD)), mark, frame, area);
+    table(headings, widths, shown, board.method_mark(&rows), room.1)
+}
+
+/// The widths, with the rest of the line for the column at an index. Columns have a blank between them.
+fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
+    let others = widths.iter().sum::<usize>() + COLUMNS - 1;
+    widths[at] = width.saturating_sub(others);
+    widths
+}
+
+/// The headings, and so many rows that the marked one is among the lines.
+fn table<const COLUMNS: usize>(
+    headings: [String; COLUMNS],
+    widths: [usize; COLUMNS],
+    rows: impl Iterator<Item = [String; COLUMNS]>,
+    mark: usize,
+    height: usize,
+) -> Vec<ScreenLine> {
+    let aligned = |cells: [String; COLUMNS]| {
+        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$.width$}"));
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    let head = ScreenLine { text: aligned(headings), attribute: Attribute::Bold };
+    let hidden = (mark + 2).saturating_sub(height);
+    let rows = rows.enumerate().skip(hidden).map(|(index, cells)| {
+        let attribute = if index == mark { Attribute::Reverse } else { Attribute::Reset };
+        ScreenLine { text: aligned(cells), attribute }
+    });
+    std::iter::once(head).chain(rows).take(height).collect()
 }
 
 fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
@@ -101,20 +126,8 @@ fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
     if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
 }
 
-fn draw_table(table: Table<'_>, mark: Option<usize>, frame: &mut Frame<'_>, area: Rect) {
-    let table = table.row_highlight_style(Style::default().add_modifier(Modifier::REVERSED));
-    frame.render_stateful_widget(table, area, &mut TableState::default().with_selected(mark));
-}
-
-/// One connection with its calls and streams.
-fn draw_detail(number: u64, detail: &ConnectionReply, frame: &mut Frame<'_>, area: Rect) {
-    let lines = detail_lines(number, detail);
-    let shown = lines.iter().map(|line| Line::from(line.as_str())).collect::<Vec<_>>();
-    frame.render_widget(Paragraph::new(shown), area);
-}
-
 /// The figures of the server as a whole.
-fn head_lines(board: &TopView) -> [String; HEAD as usize] {
+fn head_lines(board: &TopView) -> [String; HEAD] {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
@@ -302,12 +315,10 @@ fn duration(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     use frpc_reflection::introspection_v1::{
         Close, CloseCount, CodeCount, Figures, Hello, Method, ServerConnections, WatchReply, Worker,
     };
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     use std::time::{Duration, Instant};
 
     fn connection(number: u64, peer: &str, calls: u64, queued: u64) -> Connection {
@@ -354,12 +365,10 @@ mod tests {
         board
     }
 
-    fn drawn(board: &TopView, width: u16, height: u16) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("it is in memory");
-        terminal.draw(|frame| draw(board, frame)).expect("it is in memory");
-        let buffer = terminal.backend().buffer();
-        let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
-        (0..height).map(row).collect()
+    fn drawn(board: &TopView, width: usize, height: usize) -> Vec<String> {
+        let lines = lines(board, width, height);
+        assert_eq!(lines.len(), height);
+        lines.into_iter().map(|line| line.text.trim_end().to_owned()).collect()
     }
 
     fn press(board: &mut TopView, code: KeyCode) {
@@ -444,6 +453,22 @@ mod tests {
         text += &plain(&board);
         assert!(text.contains("\\u{1b}c"), "{text}");
         assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}']), "{text:?}");
+    }
+
+    #[test]
+    fn marked_row_is_visible_and_reversed_on_a_small_screen() {
+        let mut board = board();
+        let shown = |board: &TopView, height| {
+            let mut lines = lines(board, 80, height);
+            lines.pop();
+            let marked = lines.into_iter().find(|line| line.attribute == Attribute::Reverse).expect("a row is marked");
+            assert_eq!(marked.text.len(), 80);
+            marked.text[..1].to_owned()
+        };
+        assert_eq!(shown(&board, HEAD + 3), "2");
+        press(&mut board, KeyCode::End);
+        assert_eq!(shown(&board, HEAD + 3), "1");
+        assert_eq!(shown(&board, 24), "1");
     }
 
     #[test]

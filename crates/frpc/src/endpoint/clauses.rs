@@ -82,7 +82,7 @@ impl Clauses {
         }
         // Of several reasons for an operation, a layout that does not fit comes first.
         let is_no_misfit = |index: u16| !matches!(clauses.reasons[usize::from(index)], Reason::Misfit(_));
-        clauses.refused.sort_by_key(|(operation, index)| (*operation, is_no_misfit(*index)));
+        clauses.refused.sort_unstable_by_key(|(operation, index)| (*operation, is_no_misfit(*index), *index));
         clauses.refused.dedup_by_key(|(operation, _)| *operation);
         clauses
     }

@@ -13,7 +13,6 @@ use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::wire::body::DecodeOptions;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -21,7 +20,7 @@ use std::task::Waker;
 pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Unary methods that have been called, by operation.
-    pub(crate) instances: BTreeMap<u16, Box<dyn Invoke>>,
+    pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
     /// The method that was called last.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
@@ -58,11 +57,19 @@ impl Session {
 
     /// Makes the instance of another method than before `last`.
     fn change(&mut self, operation: u16, table: &Table) {
-        if let Some((last, instance)) = self.last.take() {
-            self.instances.insert(last, instance);
+        if let Some((last, instance)) = self.last.take()
+            && let Err(place) = self.position(last)
+        {
+            self.instances.insert(place, (last, instance));
         }
-        let instance = self.instances.remove(&operation).or_else(|| self.new_instance(operation, table));
+        let kept = self.position(operation).ok().map(|at| self.instances.remove(at).1);
+        let instance = kept.or_else(|| self.new_instance(operation, table));
         self.last = instance.map(|instance| (operation, instance));
+    }
+
+    /// The index of the instance of an operation, or where it belongs.
+    fn position(&self, operation: u16) -> Result<usize, usize> {
+        self.instances.binary_search_by_key(&operation, |(operation, _)| *operation)
     }
 
     /// The status of an operation that is refused to this peer.

@@ -13,14 +13,15 @@ use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Error, Policy, Status};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    served: BTreeMap<u16, ServedMethod>,
+    /// In the order of their operations.
+    served: Vec<ServedMethod>,
     /// The operations of methods by the names of their service and of their own.
     names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
@@ -43,6 +44,10 @@ pub(crate) struct ServedMethod {
 }
 
 impl ServedMethod {
+    fn operation(&self) -> u16 {
+        self.entry.method.operation.number()
+    }
+
     /// The settings of the method for one connection.
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
@@ -100,17 +105,21 @@ impl Table {
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
-        let (mut served, mut names) = (BTreeMap::<u16, ServedMethod>::new(), HashMap::new());
+        let (mut table, mut names) = (Self::default(), HashMap::new());
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
-        let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
+        table.layouts = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
             let operation = entry.method.operation.number();
-            if let Some(other) = served.get(&operation) {
-                return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
-            }
+            let place = match table.position(operation) {
+                Err(place) => place,
+                Ok(other) => {
+                    let methods = [table.served[other].entry.method.to_string(), name];
+                    return Err(Error::Overlap { operation, methods });
+                }
+            };
             let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
             let packs = settings.packed.remove(&name);
             if matches!(entry.kind, Kind::Stream(_)) {
@@ -128,9 +137,9 @@ impl Table {
             let rule = access.and_then(|access| access.rule(&name));
             names.insert((entry.method.layout.service(), entry.method.name), operation);
             let method = ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule };
-            served.insert(operation, method);
+            table.served.insert(place, method);
         }
-        let table = Self { served, names, layouts };
+        table.names = names;
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let unknown = ruled.filter(|name| !table.has(name)).min();
         let MethodSettings { policies, hand_offs, packed } = settings;
@@ -152,7 +161,7 @@ impl Table {
 
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.served.values().map(|served| served.entry.method)
+        self.served.iter().map(|served| served.entry.method)
     }
 
     /// The operation of a method, by the full name of its service and its own.
@@ -161,10 +170,15 @@ impl Table {
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&ServedMethod> {
-        self.served.get(&operation)
+        self.position(operation).ok().map(|at| &self.served[at])
     }
 
     pub(crate) fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.served.keys().map(|operation| *operation..=*operation).collect()
+        self.served.iter().map(ServedMethod::operation).map(|operation| operation..=operation).collect()
+    }
+
+    /// The index of an operation, or where it belongs.
+    fn position(&self, operation: u16) -> Result<usize, usize> {
+        self.served.binary_search_by_key(&operation, ServedMethod::operation)
     }
 }

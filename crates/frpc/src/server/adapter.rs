@@ -27,7 +27,6 @@ use frisbee::tasks::{ParkedFuture, UnwindResult};
 use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -130,8 +129,8 @@ pub struct AdapterMethods {
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// For methods with [`Policy::AtMost`], by operation.
-    permits: Mutex<BTreeMap<u16, Arc<Semaphore>>>,
+    /// For methods with [`Policy::AtMost`], in the order of their operations.
+    permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
     /// The number of calls in progress.
     calls: AtomicUsize,
     /// Whether handlers are polled in place.
@@ -419,7 +418,14 @@ impl AdapterCaller {
     /// The permits of a method, which calls in all formats share.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
-        Some(self.permits.lock().entry(operation).or_insert(new).clone())
+        let mut permits = self.permits.lock();
+        Some(match permits.binary_search_by_key(&operation, |(operation, _)| *operation) {
+            Ok(at) => permits[at].1.clone(),
+            Err(place) => {
+                permits.insert(place, (operation, new.clone()));
+                new
+            }
+        })
     }
 }
 

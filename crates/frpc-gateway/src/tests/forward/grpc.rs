@@ -9,14 +9,13 @@ use prost::Message;
 use samples::greet::{Greeting, Name};
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
 use tonic::body::Body;
-use tonic::server::{Grpc, NamedService};
+use tonic::server::Grpc;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Endpoint, Server};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
-use tower::{Service, service_fn};
+use tower::service_fn;
 
 /// The longest message that the gateway accepts.
 const MESSAGE_MAX: usize = 1 << 20;
@@ -134,39 +133,12 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
     }
 }
 
-macro_rules! named {
-    ($($service:ident: $name:literal),*) => {$(
-        #[derive(Clone)]
-        struct $service;
-
-        impl NamedService for $service {
-            const NAME: &'static str = $name;
-        }
-
-        impl Service<http::Request<Body>> for $service {
-            type Response = http::Response<Body>;
-            type Error = Infallible;
-            type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-                Poll::Ready(Ok(()))
-            }
-
-            fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-                Box::pin(async move { Ok(answer(request).await) })
-            }
-        }
-    )*};
-}
-
-named!(Calculator: "quickstart.Calculator", Greeter: "greet.Greeter");
-
 /// A gRPC server with both services.
 async fn backend() -> Forward {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("it is an address")).expect("there is a free port");
     let address = incoming.local_addr().expect("it is bound").to_string();
-    let server = Server::builder().add_service(Calculator).add_service(Greeter).serve_with_incoming(incoming);
-    tokio::spawn(server);
+    let service = service_fn(|request| async { Ok::<_, Infallible>(answer(request).await) });
+    tokio::spawn(Server::builder().serve_with_incoming(service, incoming));
     forward_to(&address)
 }
 

@@ -1,5 +1,6 @@
 //! What bursts of calls leave with their connection, in virtual time.
 
+use super::allocator::live;
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
@@ -35,10 +36,6 @@ impl Parrot for Talker {
     }
 }
 
-fn live() -> usize {
-    dhat::HeapStats::get().curr_bytes
-}
-
 async fn say(client: &ParrotClient, length: usize, times: usize) {
     let ask = Ask { word: "a".repeat(length), times: times.try_into().expect("it is small") };
     let answer = client.say(ask).await.expect("the server answers").into_inner();
@@ -70,12 +67,10 @@ async fn unused_connection_keeps_two_bytes_per_past_call() {
     if ran_alone(|| ()) {
         return;
     }
-    let profiler = dhat::Profiler::builder().testing().build();
     // On a slow machine the harness of tests is still at its beginning, and allocates.
     bursts().await;
     let (busy, remaining) = bursts().await;
     println!("{remaining} bytes, {busy} right after them");
-    drop(profiler);
     assert!(busy > CALLS * REPLY, "{busy} bytes right after them: the burst was too small");
     assert!(remaining <= CALLS * KEPT_MAX, "{remaining} bytes, {busy} right after them");
 }

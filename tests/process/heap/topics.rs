@@ -1,6 +1,7 @@
 //! Allocations of a broker for a subscription: memory for that one, at any number of others. Moving all of them to new
 //! memory at once would block publishers, which wait for the same lock.
 
+use super::allocator::allocated;
 use frisbee::Server;
 use frisbee_pubsub::{Broker, FIRST_OPERATION};
 use frisbee_tests::process::ran_alone;
@@ -17,16 +18,11 @@ const PORTION: usize = 64;
 /// all patterns would take more than a megabyte.
 const ALLOCATED_MAX: u64 = 512 * 1024;
 
-fn allocated() -> u64 {
-    dhat::HeapStats::get().total_bytes
-}
-
 #[tokio::test(start_paused = true)]
 async fn subscription_allocates_same_alone_and_among_32000() {
     if ran_alone(|| ()) {
         return;
     }
-    let profiler = dhat::Profiler::builder().testing().build();
     let broker = Broker::new();
     let acceptor = Server::builder().build(broker.clone()).expect("its operations are free");
     let mut peers = Vec::new();
@@ -53,6 +49,5 @@ async fn subscription_allocates_same_alone_and_among_32000() {
     }
     println!("{most} bytes at most");
     assert_eq!(broker.subscriptions(), CONNECTIONS * PATTERNS);
-    drop(profiler);
     assert!(most <= ALLOCATED_MAX, "{most} bytes were allocated at one time");
 }

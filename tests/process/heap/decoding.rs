@@ -1,5 +1,6 @@
 //! The memory of a protobuf message is counted before it is decoded, for every kind of field.
 
+use super::allocator::{allocated, live};
 use super::random::{Random, pool, protobuf};
 use bytes::Bytes;
 use frisbee_tests::process::ran_alone;
@@ -23,14 +24,14 @@ fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut body = Vec::new();
     Encoder::new(&mut body).bytes(message).unwrap();
     let body = Bytes::from(body);
-    let before = dhat::HeapStats::get();
+    let (live_before, allocated_before) = (live(), allocated());
     let mut decoder = Decoder::shared(&body);
     let decoded = polyglot::decode_root::<M>(&mut decoder);
-    let after = dhat::HeapStats::get();
+    let (live_after, allocated_after) = (live(), allocated());
     let measured = match decoded {
-        Ok(_) => after.curr_bytes - before.curr_bytes,
+        Ok(_) => live_after - live_before,
         // All allocations. A list that has grown contributes several times.
-        Err(_) => (after.total_bytes - before.total_bytes) as usize / 2,
+        Err(_) => (allocated_after - allocated_before) as usize / 2,
     };
     (CONTAINER_MEMORY_MAX - decoder.container_memory(), measured)
 }
@@ -143,7 +144,6 @@ fn the_memory_of_protobuf_messages_is_counted_before_decoding() {
     if ran_alone(|| ()) {
         return;
     }
-    let _profiler = dhat::Profiler::builder().testing().build();
     let pool = pool(
         &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],
         "schemas/proto",

@@ -1,5 +1,6 @@
 //! Memory that an idle WebSocket keeps at a server.
 
+use super::allocator::live;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::service::Service;
@@ -20,16 +21,11 @@ const KEPT_MAX: usize = 10 * 1024;
 /// How long connections may take to release the memory of a call.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn live() -> usize {
-    dhat::HeapStats::get().curr_bytes
-}
-
 #[test]
 fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
     if ran_alone(|| ()) {
         return;
     }
-    let _profiler = dhat::Profiler::builder().testing().build();
     let address = serve();
     let mut remaining = Vec::new();
     for open in [open_json_rpc, open_frames] {

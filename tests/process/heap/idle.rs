@@ -1,6 +1,6 @@
-//! Memory that an idle connection keeps at a server. With `IDLE_PROFILE=FILE` it writes the owners, for the viewer of
-//! dhat.
+//! Memory that an idle connection keeps at a server.
 
+use super::allocator::live;
 use frisbee_tests::parrot::{Echo, REQUEST};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;
@@ -21,20 +21,12 @@ const KEPT_MAX: usize = 2048;
 /// few seconds, if the machine is not busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn live() -> usize {
-    dhat::HeapStats::get().curr_bytes
-}
-
 #[test]
 fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     if ran_alone(|| ()) {
         return;
     }
     let greeting = greeting();
-    let profiler = match std::env::var("IDLE_PROFILE") {
-        Ok(file) => dhat::Profiler::builder().file_name(file).trim_backtraces(None).build(),
-        Err(_) => dhat::Profiler::builder().testing().build(),
-    };
     let address = serve();
     // Memory that the server needs once, and not for each connection.
     let first = open(address, &greeting);
@@ -50,7 +42,6 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
         remaining = live().saturating_sub(before + own) / CONNECTIONS;
     }
     println!("{remaining} bytes a connection, {busy} after its call");
-    drop(profiler);
     assert!(remaining <= KEPT_MAX, "{remaining} bytes a connection, {busy} after its call");
     drop((first, connections));
 }

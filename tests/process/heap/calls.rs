@@ -1,6 +1,7 @@
 //! Allocations of a call, at the server and at the client, each measured against a peer that allocates nothing: plain
 //! sockets and buffers.
 
+use super::allocator::allocations;
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;
@@ -15,11 +16,6 @@ const CALLS: u64 = 500;
 
 /// The body of `Answer { words: 32 bytes }`.
 const REPLY: [u8; 37] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345";
-
-/// Blocks that have been allocated so far.
-fn blocks() -> u64 {
-    dhat::HeapStats::get().total_blocks
-}
 
 /// The body of `Answer { words: nothing }`.
 const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
@@ -43,7 +39,6 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     if ran_alone(|| ()) {
         return;
     }
-    let _profiler = dhat::Profiler::builder().testing().build();
     let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
     let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);
     let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
@@ -69,14 +64,14 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
         let request = packet(1, 10, &REQUEST);
         let (mut head, mut reply) = ([0; 10], [0; LENGTH]);
         let mut calls = |count: u64| {
-            let before = blocks();
+            let before = allocations();
             for _ in 0..count {
                 socket.write_all(&request).expect("the server reads");
                 socket.read_exact(&mut head).expect("the server answers");
                 socket.read_exact(&mut reply).expect("the reply is whole");
                 assert_eq!(reply, expected);
             }
-            blocks() - before
+            allocations() - before
         };
         calls(CALLS);
         let counted = calls(CALLS);
@@ -117,13 +112,13 @@ fn at_the_client() -> u64 {
     let counted = runtime.block_on(async {
         let client = ParrotClient::connect(address).await.expect("the peer listens");
         let calls = async |count: u64| {
-            let before = blocks();
+            let before = allocations();
             for _ in 0..count {
                 let ask = Ask { word: "abcdefghijklmnopqrstuvwxyz012345".into(), times: 1 };
                 let answer = client.say(ask).await.expect("the peer answers").into_inner();
                 assert_eq!(answer.words.len(), 32);
             }
-            blocks() - before
+            allocations() - before
         };
         calls(CALLS).await;
         calls(CALLS).await

@@ -1,6 +1,6 @@
 //! The memory of a topic, as docs/resume.md states it and as the broker charges it.
 
-use dhat::{HeapStats, Profiler};
+use super::allocator::live;
 use frisbee::{Acceptor, Server, memory};
 use frisbee_pubsub::{Broker, BrokerBuilder, ClientRouter, History};
 use frisbee_tests::process::ran_alone;
@@ -18,9 +18,9 @@ async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     let acceptor = Server::builder().build(broker.clone()).expect("a broker can be served");
     // The first connection allocates what all share.
     publish(&acceptor, 1, 1).await;
-    let before = HeapStats::get().curr_bytes;
+    let before = live();
     publish(&acceptor, TOPICS, messages).await;
-    let held = HeapStats::get().curr_bytes.saturating_sub(before);
+    let held = live().saturating_sub(before);
     (held / TOPICS, broker.history_memory() / TOPICS)
 }
 
@@ -49,7 +49,6 @@ async fn topic_takes_the_memory_that_is_charged() {
     if ran_alone(|| ()) {
         return;
     }
-    let _profiler = Profiler::builder().testing().build();
     let (held_without, charged_without) = held(Broker::builder(), 1).await;
     println!("a topic without history takes {held_without} bytes");
     assert_eq!((held_without / 16, charged_without), (0, 0));

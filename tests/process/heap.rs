@@ -1,0 +1,16 @@
+//! Allocations, counted for all threads of the process.
+
+mod allocator;
+mod bursts;
+mod calls;
+mod decoding;
+mod exports;
+mod histories;
+mod idle;
+#[path = "../schemas/tests/random.rs"]
+mod random;
+mod topics;
+mod web_sockets;
+
+#[global_allocator]
+static ALLOCATOR: allocator::CountingAllocator = allocator::CountingAllocator;

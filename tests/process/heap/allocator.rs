@@ -1,0 +1,62 @@
+//! The system's allocator, which counts for all threads. `valgrind --tool=dhat` names the owners of what it counts.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes in blocks that are allocated now.
+pub(crate) fn live() -> usize {
+    LIVE.load(Relaxed)
+}
+
+/// Allocations until now. A block that changes its size counts again.
+pub(crate) fn allocations() -> u64 {
+    ALLOCATIONS.load(Relaxed)
+}
+
+/// Bytes of all allocations until now.
+pub(crate) fn allocated() -> u64 {
+    BYTES.load(Relaxed)
+}
+
+pub(crate) struct CountingAllocator;
+
+impl CountingAllocator {
+    fn count(block: *mut u8, size: usize, freed: usize) -> *mut u8 {
+        if !block.is_null() {
+            // One addition, which wraps, so that no thread reads a sum without the freed bytes.
+            LIVE.fetch_add(size.wrapping_sub(freed), Relaxed);
+            ALLOCATIONS.fetch_add(1, Relaxed);
+            BYTES.fetch_add(size as u64, Relaxed);
+        }
+        block
+    }
+}
+
+// SAFETY: All calls go to the system's allocator as they come. Counting neither allocates nor panics.
+#[allow(unsafe_code, reason = "the trait of allocators has unsafe methods alone")]
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: The caller keeps the contract, which is the same.
+        Self::count(unsafe { System.alloc(layout) }, layout.size(), 0)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: The caller keeps the contract, which is the same.
+        Self::count(unsafe { System.alloc_zeroed(layout) }, layout.size(), 0)
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: The caller keeps the contract, which is the same.
+        Self::count(unsafe { System.realloc(block, layout, size) }, size, layout.size())
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: The caller keeps the contract, which is the same.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
