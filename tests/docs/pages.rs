@@ -221,7 +221,7 @@ mod pubsub {
 
     async fn presence(client: frisbee_pubsub::Client) -> Outcome {
         use frisbee_pubsub::Broker;
-        use frpc::Principal;
+        use frpc_access::Principal;
         statements!("presence-1");
         Ok(())
     }

@@ -9,7 +9,6 @@ pub(crate) mod extras;
 pub mod hand_off;
 pub(crate) mod metadata;
 pub(crate) mod middleware;
-pub(crate) mod principal;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod status;

@@ -12,7 +12,6 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attachments::ConnectionEnd;
@@ -132,7 +131,7 @@ impl Protocol for Endpoint {
             inline_runs: InlineRuns::new(),
             unpacks: false,
             packs: false,
-            rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
+            rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
         };
         self.offer.connected(connection);
         session

@@ -79,7 +79,6 @@ pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use api::middleware::tower::{Exchange, Tower, TowerNext};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
-pub use api::principal::{CertificateNames, Principal, Proof};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;

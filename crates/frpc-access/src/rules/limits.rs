@@ -2,8 +2,9 @@
 
 use crate::now;
 use crate::rules::who::Who;
+use crate::{Principal, Proof};
+use frpc::Status;
 use frpc::error_details::RetryInfo;
-use frpc::{Principal, Proof, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;

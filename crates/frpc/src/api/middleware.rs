@@ -7,10 +7,10 @@ mod runner;
 pub(crate) mod tower;
 
 use crate::Status;
-use crate::api::extras::{Extras, OptionalExtras, accessors};
+use crate::api::extras::{OptionalExtras, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::{FullName, Method};
-use frisbee::Connection;
+use frisbee::{Attachments, Connection};
 use innermost::InnermostCall;
 use polyglot::Message;
 use std::fmt;
@@ -315,14 +315,14 @@ impl Call {
         self.parts.timeout = Some(timeout);
     }
 
-    /// The caller's data.
-    pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
-        (self.parts.extras.as_deref(), &self.parts.origin)
-    }
-
     /// At the serving end: the connection of the call. `None` at the calling end.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
+    }
+
+    /// At the serving end: the attachments of the connection; see [`Request::attachments`](crate::Request::attachments).
+    pub fn attachments(&self) -> Option<&Attachments> {
+        self.parts.origin.transport().map(Connection::attachments)
     }
 
     /// At the serving end: the verified certificates of the caller; see

@@ -4,7 +4,7 @@
 pub(crate) mod batch;
 pub(crate) mod peers;
 
-use crate::api::authorize::{PeerRules, admit_peer};
+use crate::api::authorize::PeerRules;
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, InheritedContext};
@@ -96,7 +96,7 @@ impl AdapterContext {
         let connection = context.connection().clone();
         let caller = AdapterCaller {
             context: context.clone(),
-            rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
+            rules: offer.access.as_deref().map(|access| access.connected(&connection)),
             connection,
             permits: Mutex::default(),
             calls: AtomicUsize::new(0),
