@@ -6,11 +6,11 @@
 //! The authority for certificates and the issuer of tokens are made here, and forgotten at the end. Programs get their
 //! certificates from the authority of their house, and the keys for tokens from their identity provider.
 
-use frpc::error_details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use frpc_access::{Access, Principal, Rate, Who};
+use frpc_details::RetryInfo;
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};

@@ -213,7 +213,7 @@ impl Access {
     /// caller by its address. The first limit that is for a caller counts; callers without one are not limited.
     ///
     /// A call beyond is refused with [`ResourceExhausted`](frpc::Code::ResourceExhausted), with the time to wait as a
-    /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are
+    /// [`RetryInfo`](frpc_details::RetryInfo), before its request is decoded. Packets for mounted routers are
     /// not counted. The memory for limits is bounded: when 65 536 callers have used some of their allowance, further
     /// ones share a limit.
     ///

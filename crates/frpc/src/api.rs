@@ -3,8 +3,8 @@
 pub(crate) mod authorize;
 pub(crate) mod code;
 mod conversions;
+mod details;
 pub(crate) mod error;
-pub mod error_details;
 pub(crate) mod extras;
 pub mod hand_off;
 pub(crate) mod metadata;

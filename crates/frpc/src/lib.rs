@@ -33,7 +33,7 @@
 #![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
 //! * [`picker`]: channels to several servers
-//! * [`blocking`]: calls without async
+//! * the crate `frpc-blocking`: calls without async
 //!
 //! # Features
 //!
@@ -73,7 +73,6 @@ mod wire;
 pub use api::authorize::{Admitted, Authorize, PeerRules};
 pub use api::code::Code;
 pub use api::error::Error;
-pub use api::error_details;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
@@ -86,7 +85,6 @@ pub use api::streams::{
     Iter, MessageSender, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter,
 };
 pub use api::try_send::TrySendError;
-pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use client::picker;
@@ -96,7 +94,7 @@ pub use frisbee::shm;
 pub use frisbee::tls;
 pub use frisbee::{
     ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
-    ServerSettings, SettingError, Stats, Workers, memory, time,
+    ServerSettings, SettingError, Stats, Workers, memory,
 };
 #[cfg(feature = "pubsub")]
 pub use frisbee_pubsub as pubsub;
