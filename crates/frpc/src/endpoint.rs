@@ -31,7 +31,7 @@ use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
-use crate::wire::envelope::{self, Envelope, ParsedPacket};
+use crate::wire::envelope::{Envelope, ParsedPacket};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
@@ -142,7 +142,7 @@ impl Protocol for Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        if session.caller.is_native() && envelope::has_prefix(&packet.body) {
+        if session.caller.is_native() && prefix::is_present(&packet.body) {
             return self.route_prefixed(session, packet, outbox);
         }
         if self.calls.is_some() {

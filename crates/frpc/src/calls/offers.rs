@@ -89,7 +89,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             return match layout.fit(&theirs) {
                 LayoutMatch::Whole => Ok(Rules::Same),
                 LayoutMatch::Older => Ok(Rules::Older),
-                LayoutMatch::Not => Err(misfit(layout).unsent()),
+                LayoutMatch::Not => Err(misfit(layout).not_run()),
             };
         }
         if theirs.operations.iter().any(|operation| layout.operations.contains(operation)) {
@@ -97,7 +97,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
                 "the server does not offer the service {}; its operations belong to {}",
                 layout.service, theirs.service
             );
-            return Err(Status::unimplemented(other).unsent());
+            return Err(Status::unimplemented(other).not_run());
         }
     }
     // A proxy need not name its backend services.

@@ -113,7 +113,7 @@ impl PendingCall<'_> {
                         false => Status::deadline_exceeded(
                             "not sent: the limit of calls in flight was reached until the deadline",
                         )
-                        .unsent(),
+                        .not_run(),
                     };
                     Err(Failure::new(status, SentState::Never))
                 }

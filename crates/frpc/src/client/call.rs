@@ -156,7 +156,7 @@ impl<'a> PendingCall<'a> {
         let ticket = match calls.begin(method.operation, until, caller) {
             Ok(ticket) => ticket,
             Err(BeginError::Full) => return Err(NotSent::Full),
-            Err(BeginError::Ended(status)) => return Err(NotSent::Over(status.unsent())),
+            Err(BeginError::Ended(status)) => return Err(NotSent::Over(status.not_run())),
         };
         if let Some(token) = self.observer {
             calls.observe(ticket, method, token, *trace);

@@ -9,7 +9,7 @@ use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, ReplyForm};
+use crate::wire::body::{self, Flags, ReplyForm};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, UnwindResult};
@@ -200,8 +200,7 @@ pub(super) fn put_reply<B: Message>(
 ) {
     match reply {
         Err(status) if is_layered && is_denial(status) => body::put_refusal(outbox, id, operation, status, style),
-        Ok(reply) if packs => body::put_packed_reply(outbox, id, operation, reply, style, report),
-        reply => body::put_reply(outbox, id, operation, reply, style, report),
+        reply => body::put_reply(outbox, id, operation, reply, style, Flags::PACKED.when(packs), report),
     }
 }
 

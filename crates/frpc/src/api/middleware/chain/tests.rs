@@ -277,7 +277,7 @@ fn metadata_and_extensions_pass_through_middleware() {
 #[test]
 fn refused_call_has_not_run_unless_its_middleware_continued_it() {
     fn unsent() -> Status {
-        Status::unavailable("another call was not sent").unsent()
+        Status::unavailable("another call was not sent").not_run()
     }
     let refusing = async |_: Call, _: Next| Err(Status::unauthenticated("no token"));
     let late = async |call: Call, next: Next| {
