@@ -17,6 +17,7 @@ use crate::calls::ServerKind;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
+use crate::debug::opaque_debug;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
@@ -43,7 +44,6 @@ use frisbee::{
     Protocol, Routed, Stream,
 };
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
@@ -613,8 +613,4 @@ fn settle(
     due
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("operations", &self.operations()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.operations());

@@ -58,6 +58,7 @@ mod calls;
 mod client;
 pub mod codegen;
 mod deadline;
+mod debug;
 mod endpoint;
 pub mod guide;
 pub mod observe;

@@ -9,11 +9,11 @@ pub(crate) mod tower;
 use crate::Status;
 use crate::api::extras::{OptionalExtras, accessors};
 use crate::api::request::Origin;
+use crate::debug::opaque_debug;
 use crate::schema::method::{FullName, Method};
 use frisbee::{Attachments, Connection};
 use innermost::InnermostCall;
 use polyglot::Message;
-use std::fmt;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
@@ -398,8 +398,4 @@ impl Next {
     }
 }
 
-impl fmt::Debug for CallResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallResponse").field("metadata", self.metadata()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] CallResponse, "CallResponse", |this| metadata = *this.metadata());

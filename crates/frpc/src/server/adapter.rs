@@ -8,6 +8,7 @@ use crate::api::authorize::PeerRules;
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, InheritedContext};
+use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
@@ -77,11 +78,7 @@ impl AdapterSetup {
     }
 }
 
-impl fmt::Debug for AdapterSetup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterSetup").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterSetup, "AdapterSetup");
 
 /// The server's side of an adapter connection, and the methods of the server's services; see
 /// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
@@ -526,8 +523,4 @@ impl Stream for AdapterResponses {
     }
 }
 
-impl fmt::Debug for AdapterResponses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterResponses").field("method", &self.method.name()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterResponses, "AdapterResponses", |this| method = this.method.name());

@@ -13,6 +13,7 @@ use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts, Title};
 use crate::api::request::Origin;
+use crate::debug::opaque_debug;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;
 use std::fmt;
@@ -346,11 +347,7 @@ impl Clone for Chain {
     }
 }
 
-impl fmt::Debug for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").field("length", &self.middleware.len()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Chain, "Chain", |this| length = this.middleware.len());
 
 impl fmt::Debug for Next {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
