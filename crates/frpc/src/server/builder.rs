@@ -5,6 +5,7 @@ use super::UnixServer;
 use super::adapter::peers::AdapterPeers;
 use super::adapter::{AdapterContext, AdapterSetup};
 use super::{Acceptor, Server};
+use crate::debug::opaque_debug;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::settings::{connection_setters, forwarded_setters};
@@ -59,7 +60,6 @@ impl Server {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
@@ -67,6 +67,8 @@ pub struct ServerBuilder {
     pub(crate) log_settings: bool,
     adapters: Vec<AdapterSetup>,
 }
+
+opaque_debug!([] ServerBuilder, "ServerBuilder", |this| inner = this.inner, offering = this.offering);
 
 offering_setters!(ServerBuilder);
 connection_setters!(ServerBuilder);
@@ -288,7 +290,9 @@ impl ServerBuilder {
         S: Fn(frisbee::RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.adapters.push(AdapterSetup::connections(accepts, serve));
+        self.adapters.push(Box::new(|server, offer| {
+            server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
+        }));
         self
     }
 
@@ -299,7 +303,9 @@ impl ServerBuilder {
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.adapters.push(AdapterSetup::listener(listen));
+        self.adapters.push(Box::new(|server, offer| {
+            server.adapter_listener(move |inner| listen(AdapterPeers { inner, offer: offer.clone() }))
+        }));
         self
     }
 
@@ -421,7 +427,7 @@ impl ServerBuilder {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
-        let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter.add_to(inner, offer.clone()));
+        let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
 }

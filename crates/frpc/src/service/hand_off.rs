@@ -48,11 +48,10 @@ pub(crate) async fn decide<B: Message>(
         });
         worked.await
     };
-    let name = method.full_name();
     let connection = request.connection().clone();
-    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), method, &connection)));
     if let Err(status) = &replied {
-        log(status, name, &connection);
+        log(status, method, &connection);
     }
     drop(task);
     settle(request, method, decision, replied.as_ref());

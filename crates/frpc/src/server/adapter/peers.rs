@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers {
-    pub(super) inner: frisbee::AdapterPeers,
-    pub(super) offer: Arc<ServiceOffer>,
+    pub(crate) inner: frisbee::AdapterPeers,
+    pub(crate) offer: Arc<ServiceOffer>,
 }
 
 impl AdapterPeers {

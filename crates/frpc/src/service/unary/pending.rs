@@ -3,7 +3,7 @@
 use super::{Codec, Instance, StartedHandler, code};
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::{MethodObserver, ObservedCall};
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
@@ -41,7 +41,7 @@ where
     {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
-        let (connection, name) = (&caller.connection, self.name);
+        let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
@@ -65,7 +65,6 @@ where
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
             ReplyTo::HandOff { requested, decision } => {
-                let method = *self.about.method();
                 let mut requested = Some((requested, decision));
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
                     let (requested, observed_call) = (requested.take(), observed_call());
@@ -76,7 +75,7 @@ where
                     };
                     Box::pin(async move {
                         if let Some((requested, decision)) = requested {
-                            hand_off::decide(requested, method, &decision, work, task).await;
+                            hand_off::decide(requested, name, &decision, work, task).await;
                         }
                     })
                 });
@@ -151,7 +150,7 @@ pub(super) struct Answer {
     packs: bool,
     /// The handler is within middleware.
     is_layered: bool,
-    name: FullName,
+    name: Method,
     observed_call: Option<ObservedCall>,
     /// The call as one that the end works on, if that is counted.
     working: Option<LoadGuard>,
