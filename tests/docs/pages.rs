@@ -588,6 +588,7 @@ mod security {
     use super::readme::greet::{GreeterServer, Greeting, Name};
     use super::*;
     use frpc::{Request, Response, Status};
+    use frpc_access::Principal;
     use frpc_access::jwt::Claims;
 
     mod server {

@@ -13,9 +13,9 @@ use syn::{Ident, Item, Path};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::Index;
 
 /// The input for the codec of a message.
 pub(crate) struct Message<'a> {
