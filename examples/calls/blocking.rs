@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p calls --bin blocking`
 
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, blocking};
+use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
 use std::sync::mpsc;
 use std::thread;
@@ -60,7 +60,7 @@ fn start_server() -> String {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let calculator = blocking::connect(start_server(), CalculatorClient::new)?;
+    let calculator = frpc_blocking::connect(start_server(), CalculatorClient::new)?;
 
     let sum = calculator.call(|client| client.add(Terms { a: 20, b: 22 }))?;
     println!("20 + 22 = {}", sum.get_ref().value);

@@ -6,11 +6,11 @@
 //! The authority for certificates and the issuer of tokens are made here, and forgotten at the end. Programs get their
 //! certificates from the authority of their house, and the keys for tokens from their identity provider.
 
-use frpc::error_details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
-use frpc_access::{Access, Rate, Who};
+use frpc_access::{Access, Principal, Rate, Who};
+use frpc_details::RetryInfo;
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
@@ -46,7 +46,7 @@ impl Greeter for Service {
 
 /// The caller of a request, and further claims of its token.
 fn caller(request: &Request<Name>) -> Result<String, Status> {
-    let who = request.principal().ok_or_else(|| Status::internal("the rules admit only known callers"))?;
+    let who = Principal::of_request(&request).ok_or_else(|| Status::internal("the rules admit only known callers"))?;
     let tenant = who.get::<Claims>().and_then(|claims| claims.text("tenant"));
     Ok(tenant.map_or_else(|| who.name().to_owned(), |tenant| format!("{} of {tenant}", who.name())))
 }

@@ -5,8 +5,8 @@ use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropS
 use frisbee_tests::pki::Authority;
 use frisbee_tests::{left_to_service, serve};
 use frpc::tls::Identity;
-use frpc::{Acceptor, Channel, Code, Principal, Proof, Request, Response, Server, Status};
-use frpc_access::{Access, Rate, Who};
+use frpc::{Acceptor, Channel, Code, Request, Response, Server, Status};
+use frpc_access::{Access, Principal, Proof, Rate, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use rcgen::SanType;
 use std::net::SocketAddr;
@@ -29,13 +29,14 @@ impl Interop for Desk {
     left_to_service!(echoes, fail, echo_payload, describe, count_up, sum_up, chat);
 
     async fn add(&self, request: Request<AddRequest>) -> Result<Response<Sum>, Status> {
-        let name = request.principal().map_or_else(|| "nobody".to_owned(), |principal| principal.name().to_owned());
+        let name = Principal::of_request(&request)
+            .map_or_else(|| "nobody".to_owned(), |principal| principal.name().to_owned());
         self.0.lock().await.push(name);
         Ok(Response::new(Sum::default()))
     }
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
-        let (Some(principal), Some(connection)) = (request.principal(), request.connection()) else {
+        let (Some(principal), Some(connection)) = (Principal::of_request(&request), request.connection()) else {
             return Err(Status::unauthenticated("signing in is not possible"));
         };
         principal.sign_in(connection)?;

@@ -7,8 +7,8 @@ use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropSer
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
-use frpc::{Channel, Code, Connection, Principal, Proof, Request, Response, ResponseStream, Server, Status};
-use frpc_access::{Access, Who};
+use frpc::{Channel, Code, Connection, Request, Response, ResponseStream, Server, Status};
+use frpc_access::{Access, Principal, Proof, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _, web_socket};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(super) struct Host {
 impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        let name = request.principal().map(|principal| principal.name().to_owned());
+        let name = Principal::of_request(&request).map(|principal| principal.name().to_owned());
         Ok(Response::new(Greeting { text: name.unwrap_or_default() }))
     }
 

@@ -1,7 +1,7 @@
 //! A server with rules, and callers with tokens that are easy to read.
 
-use frpc::{Code, Principal, Proof, Request, Response, Status, Streaming};
-use frpc_access::{Access, TokenError, Tokens};
+use frpc::{Code, Request, Response, Status, Streaming};
+use frpc_access::{Access, Principal, Proof, TokenError, Tokens};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::support::PATIENCE;
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
 use frisbee_tests::serve;
-use frpc::{Channel, Connection, Principal, Proof, Server};
-use frpc_access::{Access, TopicRules, Who};
+use frpc::{Channel, Connection, Server};
+use frpc_access::{Access, Principal, Proof, TopicRules, Who};
 use std::net::SocketAddr;
 use tokio::sync::mpsc;
 

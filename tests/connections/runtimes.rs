@@ -90,7 +90,7 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
         });
         let builder = Channel::builder().workers(workers);
         let client =
-            frpc::blocking::connect_using(|| builder.connect(address), |channel| channel).expect("it is accepted");
+            frpc_blocking::connect_using(|| builder.connect(address), |channel| channel).expect("it is accepted");
         let connection = client.call(|channel| future::ready(channel.connection().ok_or(()))).expect("it is connected");
         let (operation, body) = (Operation::FIRST_USER, Bytes::from(vec![1; 4 << 20]));
         for id in 0..4 {

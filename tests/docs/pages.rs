@@ -221,7 +221,7 @@ mod pubsub {
 
     async fn presence(client: frisbee_pubsub::Client) -> Outcome {
         use frisbee_pubsub::Broker;
-        use frpc::Principal;
+        use frpc_access::Principal;
         statements!("presence-1");
         Ok(())
     }
@@ -588,6 +588,7 @@ mod security {
     use super::readme::greet::{GreeterServer, Greeting, Name};
     use super::*;
     use frpc::{Request, Response, Status};
+    use frpc_access::Principal;
     use frpc_access::jwt::Claims;
 
     mod server {

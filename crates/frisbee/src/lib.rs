@@ -73,7 +73,6 @@ pub mod testing;
 mod tests {
     pub(crate) mod wake_counter;
 }
-pub mod time;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;

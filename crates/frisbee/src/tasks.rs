@@ -94,3 +94,4 @@ pub use crate::connection::Task;
 pub use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 pub use crate::router::inline_policy::{APART_MAX, APART_MIN, InlinePolicy, TaskPenalty, TrustHandle, note_panic};
 pub use crate::work::{Executor, Job};
+pub use crate::workers::executor::worker_runtime;

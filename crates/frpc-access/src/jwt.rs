@@ -28,8 +28,8 @@ pub use claims::Claims;
 pub use jsonwebtoken::Algorithm;
 pub use keys::{KeyError, Keys};
 
+use crate::{Principal, Proof};
 use crate::{TokenError, Tokens};
-use frpc::{Principal, Proof};
 use jsonwebtoken::{Validation, decode, decode_header};
 use parking_lot::RwLock;
 use std::fmt;

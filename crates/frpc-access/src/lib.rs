@@ -11,8 +11,10 @@ extern crate self as frpc_access;
 
 #[cfg(feature = "jwt")]
 pub mod jwt;
+mod principal;
 mod rules;
 
+pub use principal::{CertificateNames, Principal, Proof};
 pub use rules::Access;
 pub use rules::limits::Rate;
 pub use rules::tokens::{TokenError, Tokens};

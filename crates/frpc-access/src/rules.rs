@@ -13,13 +13,14 @@ pub(crate) mod topics;
 pub(crate) mod visitor;
 pub(crate) mod who;
 
+use crate::Principal;
+#[cfg(unix)]
+use crate::Proof;
 use crate::rules::limits::{Limit, Limits, Rate};
 use crate::rules::tokens::{Cache, TokenError, Tokens};
 use crate::rules::visitor::Visitor;
 use crate::rules::who::Who;
-#[cfg(unix)]
-use frpc::Proof;
-use frpc::{Authorize, Connection, PeerRules, Principal};
+use frpc::{Authorize, Connection, PeerRules};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
@@ -212,7 +213,7 @@ impl Access {
     /// caller by its address. The first limit that is for a caller counts; callers without one are not limited.
     ///
     /// A call beyond is refused with [`ResourceExhausted`](frpc::Code::ResourceExhausted), with the time to wait as a
-    /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are
+    /// [`RetryInfo`](frpc_details::RetryInfo), before its request is decoded. Packets for mounted routers are
     /// not counted. The memory for limits is bounded: when 65 536 callers have used some of their allowance, further
     /// ones share a limit.
     ///
@@ -276,10 +277,6 @@ impl Authorize for Access {
         self.0.numbers.get(method).copied()
     }
 
-    fn identify(&self, connection: &Connection) -> Option<Principal> {
-        self.0.principal(connection)
-    }
-
     fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules> {
         Arc::new(Visitor::new(&self.0, connection))
     }
@@ -299,7 +296,7 @@ impl RuleSet {
     }
 
     /// The transport's knowledge of the peer.
-    fn principal(&self, connection: &Connection) -> Option<Principal> {
+    pub(crate) fn principal(&self, connection: &Connection) -> Option<Principal> {
         #[cfg(feature = "tls")]
         if self.rules.by_certificate
             && let Some([own, ..]) = connection.peer_certificates().map(|chain| &**chain)

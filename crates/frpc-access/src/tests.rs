@@ -1,6 +1,6 @@
 //! Which tokens are accepted, and which are not.
 
-use frpc::{Principal, Proof};
+use crate::{Principal, Proof};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use frpc_access::{TokenError, Tokens};
 use jsonwebtoken::{EncodingKey, Header, encode};

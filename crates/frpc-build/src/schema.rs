@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use crate::error::SourcePosition;
+use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
 
 /// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
@@ -116,6 +117,30 @@ impl Schema {
         !self.unused.contains(file.name())
     }
 
+    /// The files to generate for a language that has no library with the types of protobuf and frpc: these are generated
+    /// wherever they are used.
+    pub(crate) fn self_contained(&self) -> impl Iterator<Item = &FileDescriptorProto> {
+        let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
+        self.files.iter().filter(move |file| self.is_generated(file) || self.is_used(file) && is_library(file))
+    }
+
+    /// [These files](Self::self_contained) by package.
+    pub(crate) fn by_package(&self) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
+        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
+        self.self_contained().for_each(|file| packages.entry(file.package()).or_default().push(file));
+        packages
+    }
+
+    /// The lines of the comment of an item.
+    pub(crate) fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
+        let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
+        let location = locations.iter().find(|location| location.path == path && self.is_used(file));
+        let comments =
+            location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
+        let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();
+        cleaned.concat().lines().map(|line| line.trim().to_owned()).collect()
+    }
+
     /// Whether a file is there only because another imports it.
     pub(crate) fn is_import(&self, file: &FileDescriptorProto) -> bool {
         self.imports.contains(file.name())
@@ -186,6 +211,17 @@ impl<'a> Index<'a> {
             }
         }
         index
+    }
+
+    /// The entry type of a map field; `None` for other fields.
+    pub(crate) fn map_entry(&self, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
+        self.messages.get(field.type_name()).map(|found| found.proto).filter(|proto| is_map_entry(proto))
+    }
+
+    /// The package of a message or enum.
+    pub(crate) fn package_of(&self, full_name: &str) -> Option<&'a str> {
+        let found = self.messages.get(full_name).map(|found| found.file);
+        found.or_else(|| self.enums.get(full_name).map(|found| found.file)).map(FileDescriptorProto::package)
     }
 
     fn add_message(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a DescriptorProto) {

@@ -14,7 +14,7 @@ use crate::arguments::duration;
 use crate::failure::Failure;
 use crate::schema::{Callable, Service};
 use crate::target::read;
-use frpc::Proof;
+use frpc_access::Proof;
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use frpc_access::{Access, Rate, Who};
 use serde::Deserialize;

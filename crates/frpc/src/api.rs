@@ -3,13 +3,12 @@
 pub(crate) mod authorize;
 pub(crate) mod code;
 mod conversions;
+mod details;
 pub(crate) mod error;
-pub mod error_details;
 pub(crate) mod extras;
 pub mod hand_off;
 pub(crate) mod metadata;
 pub(crate) mod middleware;
-pub(crate) mod principal;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod status;

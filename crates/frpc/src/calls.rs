@@ -170,12 +170,12 @@ impl Calls {
         operation: Operation,
         deadline: Option<Instant>,
         caller: Option<&Waker>,
-    ) -> Result<CallTicket, BeginError> {
+    ) -> Result<CallTicket, NotSent> {
         if let Some(status) = &self.ended {
-            return Err(BeginError::Ended(status.clone()));
+            return Err(NotSent::Over(status.clone().not_run()));
         }
         if !self.has_slot() {
-            return Err(BeginError::Full);
+            return Err(NotSent::Full);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.len() as u16; // Below CALLS_MAX.
@@ -530,11 +530,14 @@ impl Body<'_> {
     }
 }
 
-/// Why a call cannot begin.
+/// Why a call was not sent.
 #[derive(Debug)]
-pub(crate) enum BeginError {
-    /// The limit of calls in flight is reached.
+pub(crate) enum NotSent {
+    /// There is no room now, or the limit of calls in flight is reached.
     Full,
+    /// The call depends on the kind of the server, which is not known yet.
+    Unclear,
     /// The connection has ended.
-    Ended(Status),
+    Over(Status),
+    Failed(Status),
 }

@@ -1,7 +1,6 @@
 //! The calling end: channels, the connections that they make, and the calls on these.
 
 pub(crate) mod attempt;
-pub mod blocking;
 pub(crate) mod builder;
 pub(crate) mod call;
 pub(crate) mod channel;

@@ -12,12 +12,12 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::{closed_early_status, closed_status};
 use crate::calls::table::{CallTable, wake_all};
+use crate::debug::opaque_debug;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
@@ -32,7 +32,7 @@ use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
-use crate::wire::envelope::{self, Envelope, ParsedPacket};
+use crate::wire::envelope::{Envelope, ParsedPacket};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
@@ -43,7 +43,6 @@ use frisbee::{
     BatchEnd, CloseReason, Connection, HandOffRequest, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
     Protocol, Routed, Stream,
 };
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
@@ -131,7 +130,7 @@ impl Protocol for Endpoint {
             inline_runs: InlineRuns::new(),
             unpacks: false,
             packs: false,
-            rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
+            rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
         };
         self.offer.connected(connection);
         session
@@ -142,7 +141,7 @@ impl Protocol for Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        if session.caller.is_native() && envelope::has_prefix(&packet.body) {
+        if session.caller.is_native() && prefix::is_present(&packet.body) {
             return self.route_prefixed(session, packet, outbox);
         }
         if self.calls.is_some() {
@@ -612,8 +611,4 @@ fn settle(
     due
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("operations", &self.operations()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.operations());

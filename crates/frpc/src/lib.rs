@@ -33,7 +33,7 @@
 #![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
 //! * [`picker`]: channels to several servers
-//! * [`blocking`]: calls without async
+//! * the crate `frpc-blocking`: calls without async
 //!
 //! # Features
 //!
@@ -58,6 +58,7 @@ mod calls;
 mod client;
 pub mod codegen;
 mod deadline;
+mod debug;
 mod endpoint;
 pub mod guide;
 pub mod observe;
@@ -73,13 +74,11 @@ mod wire;
 pub use api::authorize::{Admitted, Authorize, PeerRules};
 pub use api::code::Code;
 pub use api::error::Error;
-pub use api::error_details;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use api::middleware::tower::{Exchange, Tower, TowerNext};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
-pub use api::principal::{CertificateNames, Principal, Proof};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;
@@ -87,7 +86,6 @@ pub use api::streams::{
     Iter, MessageSender, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter,
 };
 pub use api::try_send::TrySendError;
-pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use client::picker;
@@ -97,7 +95,7 @@ pub use frisbee::shm;
 pub use frisbee::tls;
 pub use frisbee::{
     ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
-    ServerSettings, SettingError, Stats, Workers, memory, time,
+    ServerSettings, SettingError, Stats, Workers, memory,
 };
 #[cfg(feature = "pubsub")]
 pub use frisbee_pubsub as pubsub;

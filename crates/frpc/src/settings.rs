@@ -5,6 +5,81 @@ use frisbee::{ClientSettings, ServerSettings, SettingError};
 use polyglot::NESTING_CEILING;
 use std::time::Duration;
 
+/// Setters that the builder of an end, with a field `inner`, forwards to that of its connections.
+macro_rules! forwarded_setters {
+    ($builder:ident: $($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?);)*) => {
+        impl $builder {
+            $(
+                $(#[$attribute])*
+                pub fn $name(mut self $(, $argument: $type)?) -> Self {
+                    self.inner = self.inner.$name($($argument)?);
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(crate) use forwarded_setters;
+
+/// The setters of both builders that are about connections.
+macro_rules! connection_setters {
+    ($builder:ident) => {
+        $crate::settings::forwarded_setters! { $builder:
+            /// Sets which threads drive connections. Default: [`Workers::Caller`](crate::Workers::Caller), the current
+            /// tokio runtime.
+            ///
+            /// ```
+            /// use frpc::{Channel, Server, Workers};
+            ///
+            /// let server = Server::builder().workers(Workers::PerCore);
+            /// let channel = Channel::builder().workers(Workers::Threads(1));
+            /// ```
+            workers(workers: $crate::Workers);
+
+            /// Sets what moves the bytes of connections. Default: [`IoBackend::default`](crate::IoBackend) at a server,
+            /// and at a channel the current tokio runtime.
+            ///
+            /// ```
+            /// use frpc::{IoBackend, Server};
+            ///
+            /// let builder = Server::builder().io_backend(IoBackend::Auto);
+            /// ```
+            io_backend(backend: $crate::IoBackend);
+
+            /// Sets how long each connection keeps its thread awake after an event, for a lower latency on a core that
+            /// has nothing else to do. Default: not at all. See [`frisbee::ServerBuilder::busy_poll`].
+            ///
+            /// ```
+            /// let builder = frpc::Channel::builder().busy_poll(std::time::Duration::from_micros(50));
+            /// ```
+            busy_poll(time: std::time::Duration);
+
+            /// Sets the limits and times of connections.
+            ///
+            /// ```
+            /// use frpc::{Channel, Config};
+            ///
+            /// let builder = Channel::builder().config(Config::default().body_max(1 << 20));
+            /// ```
+            config(config: $crate::Config);
+        }
+
+        impl $builder {
+            /// Sets whether all settings are logged once, when the server is bound or built or the channel is made, at the
+            /// level INFO. Default: no.
+            ///
+            /// ```
+            /// let builder = frpc::Server::builder().log_settings(true);
+            /// ```
+            pub fn log_settings(mut self, log: bool) -> Self {
+                self.log_settings = log;
+                self
+            }
+        }
+    };
+}
+pub(crate) use connection_setters;
+
 /// Settings of a [`ChannelBuilder`]. The fields are documented at the builder's methods of the same names.
 ///
 /// With the feature `serde`, any format of serde reads and writes them, as it does [`ServerSettings`].
@@ -57,18 +132,6 @@ impl ServerBuilder {
     pub fn describe(&self) -> ServerSettings {
         self.inner.describe()
     }
-
-    /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().log_settings(true);
-    /// ```
-    pub fn log_settings(mut self, log: bool) -> Self {
-        self.log_settings = log;
-        self
-    }
 }
 
 impl ChannelBuilder {
@@ -81,7 +144,7 @@ impl ChannelBuilder {
         if !(1..=NESTING_CEILING).contains(nesting_max) {
             return Err(SettingError::new("nesting_max", nesting_max, format!("must be 1 to {NESTING_CEILING}")));
         }
-        self.client = self.client.settings(client)?;
+        self.inner = self.inner.settings(client)?;
         self = match *timeout {
             Some(Duration::ZERO) => {
                 return Err(SettingError::new("timeout", Duration::ZERO, "must be greater than zero"));
@@ -103,24 +166,12 @@ impl ChannelBuilder {
     /// ```
     pub fn describe(&self) -> ChannelSettings {
         ChannelSettings {
-            client: self.client.describe(),
+            client: self.inner.describe(),
             timeout: self.timeout,
             reconnect_patience: self.patience,
             strict_presence: self.strict_presence,
             nesting_max: self.offering.nesting.levels(),
         }
-    }
-
-    /// Sets whether all settings are logged when the channel is made, at the level INFO. Default: no.
-    ///
-    /// ```
-    /// use frpc::Channel;
-    ///
-    /// let builder = Channel::builder().log_settings(true);
-    /// ```
-    pub fn log_settings(mut self, log: bool) -> Self {
-        self.log_settings = log;
-        self
     }
 }
 

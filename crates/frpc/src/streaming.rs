@@ -11,6 +11,7 @@ pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metada
 use crate::api::metadata::Metadata;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
+use crate::debug::opaque_debug;
 use crate::observe::observers::ObservedCall;
 use crate::wire::body;
 use crate::wire::body::DecodeOptions;
@@ -22,7 +23,6 @@ use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{DecodeError, Decoder, Message, Root};
-use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -531,11 +531,7 @@ impl<M: Message> Stream for Streaming<M> {
     }
 }
 
-impl<M> fmt::Debug for Streaming<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Streaming").field("open", &self.receiver.is_some()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([M] Streaming<M>, "Streaming", |this| open = this.receiver.is_some());
 
 pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")

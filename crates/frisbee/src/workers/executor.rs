@@ -230,9 +230,13 @@ pub(crate) fn settle(culprit: impl FnOnce() -> BlockingTask) {
     });
 }
 
-/// The runtime of the worker that this thread belongs to.
-#[cfg(target_os = "linux")]
-pub(crate) fn current_runtime() -> Option<Handle> {
+/// The runtime of the worker that this thread belongs to, for sockets and timers of your own: what becomes ready there
+/// wakes no other thread. `None` on a thread that is no worker's.
+///
+/// ```
+/// assert!(frisbee::tasks::worker_runtime().is_none());
+/// ```
+pub fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 

@@ -1,8 +1,8 @@
 //! The names in a peer's certificate, which TLS has verified before. The bytes of a certificate are parsed here;
 //! whether it is valid is decided by rustls.
 
+use crate::{CertificateNames, Principal, Proof};
 use frpc::tls::CertificateDer;
-use frpc::{CertificateNames, Principal, Proof};
 use webpki::EndEntityCert;
 
 /// The scheme of SPIFFE IDs.

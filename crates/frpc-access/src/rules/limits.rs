@@ -2,8 +2,9 @@
 
 use crate::now;
 use crate::rules::who::Who;
-use frpc::error_details::RetryInfo;
-use frpc::{Principal, Proof, Status};
+use crate::{Principal, Proof};
+use frpc::Status;
+use frpc_details::RetryInfo;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Tokens: their verification, and the memory of accepted ones.
 
+use crate::Principal;
 use crate::rules::visitor::JudgedCaller;
-use frpc::Principal;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ const ENTRY: usize = 512;
 /// Tokens.
 ///
 /// ```
-/// use frpc::{Principal, Proof};
+/// use frpc_access::{Principal, Proof};
 /// use frpc_access::{TokenError, Tokens};
 ///
 /// /// One secret for one robot.

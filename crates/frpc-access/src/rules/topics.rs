@@ -1,9 +1,10 @@
 //! Rules for publishing to topics, and for subscribing to patterns.
 
+use crate::Principal;
 use crate::now;
 use crate::rules::who::Who;
+use frpc::Connection;
 use frpc::pubsub::{TopicUse, covers};
-use frpc::{Connection, Principal};
 
 /// Rules for publishing to topics, and for subscribing to patterns, at a [`Broker`](frpc::pubsub::Broker).
 ///

@@ -1,10 +1,10 @@
 //! One peer for the rules: its identity, and its permissions.
 
-use crate::now;
 use crate::rules::limits::Bucket;
 use crate::rules::tokens::TOKEN_MAX;
 use crate::rules::{Rule, RuleSet, TokenError};
-use frpc::{Admitted, Connection, Metadata, PeerRules, Principal, Status};
+use crate::{Principal, now};
+use frpc::{Admitted, Connection, Metadata, PeerRules, Status};
 use parking_lot::Mutex;
 use std::fmt;
 use std::net::IpAddr;
@@ -92,8 +92,11 @@ struct Memory {
 }
 
 impl Visitor {
-    /// The peer of a connection.
+    /// The peer of a new connection, which becomes known by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
+        if let Some(principal) = access.principal(connection) {
+            principal.own(connection);
+        }
         let address = connection.peer_addr().map(|address| address.ip());
         let changes = connection.attachments().changes();
         let own = Arc::new(JudgedCaller::new(access, Principal::of(connection), address));
@@ -115,7 +118,9 @@ impl PeerRules for Visitor {
         let (caller, has_token) = self.allowed(rule, method, metadata)?;
         caller.take(&self.access, rule, self.address)?;
         let mut admitted = Admitted::default();
-        admitted.principal = caller.principal.as_ref().filter(|_| has_token).cloned();
+        if let Some(principal) = caller.principal.as_ref().filter(|_| has_token) {
+            admitted.extensions.insert(principal.clone());
+        }
         admitted.expires = caller.expires();
         Ok(admitted)
     }

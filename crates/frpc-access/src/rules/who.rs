@@ -1,8 +1,8 @@
 //! The conditions of rules on callers.
 
-use frpc::Principal;
+use crate::Principal;
 #[cfg(any(unix, test))]
-use frpc::Proof;
+use crate::Proof;
 use std::fmt;
 use std::sync::Arc;
 
@@ -258,7 +258,7 @@ impl fmt::Debug for Who {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frpc::CertificateNames;
+    use crate::CertificateNames;
 
     fn workload(id: &str) -> Principal {
         let mut names = CertificateNames::default();

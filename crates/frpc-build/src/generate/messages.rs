@@ -13,9 +13,9 @@ use syn::{Ident, Item, Path};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{Index, is_map_entry};
 
 /// The input for the codec of a message.
 pub(crate) struct Message<'a> {
@@ -246,8 +246,7 @@ fn has_memory(field: &FieldDescriptorProto) -> bool {
 
 /// The value field of the entries of a map, or none for other fields.
 pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> Option<&'a FieldDescriptorProto> {
-    let entry = index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto))?;
-    entry.proto.field.iter().find(|field| field.name() == "value")
+    index.map_entry(field)?.field.iter().find(|field| field.name() == "value")
 }
 
 /// The full name of the type of a field, or of the values of a map.

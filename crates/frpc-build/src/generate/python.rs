@@ -4,7 +4,7 @@
 
 mod names;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -18,10 +18,9 @@ use crate::error::Error;
 use crate::generate::reflection::service_files;
 use crate::lock::Layout;
 use crate::output::OutputFile;
-use crate::schema::comments::clean;
 use crate::schema::redactions::is_redacted;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{FoundDescriptor, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{FoundDescriptor, full_name, is_map_entry, tag, within};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
@@ -36,23 +35,12 @@ pub(crate) struct Python;
 /// Generates a module for each package.
 impl Backend for Python {
     fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
-        let Checked { schema, index, .. } = checked;
         checked.require_polyglot("Python")?;
-        let files: Vec<&FileDescriptorProto> = schema.files.iter().filter(|file| is_generated(schema, file)).collect();
-        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
-        for file in &files {
-            packages.entry(file.package()).or_default().push(file);
-        }
-        let generator = Generator { checked, names: Names::new(index, &files) };
+        let packages = checked.schema.by_package();
+        let generator = Generator { checked, names: Names::new(&checked.index, checked.schema.self_contained()) };
         let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
         Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
     }
-}
-
-/// Protobuf's own types, and those of frpc, are generated wherever they are used: no package has them as classes.
-fn is_generated(schema: &Schema, file: &FileDescriptorProto) -> bool {
-    let is_own = ["google.protobuf", "frpc"].contains(&file.package());
-    schema.is_generated(file) || (schema.is_used(file) && is_own)
 }
 
 struct Generator<'a> {
@@ -190,7 +178,7 @@ impl Generator<'_> {
     /// The type of a field, and its default.
     fn declared(&self, module: &mut Module<'_>, names: &Attributes, field: &FieldDescriptorProto) -> (String, String) {
         let builtin = |name: &str| Self::builtin(names, name);
-        if let Some(entry) = self.entry(field) {
+        if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("object".to_owned(), "None".to_owned()) };
             let dict = builtin("dict");
             let (key, value) = (self.type_of(module, names, key), self.type_of(module, names, value));
@@ -241,9 +229,7 @@ impl Generator<'_> {
         if full_name == TENSOR {
             return "_frpc.Array".to_owned();
         }
-        let found = self.checked.index.messages.get(full_name).map(|found| found.file);
-        let file = found.or_else(|| self.checked.index.enums.get(full_name).map(|found| found.file));
-        let package = file.map_or(module.package, FileDescriptorProto::package);
+        let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);
         if package == module.package {
             if !is_hidden(ident) {
@@ -261,13 +247,9 @@ impl Generator<'_> {
         let compatible: Vec<String> = layout.compatible().iter().map(|print| format!("0x{print}")).collect();
         let (name, print) = (layout.service(), layout.fingerprint());
         let _ = writeln!(text, "        (\"{name}\", 0x{print}, [{}], [", compatible.join(", "));
-        let added = |message: &str| {
-            let name = message.trim_start_matches('.');
-            layout.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
-        };
         for (method, operation) in service.method.iter().zip(operations) {
             let level = method.options.as_ref().map_or(0, |options| options.idempotency_level() as i32);
-            let (request, reply) = (added(method.input_type()), added(method.output_type()));
+            let (request, reply) = (layout.added(method.input_type()), layout.added(method.output_type()));
             let idempotent = if level == 0 { "False" } else { "True" };
             let name = method.name();
             let _ = writeln!(text, "            (\"{name}\", {operation}, {request}, {reply}, {idempotent}),");
@@ -366,24 +348,9 @@ impl Generator<'_> {
         );
     }
 
-    fn entry(&self, field: &FieldDescriptorProto) -> Option<&DescriptorProto> {
-        let found = self.checked.index.messages.get(field.type_name())?;
-        is_map_entry(found.proto).then_some(found.proto)
-    }
-
-    /// The lines of the comment of an item.
-    fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
-        let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
-        let location = locations.iter().find(|location| location.path == path && self.checked.schema.is_used(file));
-        let comments =
-            location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
-        let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();
-        cleaned.join("").lines().map(|line| line.trim().to_owned()).collect()
-    }
-
     /// A docstring: the comment of the schema, or else `fallback`, if it is not empty.
     fn docs(&self, text: &mut String, file: &FileDescriptorProto, path: &[i32], indent: &str, fallback: &str) {
-        let mut lines = self.comment(file, path);
+        let mut lines = self.checked.schema.comment(file, path);
         if lines.is_empty() && !fallback.is_empty() {
             lines.push(fallback.to_owned());
         }
@@ -406,7 +373,7 @@ impl Generator<'_> {
 
     /// The comment of a field or a value, in front of it.
     fn remarks(&self, text: &mut String, file: &FileDescriptorProto, path: &[i32]) {
-        for line in self.comment(file, path) {
+        for line in self.checked.schema.comment(file, path) {
             let _ = writeln!(text, "    {}", format!("#: {line}").trim_end());
         }
     }

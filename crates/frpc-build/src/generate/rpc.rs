@@ -125,10 +125,6 @@ pub(crate) fn rpcs(
     // The other methods of a client, including that of `Clone`.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
-    let added = |message: &str| {
-        let name = message.trim_start_matches('.');
-        layout.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
-    };
     let read = |(method, operation): (&Method, &u16)| {
         let what = format!("method `{}` of `{full_name}`", method.proto_name);
         let method_name = format!("{full_name}.{}", method.proto_name);
@@ -159,7 +155,7 @@ pub(crate) fn rpcs(
             constant: free_name(&constant, &mut reserved.values, &what, &mut silent),
             proto_name: method.proto_name.clone(),
             operation: *operation,
-            added: (added(&method.input_proto_type), added(&method.output_proto_type)),
+            added: (layout.added(&method.input_proto_type), layout.added(&method.output_proto_type)),
             idempotency: method.options.idempotency_level(),
             is_tool: is_tool(&method.options),
             is_deprecated: method.options.deprecated(),

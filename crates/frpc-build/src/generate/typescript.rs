@@ -4,7 +4,7 @@
 
 pub(in crate::generate) mod names;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use heck::ToLowerCamelCase as _;
@@ -17,9 +17,8 @@ use prost_types::{
 use crate::checked::{Backend, Checked, Files};
 use crate::error::{Error, ErrorKind};
 use crate::output::OutputFile;
-use crate::schema::comments::clean;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{FoundDescriptor, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{FoundDescriptor, full_name, is_map_entry, tag, within};
 use names::{Names, fields_of, member, value_names};
 
 /// Options for TypeScript.
@@ -42,27 +41,17 @@ impl Default for TypeScriptOptions {
 /// Generates a module for each package.
 impl Backend for &TypeScriptOptions {
     fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
-        let Checked { schema, index, .. } = checked;
         checked.require_polyglot("TypeScript")?;
         if !["", "js", "ts"].contains(&&*self.extension) {
             let text = format!("invalid import extension {:?}: use `js`, `ts` or an empty text", self.extension);
             return Err(Error::new(ErrorKind::Option, text));
         }
-        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
-        for file in schema.files.iter().filter(|file| is_generated(schema, file)) {
-            packages.entry(file.package()).or_default().push(file);
-        }
-        let names = Names::new(index, packages.values().flatten().copied());
+        let packages = checked.schema.by_package();
+        let names = Names::new(&checked.index, packages.values().flatten().copied());
         let generator = Generator { checked, options: self, names };
         let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
         Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
     }
-}
-
-/// The types of protobuf and frpc are generated wherever they are used: no npm package has them.
-fn is_generated(schema: &Schema, file: &FileDescriptorProto) -> bool {
-    let is_library = ["google.protobuf", "frpc"].contains(&file.package());
-    schema.is_generated(file) || (schema.is_used(file) && is_library)
 }
 
 struct Generator<'a> {
@@ -159,7 +148,7 @@ impl Generator<'_> {
         let _ = writeln!(module.text, "}}");
 
         let mut refs = Vec::new();
-        let ordered = in_wire_order(proto, |field| self.entry(field).is_some());
+        let ordered = in_wire_order(proto, |field| self.checked.index.map_entry(field).is_some());
         let specs: Vec<String> = ordered
             .into_iter()
             .map(|field| format!("{}:{}", fields.of(field), self.spec(module, proto, field, &fields, &mut refs)))
@@ -182,7 +171,7 @@ impl Generator<'_> {
         names: &names::Fields,
         refs: &mut Vec<String>,
     ) -> String {
-        if let Some(entry) = self.entry(field) {
+        if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return String::new() };
             self.refer(module, value, refs);
             return format!("%{}{}", self.letter(key), self.letter(value));
@@ -205,7 +194,7 @@ impl Generator<'_> {
 
     /// The type in an interface, and `?` if the field may be absent.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
-        if let Some(entry) = self.entry(field) {
+        if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };
             return ("", format!("Map<{}, {}>", self.type_of(module, key), self.type_of(module, value)));
         }
@@ -252,9 +241,7 @@ impl Generator<'_> {
 
     /// The name of a type as this module writes it.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
-        let found = self.checked.index.messages.get(full_name).map(|found| found.file);
-        let file = found.or_else(|| self.checked.index.enums.get(full_name).map(|found| found.file));
-        let package = file.map_or(module.package, FileDescriptorProto::package);
+        let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);
         if package == module.package {
             return ident.to_owned();
@@ -338,10 +325,6 @@ impl Generator<'_> {
         (proto, operation): (&MethodDescriptorProto, &u16),
         layout: &crate::lock::Layout,
     ) -> Rpc {
-        let added = |message: &str| {
-            let name = message.trim_start_matches('.');
-            layout.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
-        };
         let kind = match (proto.client_streaming(), proto.server_streaming()) {
             (false, false) => "Unary",
             (false, true) => "ServerStreaming",
@@ -358,7 +341,7 @@ impl Generator<'_> {
         if level != 0 {
             more.push_str(", idempotent: true");
         }
-        let (request, reply) = (added(proto.input_type()), added(proto.output_type()));
+        let (request, reply) = (layout.added(proto.input_type()), layout.added(proto.output_type()));
         if (request, reply) != (0, 0) {
             let _ = write!(more, ", added: [{request}, {reply}]");
         }
@@ -370,11 +353,6 @@ impl Generator<'_> {
             reply: self.used(module, proto.output_type()),
             more,
         }
-    }
-
-    fn entry(&self, field: &FieldDescriptorProto) -> Option<&DescriptorProto> {
-        let found = self.checked.index.messages.get(field.type_name())?;
-        is_map_entry(found.proto).then_some(found.proto)
     }
 
     /// The comment of an item of the module, after an empty line.
@@ -393,14 +371,9 @@ impl Generator<'_> {
         deprecated: bool,
         fallback: &str,
     ) {
-        let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
-        let location = locations.iter().find(|location| location.path == path && self.checked.schema.is_used(file));
-        let comments =
-            location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
-        let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();
-        let joined = cleaned.join("");
+        let comment = self.checked.schema.comment(file, path);
         // Nothing in it may end the comment.
-        let mut lines: Vec<String> = joined.lines().map(|line| line.trim().replace("*/", "*\\/")).collect();
+        let mut lines: Vec<String> = comment.iter().map(|line| line.replace("*/", "*\\/")).collect();
         if lines.is_empty() && !fallback.is_empty() {
             lines.push(fallback.to_owned());
         }

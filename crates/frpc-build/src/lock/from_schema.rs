@@ -67,13 +67,10 @@ pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &I
 }
 
 fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], index: &Index<'_>) -> Message {
-    let entry = |field: &FieldDescriptorProto| {
-        index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto)).map(|found| found.proto)
-    };
-    let fields = in_wire_order(proto, |field| entry(field).is_some()).into_iter().map(|field| {
+    let fields = in_wire_order(proto, |field| index.map_entry(field).is_some()).into_iter().map(|field| {
         let at =
             proto.field.iter().position(|declared| std::ptr::eq(declared, field)).expect("it was taken from there");
-        let shape = match (entry(field), oneof_of(field)) {
+        let shape = match (index.map_entry(field), oneof_of(field)) {
             (Some(entry), _) => Shape::Map(type_of(&entry.field[0]), type_of(&entry.field[1])),
             _ if field.label() == Label::Repeated => Shape::Repeated(type_of(field)),
             (_, Some(oneof)) => {

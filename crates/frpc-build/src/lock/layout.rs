@@ -48,6 +48,12 @@ impl Layout {
         &self.compatible
     }
 
+    /// The number of fields of a message, named with its leading dot, that some compatible peers do not send.
+    pub(crate) fn added(&self, message: &str) -> u32 {
+        let name = message.trim_start_matches('.');
+        self.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
+    }
+
     /// Returns the full names of requests, replies and stream messages with appended fields, each with the number of
     /// fields that some compatible peers do not send. These fields are the last in wire order. Each member of a oneof
     /// counts as a field.

@@ -1,8 +1,7 @@
 //! The seam for access rules: verdicts on callers, before their requests are decoded.
 
 use crate::api::metadata::Metadata;
-use crate::api::principal::Principal;
-use crate::{Connection, Status};
+use crate::{Connection, Extensions, Status};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +14,7 @@ use std::time::Instant;
 /// block.
 ///
 /// ```
-/// use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Principal, Proof, Server, Status};
+/// use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Server, Status};
 /// use std::fmt::Display;
 /// use std::sync::Arc;
 ///
@@ -34,9 +33,7 @@ use std::time::Instant;
 ///         if metadata.get("authorization") != Some(self.0) {
 ///             return Err(Status::unauthenticated("invalid password"));
 ///         }
-///         let mut admitted = Admitted::default();
-///         admitted.principal = Some(Principal::new("operator", Proof::Other));
-///         Ok(admitted)
+///         Ok(Admitted::default())
 ///     }
 ///
 ///     fn admit_mounted(&self, _operation: u16) -> Result<(), Status> {
@@ -64,14 +61,7 @@ pub trait Authorize: Send + Sync + 'static {
         None
     }
 
-    /// The principal of a new connection, according to its transport. Calls without a principal of their own have it; see
-    /// [`Principal::of`]. Default: none.
-    fn identify(&self, connection: &Connection) -> Option<Principal> {
-        let _ = connection;
-        None
-    }
-
-    /// The rules for the peer of a new connection, after it was identified.
+    /// The rules for the peer of a new connection.
     fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules>;
 }
 
@@ -125,17 +115,9 @@ pub trait PeerRules: Send + Sync {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Admitted {
-    /// The principal of the call, if that is not the principal of its connection.
-    pub principal: Option<Principal>,
+    /// Values for the [extensions](crate::Request::extensions) of the call, such as its verified caller.
+    pub extensions: Extensions,
     /// The end of the admission, by the runtime's clock. A streaming call fails then with
     /// [`Unauthenticated`](crate::Code::Unauthenticated).
     pub expires: Option<Instant>,
-}
-
-/// The rules for the peer of a connection, which becomes known by its transport.
-pub(crate) fn admit_peer(access: &dyn Authorize, connection: &Connection) -> Arc<dyn PeerRules> {
-    if let Some(principal) = access.identify(connection) {
-        principal.own(connection);
-    }
-    access.connected(connection)
 }

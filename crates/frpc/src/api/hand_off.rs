@@ -29,9 +29,9 @@
 //! From the request on, other calls on the channel and its clones wait for the answer. After a hand-off they go to a
 //! new connection.
 
+use crate::debug::opaque_debug;
 use frisbee::HandOffTarget;
 use parking_lot::Mutex;
-use std::fmt;
 use std::sync::Arc;
 
 pub use frisbee::RawTransport;
@@ -55,11 +55,7 @@ impl HandOff {
     }
 }
 
-impl fmt::Debug for HandOff {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandOff").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] HandOff, "HandOff");
 
 /// The slot where a client finds the transport that it has requested; see
 /// [`Channel::handing_off`](crate::Channel::handing_off).

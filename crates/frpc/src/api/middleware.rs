@@ -7,13 +7,13 @@ mod runner;
 pub(crate) mod tower;
 
 use crate::Status;
-use crate::api::extras::{Extras, OptionalExtras, accessors};
+use crate::api::extras::{OptionalExtras, accessors};
 use crate::api::request::Origin;
-use crate::schema::method::{FullName, Method};
-use frisbee::Connection;
+use crate::debug::opaque_debug;
+use crate::schema::method::Method;
+use frisbee::{Attachments, Connection};
 use innermost::InnermostCall;
 use polyglot::Message;
-use std::fmt;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,20 +144,20 @@ pub struct Call {
 /// What middleware sees of a call.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    title: Title,
+    about: MethodInfo,
     extras: OptionalExtras,
     timeout: Option<Duration>,
     origin: Origin,
 }
 
 impl Parts {
-    fn of(title: Title) -> Self {
-        Self { title, extras: OptionalExtras::default(), timeout: None, origin: Origin::Here }
+    fn of(about: MethodInfo) -> Self {
+        Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::Here }
     }
 
     /// Inserts the data of the next call.
-    fn put(&mut self, title: Title, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
-        (self.title, self.timeout) = (title, timeout);
+    fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
+        (self.about, self.timeout) = (about, timeout);
         // The previous contents have been taken, and nothing is left of them to drop.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
@@ -189,13 +189,6 @@ pub(crate) struct MethodInfo {
     traits: &'static CallTraits,
 }
 
-/// What middleware sees of a method.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Title {
-    name: FullName,
-    traits: &'static CallTraits,
-}
-
 /// The common parts of the calls of many methods.
 #[derive(Debug)]
 struct CallTraits {
@@ -219,10 +212,6 @@ impl MethodInfo {
             CallKind::Streaming => const { &CallTraits::new::<A, B>(CallKind::Streaming) },
         };
         Self { method, traits }
-    }
-
-    pub(crate) fn title(&self) -> Title {
-        Title { name: self.method.full_name(), traits: self.traits }
     }
 
     pub(crate) fn method(&self) -> &Method {
@@ -249,7 +238,7 @@ impl Call {
     /// # }
     /// ```
     pub fn service(&self) -> &'static str {
-        self.parts.title.name.service()
+        self.parts.about.method.layout.service()
     }
 
     /// The name of the method within its service.
@@ -261,7 +250,7 @@ impl Call {
     /// # }
     /// ```
     pub fn method(&self) -> &'static str {
-        self.parts.title.name.method()
+        self.parts.about.method.name
     }
 
     /// Which directions stream.
@@ -275,17 +264,17 @@ impl Call {
     /// # }
     /// ```
     pub fn kind(&self) -> CallKind {
-        self.parts.title.traits.kind
+        self.parts.about.kind()
     }
 
     /// The full name of the type of the request.
     pub fn request_type(&self) -> &'static str {
-        self.parts.title.traits.messages[0]
+        self.parts.about.messages()[0]
     }
 
     /// The full name of the type of the reply.
     pub fn response_type(&self) -> &'static str {
-        self.parts.title.traits.messages[1]
+        self.parts.about.messages()[1]
     }
 
     /// The timeout of the call; see [`Request::timeout`](crate::Request::timeout).
@@ -315,14 +304,14 @@ impl Call {
         self.parts.timeout = Some(timeout);
     }
 
-    /// The caller's data.
-    pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
-        (self.parts.extras.as_deref(), &self.parts.origin)
-    }
-
     /// At the serving end: the connection of the call. `None` at the calling end.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
+    }
+
+    /// At the serving end: the attachments of the connection; see [`Request::attachments`](crate::Request::attachments).
+    pub fn attachments(&self) -> Option<&Attachments> {
+        self.parts.origin.transport().map(Connection::attachments)
     }
 
     /// At the serving end: the verified certificates of the caller; see
@@ -398,8 +387,4 @@ impl Next {
     }
 }
 
-impl fmt::Debug for CallResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallResponse").field("metadata", self.metadata()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] CallResponse, "CallResponse", |this| metadata = *this.metadata());

@@ -2,7 +2,7 @@
 
 use crate::api::extras::{Extras, OptionalExtras, accessors};
 use crate::api::hand_off::HandOff;
-use frisbee::Connection;
+use frisbee::{Attachments, Connection};
 use futures_core::Stream;
 use std::fmt;
 use std::net::SocketAddr;
@@ -100,11 +100,6 @@ impl<T> Request<T> {
         extras: OptionalExtras,
     ) -> Self {
         Self { message, timeout, origin, extras }
-    }
-
-    /// The caller's data.
-    pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
-        (self.extras.as_deref(), &self.origin)
     }
 
     /// The message, and its metadata and extensions.
@@ -239,6 +234,17 @@ impl<T> Request<T> {
     /// ```
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
+    }
+
+    /// In a handler: the attachments of the connection of the request, also if it came by another protocol.
+    ///
+    /// ```
+    /// use frpc::Request;
+    ///
+    /// assert!(Request::new(()).attachments().is_none());
+    /// ```
+    pub fn attachments(&self) -> Option<&Attachments> {
+        self.origin.transport().map(Connection::attachments)
     }
 }
 

@@ -144,12 +144,7 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Notes that the request was not sent.
-    pub(crate) fn unsent(self) -> Self {
-        self.not_run()
-    }
-
-    /// Notes that the call has not run.
+    /// Notes that the call has not run: it was not sent, or was refused.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self

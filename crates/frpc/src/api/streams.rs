@@ -2,10 +2,10 @@
 
 use super::try_send::TrySendError;
 use crate::Status;
+use crate::debug::opaque_debug;
 use frisbee::{CloseReason, Connection};
 use futures_core::Stream;
 use std::any::Any;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -291,20 +291,8 @@ impl<T> Clone for MessageSender<T> {
     }
 }
 
-impl<M> fmt::Debug for ResponseStream<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseStream").finish_non_exhaustive()
-    }
-}
+opaque_debug!([M] ResponseStream<M>, "ResponseStream");
 
-impl<T> fmt::Debug for MessageSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MessageSender").finish_non_exhaustive()
-    }
-}
+opaque_debug!([T] MessageSender<T>, "MessageSender");
 
-impl<M> fmt::Debug for RequestStream<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestStream").finish_non_exhaustive()
-    }
-}
+opaque_debug!([M] RequestStream<M>, "RequestStream");

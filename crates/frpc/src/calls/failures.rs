@@ -19,11 +19,11 @@ pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
 
 /// The status of calls on a closed channel.
 pub(crate) fn closed() -> Status {
-    Status::failed_precondition("not sent: the channel was closed by its owner").unsent()
+    Status::failed_precondition("not sent: the channel was closed by its owner").not_run()
 }
 
 pub(crate) fn unreachable(why: &str) -> Status {
-    Status::unavailable(format!("not sent: {why}")).unsent()
+    Status::unavailable(format!("not sent: {why}")).not_run()
 }
 
 /// The message was not sent: [`ResourceExhausted`](crate::Code::ResourceExhausted) if it is too long, otherwise
@@ -35,24 +35,24 @@ impl From<SendError> for Status {
             SendError::TooLong(_) => Self::resource_exhausted(error.to_string()),
             other => Self::unavailable(other.to_string()),
         }
-        .unsent()
+        .not_run()
     }
 }
 
 /// The status of calls to a client that offers no service.
 pub(crate) fn takes_no_calls() -> Status {
-    Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").unsent()
+    Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").not_run()
 }
 
 /// The status of a call whose deadline had passed when it could be sent.
 pub(crate) fn out_of_time() -> Status {
-    Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
+    Status::deadline_exceeded("the call was not sent: its deadline had passed").not_run()
 }
 
 /// The status of a call that waited until its deadline for the kind of the server, and was not sent.
 pub(crate) fn unidentified() -> Status {
     let text = "not sent: the server did not identify itself before the deadline; check that the port speaks Frisbee";
-    Status::deadline_exceeded(text).unsent()
+    Status::deadline_exceeded(text).not_run()
 }
 
 pub(crate) fn expired(method: &Method) -> Status {

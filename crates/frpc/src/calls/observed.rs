@@ -6,12 +6,12 @@ mod tests;
 use super::{CallOutcome, CallTicket, Calls};
 use crate::Code;
 use crate::deadline;
+use crate::debug::opaque_debug;
 use crate::observe::observers::{CallSizes, Observers, nanos};
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body;
 use frisbee::Packet;
-use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -364,8 +364,4 @@ impl Calls {
     }
 }
 
-impl fmt::Debug for ObservedCalls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObservedCalls").field("observers", &self.observers).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] ObservedCalls, "ObservedCalls", |this| observers = this.observers);

@@ -1,6 +1,7 @@
 //! The services of a server that a client may call, and the rules of each.
 
 use crate::Status;
+use crate::calls::NotSent;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::wire::layouts::{LayoutMatch, OFFERED, PeerLayout, misfit};
@@ -38,14 +39,6 @@ impl Rules {
     }
 }
 
-/// Why a service cannot be called.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// The services of the server are not known yet.
-    Unclear,
-    Failed(Status),
-}
-
 impl OfferedServices {
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
         Self { last: None, layouts: Vec::new(), peer: PeerKind::Unknown, named }
@@ -65,15 +58,15 @@ impl OfferedServices {
 
     /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known checks
     /// again when it is answered.
-    pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
+    pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, NotSent> {
         if let Some((_, rules)) = self.layouts.iter().find(|(layouts, _)| std::ptr::eq(*layouts, layout)) {
             self.last = Some(layout);
             return Ok(*rules);
         }
         let rules = match &self.peer {
             PeerKind::Unknown if self.named.contains(&layout) => Rules::Same,
-            PeerKind::Unknown => return Err(Refusal::Unclear),
-            peer => rules(layout, peer).map_err(Refusal::Failed)?,
+            PeerKind::Unknown => return Err(NotSent::Unclear),
+            peer => rules(layout, peer).map_err(NotSent::Failed)?,
         };
         self.layouts.push((layout, rules));
         self.last = Some(layout);
@@ -89,7 +82,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             return match layout.fit(&theirs) {
                 LayoutMatch::Whole => Ok(Rules::Same),
                 LayoutMatch::Older => Ok(Rules::Older),
-                LayoutMatch::Not => Err(misfit(layout).unsent()),
+                LayoutMatch::Not => Err(misfit(layout).not_run()),
             };
         }
         if theirs.operations.iter().any(|operation| layout.operations.contains(operation)) {
@@ -97,7 +90,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
                 "the server does not offer the service {}; its operations belong to {}",
                 layout.service, theirs.service
             );
-            return Err(Status::unimplemented(other).unsent());
+            return Err(Status::unimplemented(other).not_run());
         }
     }
     // A proxy need not name its backend services.
@@ -113,15 +106,15 @@ mod tests {
     fn named_services_are_called_before_server_hello() {
         let mut offers = OfferedServices::new(Arc::new([&FIRST]));
         assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
-        assert!(matches!(offers.check(&APART), Err(Refusal::Unclear)));
+        assert!(matches!(offers.check(&APART), Err(NotSent::Unclear)));
         offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&SECOND]));
         assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
         assert_eq!(offers.check(&APART).unwrap(), Rules::Same, "nothing is in its place");
         assert!(
-            matches!(offers.check(&BROKEN), Err(Refusal::Failed(status)) if status.code() == crate::Code::FailedPrecondition)
+            matches!(offers.check(&BROKEN), Err(NotSent::Failed(status)) if status.code() == crate::Code::FailedPrecondition)
         );
         assert!(
-            matches!(offers.check(&OTHER), Err(Refusal::Failed(status)) if status.code() == crate::Code::Unimplemented)
+            matches!(offers.check(&OTHER), Err(NotSent::Failed(status)) if status.code() == crate::Code::Unimplemented)
         );
         offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&FIRST]));
         assert_eq!(offers.check(&SECOND).unwrap(), Rules::Older);

@@ -410,7 +410,7 @@ mod tests {
         assert!(table.is_retired());
         let result = table.calls.lock().begin(Operation::FIRST_USER, None, None);
         assert!(
-            matches!(result, Err(crate::calls::BeginError::Ended(status)) if status.code() == Code::FailedPrecondition)
+            matches!(result, Err(crate::calls::NotSent::Over(status)) if status.code() == Code::FailedPrecondition)
         );
     }
 

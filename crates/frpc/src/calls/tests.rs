@@ -50,7 +50,7 @@ fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     assert!(calls.pause());
     assert!(!calls.pause(), "once at a time");
     calls.count_slot_waiter(true);
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
     assert!(!calls.has_vacancy());
     calls.resume();
     assert!(calls.has_vacancy());
@@ -62,10 +62,10 @@ fn limits_announced_during_pause_apply_at_resume() {
     let mut calls = Calls::default();
     assert!(calls.pause());
     calls.handle_peer_known(Some(1));
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
     calls.resume();
     calls.begin(ADD, None, None).unwrap();
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
 }
 
 #[test]
@@ -165,14 +165,14 @@ fn calls_fail_with_connection_and_none_begins_afterwards() {
     assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
     assert!(matches!(take(&mut calls, pending), Poll::Ready(CallOutcome::Disconnected { .. })));
     assert_eq!(reply(&mut calls, answered), b"before");
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Over(_))));
 }
 
 #[test]
 fn call_table_fills_at_limit_and_frees_on_call_end() {
     let mut calls = Calls::default();
     let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
     calls.count_slot_waiter(true);
     assert!(!calls.has_vacancy());
     calls.handle_reply(packet(tickets[3].id, ADD, b""));
@@ -187,7 +187,7 @@ fn no_more_calls_are_in_flight_than_the_server_takes() {
     calls.handle_peer_known(Some(3));
     assert_eq!(calls.server, ServerKind::Native);
     let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
-    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
     calls.handle_reply(packet(tickets[0].id, ADD, b""));
     reply(&mut calls, tickets[0]);
     calls.begin(ADD, None, None).unwrap();

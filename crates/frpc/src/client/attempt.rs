@@ -3,8 +3,8 @@
 use crate::calls::failures::{expired, out_of_time, unidentified, unreachable};
 use crate::calls::observed::EndedCall;
 use crate::calls::table::poll_notified;
-use crate::calls::{Body, CallOutcome, CallTicket, ServerKind};
-use crate::client::call::{CallOptions, NotSent, PendingCall};
+use crate::calls::{Body, CallOutcome, CallTicket, NotSent, ServerKind};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::observers::{CallSizes, CallStart};
@@ -113,7 +113,7 @@ impl PendingCall<'_> {
                         false => Status::deadline_exceeded(
                             "not sent: the limit of calls in flight was reached until the deadline",
                         )
-                        .unsent(),
+                        .not_run(),
                     };
                     Err(Failure::new(status, SentState::Never))
                 }

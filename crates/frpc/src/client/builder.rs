@@ -10,7 +10,8 @@ use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
-use crate::{Error, IoBackend, Middleware, Workers};
+use crate::settings::{connection_setters, forwarded_setters};
+use crate::{Error, Middleware};
 use frisbee::{Client, ClientBuilder, HeaderForm};
 use parking_lot::Mutex;
 use std::io;
@@ -78,6 +79,39 @@ impl Channel {
 }
 
 offering_setters!(ChannelBuilder);
+connection_setters!(ChannelBuilder);
+
+forwarded_setters! { ChannelBuilder:
+    /// Sets how long the server may take to show whether it is a native peer; see
+    /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().peer_kind_timeout(std::time::Duration::from_secs(1));
+    /// ```
+    peer_kind_timeout(timeout: Duration);
+
+    /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    ///
+    /// ```
+    /// use frpc::frisbee::HeaderForm;
+    ///
+    /// let builder = frpc::Channel::builder().header_form(HeaderForm::Old);
+    /// ```
+    header_form(form: HeaderForm);
+
+    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`; see
+    /// [`frisbee::ClientBuilder::shared_memory`]. Default: only at those that begin with `unix+shm:`.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    shared_memory(connector: crate::shm::Connector);
+
+    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    tls(tls: frisbee::tls::ClientTls);
+
+    /// Sets the name in the server's certificate. Default: the host of the address.
+    #[cfg(feature = "tls")]
+    server_name(name: impl Into<String>);
+}
 
 /// The settings of a [`Channel`].
 ///
@@ -105,7 +139,7 @@ offering_setters!(ChannelBuilder);
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ChannelBuilder {
-    pub(crate) client: ClientBuilder,
+    pub(crate) inner: ClientBuilder,
     pub(crate) timeout: Option<Duration>,
     sends_timeout: bool,
     pub(crate) strict_presence: bool,
@@ -123,7 +157,7 @@ impl ChannelBuilder {
     /// The default settings.
     pub(crate) fn new() -> Self {
         Self {
-            client: Client::builder(),
+            inner: Client::builder(),
             timeout: Some(TIMEOUT),
             sends_timeout: false,
             strict_presence: false,
@@ -191,24 +225,13 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long the server may take to show whether it is a native peer; see
-    /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().peer_kind_timeout(std::time::Duration::from_secs(1));
-    /// ```
-    pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
-        self.client = self.client.peer_kind_timeout(timeout);
-        self
-    }
-
     /// Sets the timeout of connecting. Default: 10 s.
     ///
     /// ```
     /// let builder = frpc::Channel::builder().connect_timeout(std::time::Duration::from_secs(3));
     /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.client = self.client.connect_timeout(timeout);
+        self.inner = self.inner.connect_timeout(timeout);
         self.connect_timeout = timeout;
         self
     }
@@ -262,85 +285,6 @@ impl ChannelBuilder {
     /// ```
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
-        self
-    }
-
-    /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
-    ///
-    /// ```
-    /// use frpc::frisbee::HeaderForm;
-    ///
-    /// let builder = frpc::Channel::builder().header_form(HeaderForm::Old);
-    /// ```
-    pub fn header_form(mut self, form: HeaderForm) -> Self {
-        self.client = self.client.header_form(form);
-        self
-    }
-
-    /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime; see
-    /// [`frisbee::ClientBuilder::workers`].
-    ///
-    /// ```
-    /// use frpc::frisbee::Workers;
-    ///
-    /// // A thread of its own drives the connection.
-    /// let builder = frpc::Channel::builder().workers(Workers::Threads(1));
-    /// ```
-    pub fn workers(mut self, workers: Workers) -> Self {
-        self.client = self.client.workers(workers);
-        self
-    }
-
-    /// Sets what moves the bytes of the connection. Default: the current tokio runtime; see
-    /// [`frisbee::ClientBuilder::io_backend`].
-    pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.client = self.client.io_backend(backend);
-        self
-    }
-
-    /// Sets how long the connection keeps its thread awake after an event. Default: not at all. See
-    /// [`frisbee::ServerBuilder::busy_poll`].
-    ///
-    /// ```
-    /// // Lower latency on a core that has nothing else to do.
-    /// let builder = frpc::Channel::builder().busy_poll(std::time::Duration::from_micros(50));
-    /// ```
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.client = self.client.busy_poll(time);
-        self
-    }
-
-    /// Sets the limits and times of the connection.
-    ///
-    /// ```
-    /// use frpc::frisbee::Config;
-    ///
-    /// let builder = frpc::Channel::builder().config(Config::default().body_max(1 << 20));
-    /// ```
-    pub fn config(mut self, config: frisbee::Config) -> Self {
-        self.client = self.client.config(config);
-        self
-    }
-
-    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`; see
-    /// [`frisbee::ClientBuilder::shared_memory`]. Default: only at those that begin with `unix+shm:`.
-    #[cfg(all(feature = "shm", target_os = "linux"))]
-    pub fn shared_memory(mut self, connector: crate::shm::Connector) -> Self {
-        self.client = self.client.shared_memory(connector);
-        self
-    }
-
-    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
-        self.client = self.client.tls(tls);
-        self
-    }
-
-    /// Sets the name in the server's certificate. Default: the host of the address.
-    #[cfg(feature = "tls")]
-    pub fn server_name(mut self, name: impl Into<String>) -> Self {
-        self.client = self.client.server_name(name);
         self
     }
 
@@ -525,7 +469,7 @@ impl ChannelBuilder {
 
     fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {
         LinkFactory {
-            client: self.client.clone(),
+            client: self.inner.clone(),
             patience: self.patience,
             connect_timeout: self.connect_timeout,
             offer: offer.clone(),

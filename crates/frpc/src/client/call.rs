@@ -1,12 +1,10 @@
 //! A call as one value, and the one function that encodes and sends it.
 
-use crate::Status;
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
-use crate::calls::offers::Refusal;
-use crate::calls::{BeginError, CallTicket, ServerKind};
+use crate::calls::{CallTicket, NotSent, ServerKind};
 use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::{Token, TraceContext};
@@ -47,26 +45,6 @@ pub struct PendingCall<'a> {
     pub(crate) observer: Option<Token>,
     /// The link of another attempt at this call, which is in flight.
     pub(crate) avoid: Option<&'a Arc<Link>>,
-}
-
-/// Why a call was not sent.
-pub(crate) enum NotSent {
-    /// There is no room now.
-    Full,
-    /// The call depends on the kind of the server, which is not known yet.
-    Unclear,
-    /// The connection has ended.
-    Over(Status),
-    Failed(Status),
-}
-
-impl From<Refusal> for NotSent {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Unclear => Self::Unclear,
-            Refusal::Failed(status) => Self::Failed(status),
-        }
-    }
 }
 
 impl<'a> PendingCall<'a> {
@@ -153,11 +131,7 @@ impl<'a> PendingCall<'a> {
             Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
             Some(timeout) => calls.now(deadline::now).checked_add(timeout),
         };
-        let ticket = match calls.begin(method.operation, until, caller) {
-            Ok(ticket) => ticket,
-            Err(BeginError::Full) => return Err(NotSent::Full),
-            Err(BeginError::Ended(status)) => return Err(NotSent::Over(status.unsent())),
-        };
+        let ticket = calls.begin(method.operation, until, caller)?;
         if let Some(token) = self.observer {
             calls.observe(ticket, method, token, *trace);
         }

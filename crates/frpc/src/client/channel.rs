@@ -297,10 +297,10 @@ impl Channel {
         let picker = &self.inner.picker;
         match picker.pick(call) {
             Pick::Ready(picked) => Ok(picked),
-            Pick::Failed(status) => Err(status.unsent()),
+            Pick::Failed(status) => Err(status.not_run()),
             Pick::Connecting => {
                 let since = *since.get_or_insert_with(Instant::now);
-                picker.connect(WaitPolicy { since, until }).await.map_err(Status::unsent)
+                picker.connect(WaitPolicy { since, until }).await.map_err(Status::not_run)
             }
         }
     }

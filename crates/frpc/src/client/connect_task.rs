@@ -206,7 +206,7 @@ impl ConnectTask {
     /// The status of a call that got no connection before its deadline.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_trouble(why)).unsent()
+        Status::deadline_exceeded(self.with_trouble(why)).not_run()
     }
 
     /// A connection for a caller that has waited since `started`. After a failure further attempts follow, with growing

@@ -5,9 +5,9 @@ use crate::client::connect_task::ConnectionFactory;
 use crate::client::dial::{Address, Connector, Dialler};
 use crate::client::links::Links;
 use crate::client::picker::ServerObserver;
+use crate::debug::opaque_debug;
 use crate::endpoint::offer::ServiceOffer;
 use frisbee::ClientBuilder;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,8 +77,4 @@ impl LinkFactory {
     }
 }
 
-impl fmt::Debug for LinkFactory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LinkFactory").field("client", &self.client).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] LinkFactory, "LinkFactory", |this| client = this.client);

@@ -110,6 +110,6 @@ impl HandOffCall<'_> {
             }
             Err(error) => Status::unimplemented(error.to_string()),
         };
-        Err(status.unsent())
+        Err(status.not_run())
     }
 }

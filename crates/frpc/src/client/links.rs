@@ -12,9 +12,9 @@ use crate::client::connect_task::{ConnectTask, ConnectionFactory};
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
 use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, WaitPolicy};
+use crate::debug::opaque_debug;
 use crate::observe::ServerLoad;
 use parking_lot::Mutex;
-use std::fmt;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -163,11 +163,7 @@ impl Picker for Links {
     }
 }
 
-impl fmt::Debug for Links {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Links").field("to", &self.name()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Links, "Links", |this| to = this.name());
 
 impl Drop for Links {
     fn drop(&mut self) {

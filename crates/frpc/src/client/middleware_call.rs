@@ -23,8 +23,7 @@ where
 {
     let Some(chain) = channel.chain() else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, about.title(), request, call))
-        .await
+    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, &about, request, call)).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.

@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn call_may_have_run_if_one_attempt_may_have() {
         let method = Method::new(&FIRST, "Get", 10);
-        let unsent = || Status::deadline_exceeded("not sent").unsent();
+        let unsent = || Status::deadline_exceeded("not sent").not_run();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
         let mut attempts = Attempts::default();
         attempts.fail(Failure {
@@ -188,7 +188,7 @@ mod tests {
             observed: None,
         });
         attempts.fail(Failure {
-            status: Status::unavailable("not sent").unsent(),
+            status: Status::unavailable("not sent").not_run(),
             sent: SentState::No,
             observed: None,
         });

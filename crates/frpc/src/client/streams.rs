@@ -366,7 +366,7 @@ impl OpenDeadlines {
                     return Err(takes_no_calls());
                 }
                 if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
-                    return Err(Status::unimplemented("the peer does not accept streams").unsent());
+                    return Err(Status::unimplemented("the peer does not accept streams").not_run());
                 }
                 let reading = link.reading(rules(method.layout, &peer)?.missing(method));
                 let prefix = match peer.hello() {
@@ -436,7 +436,7 @@ fn time_left(until: Option<Instant>) -> Option<Duration> {
 }
 
 fn not_opened() -> Status {
-    Status::deadline_exceeded("not sent: the limit of open streams was reached until the deadline").unsent()
+    Status::deadline_exceeded("not sent: the limit of open streams was reached until the deadline").not_run()
 }
 
 fn unanswered() -> Status {
@@ -454,7 +454,7 @@ mod tests {
         let status = cut_off(unsent, Some(CloseReason::IdleTimeout));
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true));
         assert!(status.message().contains("may have run"), "{status}");
-        let too_long = cut_off(Status::resource_exhausted("too long").unsent(), None);
+        let too_long = cut_off(Status::resource_exhausted("too long").not_run(), None);
         assert_eq!((too_long.message(), too_long.may_have_run()), ("too long", true));
     }
 }

@@ -159,10 +159,10 @@ where
         let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
         let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
             (Some(chain), _) => {
-                let (title, inner) =
-                    (MethodInfo::new::<A, B>(*method, CallKind::Unary).title(), channel.within(observed));
+                let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
+                let inner = channel.within(observed);
                 let make = move |request| async move { UnaryCall::new(&inner, method, request).await };
-                let around = PooledCall::new(chain, title, request, make);
+                let around = PooledCall::new(chain, &about, request, make);
                 let runtime = &channel.inner.runtime;
                 Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
             }

@@ -2,6 +2,7 @@
 
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
+use crate::debug::opaque_debug;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
@@ -176,11 +177,7 @@ impl ServiceOffer {
     }
 }
 
-impl fmt::Debug for ServiceOffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offer").field("methods", &self.table.methods().collect::<Vec<_>>()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] ServiceOffer, "Offer", |this| methods = this.table.methods().collect::<Vec<_>>());
 
 impl fmt::Debug for OfferBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -61,35 +61,6 @@ impl Method {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.full_name().fmt(f)
-    }
-}
-
-/// The name of a method, with its service.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FullName {
-    layout: &'static Layout,
-    method: &'static str,
-}
-
-impl FullName {
-    pub(crate) fn service(&self) -> &'static str {
-        self.layout.service()
-    }
-
-    pub(crate) fn method(&self) -> &'static str {
-        self.method
-    }
-}
-
-impl Method {
-    pub(crate) fn full_name(&self) -> FullName {
-        FullName { layout: self.layout, method: self.name }
-    }
-}
-
-impl fmt::Display for FullName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.layout.service(), self.method)
+        write!(f, "{}/{}", self.layout.service(), self.name)
     }
 }

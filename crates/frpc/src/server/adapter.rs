@@ -4,17 +4,17 @@
 pub(crate) mod batch;
 pub(crate) mod peers;
 
-use crate::api::authorize::{PeerRules, admit_peer};
+use crate::api::authorize::PeerRules;
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, InheritedContext};
+use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::server::adapter::batch::AdapterCall;
-use crate::server::adapter::peers::AdapterPeers;
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
 use crate::service::formats::MethodFormat;
@@ -23,12 +23,11 @@ use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Metadata, Request, Response, Status};
 use bytes::Bytes;
+use frisbee::Connection;
 use frisbee::tasks::{ParkedFuture, UnwindResult};
-use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use std::fmt;
-use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -41,46 +40,9 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-/// An adapter or listener of a server, until the services are known.
-pub(crate) struct AdapterSetup(Box<Setup>);
-
-type Setup = dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync;
-
-impl AdapterSetup {
-    /// The handler of connections of one other protocol.
-    pub(crate) fn connections<A, S, F>(accepts: A, serve: S) -> Self
-    where
-        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(RawTransport, AdapterContext) -> F + Send + Sync + 'static,
-        F: Future<Output = io::Result<()>> + Send + 'static,
-    {
-        Self(Box::new(|server, offer| {
-            server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
-        }))
-    }
-
-    /// A listener for peers without connections.
-    pub(crate) fn listener<L, F>(listen: L) -> Self
-    where
-        L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        Self(Box::new(|server, offer| {
-            server.adapter_listener(move |inner| listen(AdapterPeers { inner, offer: offer.clone() }))
-        }))
-    }
-
-    /// Adds it to a server that offers these services.
-    pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<ServiceOffer>) -> frisbee::ServerBuilder {
-        (self.0)(server, offer)
-    }
-}
-
-impl fmt::Debug for AdapterSetup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterSetup").finish_non_exhaustive()
-    }
-}
+/// Adds an adapter or listener to a server, once its services are known.
+pub(crate) type AdapterSetup =
+    Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
 /// The server's side of an adapter connection, and the methods of the server's services; see
 /// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
@@ -91,11 +53,11 @@ pub struct AdapterContext {
 }
 
 impl AdapterContext {
-    pub(super) fn new(context: frisbee::AdapterContext, offer: &Arc<ServiceOffer>) -> Self {
+    pub(crate) fn new(context: frisbee::AdapterContext, offer: &Arc<ServiceOffer>) -> Self {
         let connection = context.connection().clone();
         let caller = AdapterCaller {
             context: context.clone(),
-            rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
+            rules: offer.access.as_deref().map(|access| access.connected(&connection)),
             connection,
             permits: Mutex::default(),
             calls: AtomicUsize::new(0),
@@ -384,7 +346,7 @@ impl AdapterMethod {
         let Ok(worked) = AbortOnDrop(call.runtime.spawn(until_expired(expires, handler))).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
-        let name = entry.method.full_name();
+        let name = entry.method;
         let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
         if let Err(status) = &response {
             log(status, name, connection);
@@ -516,7 +478,7 @@ impl Stream for AdapterResponses {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,
             Err(panic) => {
-                let name = method.served().entry.method.full_name();
+                let name = method.served().entry.method;
                 Some(Err(panicked(panic.as_ref(), name, &call.caller.connection)))
             }
         };
@@ -532,8 +494,4 @@ impl Stream for AdapterResponses {
     }
 }
 
-impl fmt::Debug for AdapterResponses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterResponses").field("method", &self.method.name()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterResponses, "AdapterResponses", |this| method = this.method.name());

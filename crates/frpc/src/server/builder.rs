@@ -5,9 +5,11 @@ use super::UnixServer;
 use super::adapter::peers::AdapterPeers;
 use super::adapter::{AdapterContext, AdapterSetup};
 use super::{Acceptor, Server};
+use crate::debug::opaque_debug;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
-use crate::{Error, IoBackend, Middleware, Policy, Workers};
+use crate::settings::{connection_setters, forwarded_setters};
+use crate::{Error, Middleware, Policy};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -58,7 +60,6 @@ impl Server {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
@@ -67,7 +68,108 @@ pub struct ServerBuilder {
     adapters: Vec<AdapterSetup>,
 }
 
+opaque_debug!([] ServerBuilder, "ServerBuilder", |this| inner = this.inner, offering = this.offering);
+
 offering_setters!(ServerBuilder);
+connection_setters!(ServerBuilder);
+
+forwarded_setters! { ServerBuilder:
+    /// Sets how long a client may take to send its first header. Default: 10 s.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
+    /// ```
+    first_header_timeout(timeout: Duration);
+
+    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
+    /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().memory_max(1 << 30);
+    /// ```
+    memory_max(bytes: usize);
+
+    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
+    /// handshake. Default: 4096. When one more comes, the oldest is closed; see
+    /// [`frisbee::ServerBuilder::silent_max`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().silent_max(1_000);
+    /// ```
+    silent_max(count: usize);
+
+    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
+    /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
+    /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    ///
+    /// let builder = Server::builder().proxy_protocol();
+    /// ```
+    proxy_protocol();
+
+    /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
+    /// ```
+    shutdown_timeout(timeout: Duration);
+
+    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
+    ///
+    /// A client makes new calls on a new connection, and the old one is closed when its calls have ended: no call is
+    /// lost. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001 on
+    /// WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Server::builder().max_connection_age(Duration::from_secs(3600));
+    /// ```
+    max_connection_age(age: Duration);
+
+    /// Sets how long calls in progress may take after the [maximum age](Self::max_connection_age), until their
+    /// connection is closed. Default: any time.
+    ///
+    /// ```
+    /// use frpc::Server;
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
+    /// ```
+    max_connection_age_grace(grace: Duration);
+
+    /// Offers further protocols by ALPN in handshakes of TLS; see [`frisbee::ServerBuilder::alpn_protocols`].
+    alpn_protocols(protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>);
+
+    /// Shares memory with clients that offer to on a Unix socket; see [`frisbee::ServerBuilder::shared_memory`]. Default:
+    /// with none.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    shared_memory(sharing: crate::shm::ListenerBuilder);
+
+    /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    tls(tls: frisbee::tls::ServerTls);
+
+    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port; see
+    /// [`frisbee::ServerBuilder::tls_or_plain`]. In place of [`tls`](Self::tls). Calls by plain connections have no
+    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware may refuse them.
+    #[cfg(feature = "tls")]
+    tls_or_plain(tls: frisbee::tls::ServerTls);
+}
 
 impl ServerBuilder {
     /// Runs a middleware around the calls of all services, inside of earlier ones. Calls of clients that request [the
@@ -176,110 +278,6 @@ impl ServerBuilder {
         self.accept_compressed()
     }
 
-    /// Sets which threads drive connections. Default: [`Workers::Caller`], the current tokio runtime.
-    ///
-    /// ```
-    /// use frpc::{Server, Workers};
-    ///
-    /// let builder = Server::builder().workers(Workers::PerCore);
-    /// ```
-    pub fn workers(mut self, workers: Workers) -> Self {
-        self.inner = self.inner.workers(workers);
-        self
-    }
-
-    /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
-    ///
-    /// ```
-    /// use frpc::{IoBackend, Server};
-    ///
-    /// let builder = Server::builder().io_backend(IoBackend::Auto);
-    /// ```
-    pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.inner = self.inner.io_backend(backend);
-        self
-    }
-
-    /// Sets how long each connection keeps its thread awake after an event. Default: not at all. See
-    /// [`frisbee::ServerBuilder::busy_poll`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
-    /// ```
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.inner = self.inner.busy_poll(time);
-        self
-    }
-
-    /// Sets the limits and times of connections.
-    ///
-    /// ```
-    /// use frpc::{Config, Server};
-    ///
-    /// let builder = Server::builder().config(Config::default());
-    /// ```
-    pub fn config(mut self, config: frisbee::Config) -> Self {
-        self.inner = self.inner.config(config);
-        self
-    }
-
-    /// Sets how long a client may take to send its first header. Default: 10 s.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
-    /// ```
-    pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
-        self.inner = self.inner.first_header_timeout(timeout);
-        self
-    }
-
-    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
-    /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().memory_max(1 << 30);
-    /// ```
-    pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.inner = self.inner.memory_max(bytes);
-        self
-    }
-
-    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
-    /// handshake. Default: 4096. When one more comes, the oldest is closed; see
-    /// [`frisbee::ServerBuilder::silent_max`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().silent_max(1_000);
-    /// ```
-    pub fn silent_max(mut self, count: usize) -> Self {
-        self.inner = self.inner.silent_max(count);
-        self
-    }
-
-    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
-    /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
-    /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().proxy_protocol();
-    /// ```
-    pub fn proxy_protocol(mut self) -> Self {
-        self.inner = self.inner.proxy_protocol();
-        self
-    }
-
     /// Adds a handler of adapter connections, which begin with something else than a frame, so that another protocol
     /// shares the port of the services.
     ///
@@ -292,7 +290,9 @@ impl ServerBuilder {
         S: Fn(frisbee::RawTransport, AdapterContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.adapters.push(AdapterSetup::connections(accepts, serve));
+        self.adapters.push(Box::new(|server, offer| {
+            server.adapter(accepts, move |transport, context| serve(transport, AdapterContext::new(context, &offer)))
+        }));
         self
     }
 
@@ -303,52 +303,9 @@ impl ServerBuilder {
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        self.adapters.push(AdapterSetup::listener(listen));
-        self
-    }
-
-    /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
-    /// ```
-    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
-        self.inner = self.inner.shutdown_timeout(timeout);
-        self
-    }
-
-    /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
-    ///
-    /// A client makes new calls on a new connection, and the old one is closed when its calls have ended: no call is
-    /// lost. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001 on
-    /// WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().max_connection_age(Duration::from_secs(3600));
-    /// ```
-    pub fn max_connection_age(mut self, age: Duration) -> Self {
-        self.inner = self.inner.max_connection_age(age);
-        self
-    }
-
-    /// Sets how long calls in progress may take after the [maximum age](Self::max_connection_age), until their
-    /// connection is closed. Default: any time.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
-    /// ```
-    pub fn max_connection_age_grace(mut self, grace: Duration) -> Self {
-        self.inner = self.inner.max_connection_age_grace(grace);
+        self.adapters.push(Box::new(|server, offer| {
+            server.adapter_listener(move |inner| listen(AdapterPeers { inner, offer: offer.clone() }))
+        }));
         self
     }
 
@@ -465,42 +422,12 @@ impl ServerBuilder {
         Ok(Acceptor { inner: inner.build(endpoint)?, offer })
     }
 
-    /// Offers further protocols by ALPN in handshakes of TLS; see [`frisbee::ServerBuilder::alpn_protocols`].
-    pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
-        self.inner = self.inner.alpn_protocols(protocols);
-        self
-    }
-
-    /// Shares memory with clients that offer to on a Unix socket; see [`frisbee::ServerBuilder::shared_memory`]. Default:
-    /// with none.
-    #[cfg(all(feature = "shm", target_os = "linux"))]
-    pub fn shared_memory(mut self, sharing: crate::shm::ListenerBuilder) -> Self {
-        self.inner = self.inner.shared_memory(sharing);
-        self
-    }
-
-    /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: frisbee::tls::ServerTls) -> Self {
-        self.inner = self.inner.tls(tls);
-        self
-    }
-
-    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port; see
-    /// [`frisbee::ServerBuilder::tls_or_plain`]. In place of [`tls`](Self::tls). Calls by plain connections have no
-    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware may refuse them.
-    #[cfg(feature = "tls")]
-    pub fn tls_or_plain(mut self, tls: frisbee::tls::ServerTls) -> Self {
-        self.inner = self.inner.tls_or_plain(tls);
-        self
-    }
-
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<ServiceOffer>), Error> {
         if self.log_settings {
             tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
-        let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter.add_to(inner, offer.clone()));
+        let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
 }

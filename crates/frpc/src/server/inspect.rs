@@ -3,11 +3,11 @@
 use crate::Connection;
 use crate::codegen::OfferedService;
 use crate::deadline::now;
+use crate::debug::opaque_debug;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::BatchObserver;
 use crate::service::in_flight::InFlight;
 use frisbee::PacketId;
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,8 +92,4 @@ impl Deref for Inspector {
     }
 }
 
-impl fmt::Debug for Inspector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inspector").field("inner", &self.inner).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Inspector, "Inspector", |this| inner = this.inner);

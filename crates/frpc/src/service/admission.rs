@@ -48,11 +48,11 @@ impl Guard {
         Self { is_open: rules.is_open(rule), rules: rules.clone(), rule, method }
     }
 
-    /// Admits a call by its metadata, and adds its principal to the extensions. Returns the end of the admission.
+    /// Admits a call by its metadata, and adds the values of the verdict to the extensions. Returns the end of the admission.
     fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
-        if let Some(principal) = admitted.principal {
-            Extras::extensions_mut(extras).insert(principal);
+        if !admitted.extensions.is_empty() {
+            Extras::extensions_mut(extras).extend(admitted.extensions);
         }
         Ok(admitted.expires)
     }

@@ -3,7 +3,7 @@
 use crate::Status;
 use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log};
 use crate::service::in_flight::{InFlight, InFlightGuard};
 use crate::service::load::{Load, LoadGuard};
@@ -59,7 +59,7 @@ impl Caller {
     }
 
     /// Notes a call until the result is dropped, if calls are noted.
-    pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<InFlightGuard> {
+    pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
         self.in_flight().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
     }
 
@@ -89,7 +89,7 @@ impl Caller {
     }
 
     /// Notes the failure of a handler that was ready at once.
-    pub(crate) fn log_failure(&self, status: &Status, method: FullName) {
+    pub(crate) fn log_failure(&self, status: &Status, method: Method) {
         log(status, method, &self.connection);
     }
 

@@ -1,6 +1,6 @@
 //! The statuses of calls that no handler has answered.
 
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use crate::{Code, Status};
 use frisbee::Connection;
 use frisbee::tasks::{note_panic, panic_text};
@@ -20,7 +20,7 @@ pub(crate) fn abandoned() -> Status {
 }
 
 /// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
-pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
+pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
     let text = panic_text(panic);
@@ -32,7 +32,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
 }
 
 /// Logs an internal error of a handler.
-pub(crate) fn log(status: &Status, method: FullName, connection: &Connection) {
+pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
         tracing::debug!(target: "frpc::handler", %method, ?peer, status = status.message(), "a handler failed");

@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log, panicked};
-use crate::wire::body::{self, ReplyForm, alone};
+use crate::wire::body::{self, Flags, ReplyForm, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, UnwindResult};
@@ -16,7 +16,7 @@ use std::task::Poll;
 /// The body of a handler's reply.
 pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
     let style = ReplyForm { form: Form::Extended, backward: false };
-    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style, None))
+    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style, Flags::default(), None))
 }
 
 /// The body of a refusal.
@@ -48,11 +48,10 @@ pub(crate) async fn decide<B: Message>(
         });
         worked.await
     };
-    let name = method.full_name();
     let connection = request.connection().clone();
-    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), method, &connection)));
     if let Err(status) = &replied {
-        log(status, name, &connection);
+        log(status, method, &connection);
     }
     drop(task);
     settle(request, method, decision, replied.as_ref());

@@ -1,6 +1,6 @@
 //! A reference to a service, counted for each connection.
 
-use std::fmt;
+use crate::debug::opaque_debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -29,8 +29,4 @@ impl<S> Deref for ServiceHandle<S> {
     }
 }
 
-impl<S> fmt::Debug for ServiceHandle<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServiceHandle").finish_non_exhaustive()
-    }
-}
+opaque_debug!([S] ServiceHandle<S>, "ServiceHandle");

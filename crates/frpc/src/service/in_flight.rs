@@ -1,7 +1,7 @@
 //! The calls in progress of one connection, for those who look at a server. Only calls that wait or stream get here, and
 //! only at a server that is inspectable.
 
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use frisbee::PacketId;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ struct ListedCall {
 pub(crate) struct InFlightCall {
     /// The id of its packets, or of its stream.
     pub(crate) id: PacketId,
-    pub(crate) name: FullName,
+    pub(crate) name: Method,
     pub(crate) since: Instant,
     pub(crate) deadline: Option<Instant>,
 }
@@ -38,12 +38,7 @@ pub(crate) struct InFlightGuard {
 
 impl InFlight {
     /// Notes a call until the result is dropped.
-    pub(crate) fn enter(
-        in_flight: &Arc<Self>,
-        id: PacketId,
-        name: FullName,
-        deadline: Option<Instant>,
-    ) -> InFlightGuard {
+    pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::deadline::now(), deadline };
         let mut listed = in_flight.0.lock();
         listed.last += 1;

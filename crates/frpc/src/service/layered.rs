@@ -2,6 +2,7 @@
 
 use crate::Middleware;
 use crate::api::middleware::Chain;
+use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
@@ -63,8 +64,4 @@ impl<S: Service> Service for Layered<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for Layered<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layered").field("service", &self.service).finish_non_exhaustive()
-    }
-}
+opaque_debug!([S: fmt::Debug] Layered<S>, "Layered", |this| service = this.service);

@@ -87,7 +87,7 @@ where
         let native = handle.clone();
         let open = move |mut opened: AcceptedStream<'_>| {
             let chain = opened.chain.take();
-            streams::serve::<A, B, In, Out, _, _>(opened, about.method().full_name(), native(chain));
+            streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), native(chain));
         };
         let begin = move |chain, request: Request<MessageBytes>, format: Format<A, B>, terms: FormatTerms| -> Calling {
             let handler = handle(chain);

@@ -3,7 +3,7 @@
 use crate::ResponseStream;
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use crate::service::erased::AcceptedStream;
 use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
@@ -80,7 +80,7 @@ impl ReceivedStream<'_> {
 }
 
 /// Serves a call in a task of its own.
-pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: FullName, handler: H)
+pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: Method, handler: H)
 where
     In: StreamRequest<A>,
     Out: StreamReply<B>,
@@ -116,7 +116,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn run<W, F>(opened: AcceptedStream<'_>, name: FullName, work: W)
+fn run<W, F>(opened: AcceptedStream<'_>, name: Method, work: W)
 where
     W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,

@@ -7,7 +7,6 @@ use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
 use crate::deadline::{self, InheritedContext};
 use crate::observe::observers::MethodObserver;
-use crate::schema::method::FullName;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
@@ -80,7 +79,6 @@ where
             permits,
             chain: chain.cloned(),
             about: self.formats.about,
-            name: self.formats.about.method().full_name(),
             method_observer: method_observer.cloned(),
             guard,
             unpacks,
@@ -147,8 +145,6 @@ struct Instance<S, H, A, B, F: Future> {
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
     about: MethodInfo,
-    /// The name for log lines.
-    name: FullName,
     method_observer: Option<MethodObserver>,
     guard: Option<Guard>,
     unpacks: bool,
@@ -250,8 +246,8 @@ where
         let last = move |request| handler(service, request);
         let mut slot = self.layered.slot();
         match &mut *slot {
-            Some(layered) => layered.begin(|| self.about.title(), request, last),
-            None => slot.set(Some(PooledCall::new(chain, self.about.title(), request, last))),
+            Some(layered) => layered.begin(&self.about, request, last),
+            None => slot.set(Some(PooledCall::new(chain, &self.about, request, last))),
         }
         let polled = deadline::perhaps_within(started.inherited.copied(), || self.layered.poll_slot());
         self.finish(polled, started, reply)
@@ -268,7 +264,7 @@ where
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
-                let layered = PooledCall::new(chain, self.about.title(), request, last);
+                let layered = PooledCall::new(chain, &self.about, request, last);
                 self.park(Cell::park(layered), started, Executor::Runtime, permits, reply)
             }
         }
@@ -293,7 +289,7 @@ where
 
     #[cold]
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let status = panicked(panic, self.name, &started.caller.connection);
+        let status = panicked(panic, *self.about.method(), &started.caller.connection);
         self.answer(started, Err(status), reply)
     }
 
@@ -306,7 +302,7 @@ where
     ) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         if let Err(status) = &result {
-            caller.log_failure(status, self.name);
+            caller.log_failure(status, *self.about.method());
         }
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {

@@ -124,7 +124,7 @@ impl PutError {
             Self::TooLong(error) => Status::resource_exhausted(error.to_string()),
             Self::Failed(status) => status,
         }
-        .unsent()
+        .not_run()
     }
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
-/// Answers a call. A message may have a report.
+/// Answers a call. A message may have a report, and be packed.
 #[inline(always)]
 pub(crate) fn put_reply<M: Message>(
     outbox: &mut Outbox,
@@ -264,42 +264,19 @@ pub(crate) fn put_reply<M: Message>(
     operation: Operation,
     reply: Result<&Response<M>, &Status>,
     style: ReplyForm,
-    report: Option<Report>,
-) {
-    match reply {
-        Ok(reply) => put_response(outbox, id, operation, reply, style, Flags::default(), report),
-        Err(status) => put_error(outbox, id, operation, status, style),
-    }
-}
-
-/// Answers a call by a message as [`put_reply`] does, packed if it is long enough.
-#[cold]
-pub(crate) fn put_packed_reply<M: Message>(
-    outbox: &mut Outbox,
-    id: PacketId,
-    operation: Operation,
-    reply: &Response<M>,
-    style: ReplyForm,
-    report: Option<Report>,
-) {
-    put_response(outbox, id, operation, reply, style, Flags::PACKED, report);
-}
-
-#[inline(always)]
-fn put_response<M: Message>(
-    outbox: &mut Outbox,
-    id: PacketId,
-    operation: Operation,
-    reply: &Response<M>,
-    ReplyForm { form, backward }: ReplyForm,
     flags: Flags,
     report: Option<Report>,
 ) {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(status) => return put_error(outbox, id, operation, status, style),
+    };
+    let ReplyForm { form, backward } = style;
     let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
     let encode_form =
         EncodeForm { form, flags, prefix: PrefixFields { backward, metadata, report, ..PrefixFields::default() } };
     if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &encode_form) {
-        put_error(outbox, id, operation, &error.into_status(), ReplyForm { form, backward });
+        put_error(outbox, id, operation, &error.into_status(), style);
     }
 }
 

@@ -22,7 +22,7 @@ impl Envelope {
 
     /// Parses the request of a native peer. `None` if its prefix is malformed.
     pub(crate) fn parse(body: Bytes) -> Option<Self> {
-        if !has_prefix(&body) {
+        if !prefix::is_present(&body) {
             return Some(Self::bare(body));
         }
         match ParsedPacket::parse(body, false) {
@@ -30,11 +30,6 @@ impl Envelope {
             _ => None,
         }
     }
-}
-
-/// Whether a packet begins with options. Only native peers write them.
-pub(crate) fn has_prefix(body: &[u8]) -> bool {
-    body.first() == Some(&prefix::PREFIX)
 }
 
 /// A packet with options that is not of a stream.

@@ -18,7 +18,7 @@ use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::{Duration, Instant};
 
 /// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
-pub(crate) const PREFIX: u8 = 0x10;
+const PREFIX: u8 = 0x10;
 
 /// The longest prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
@@ -227,7 +227,7 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     Some((Report::from_item(item)?, !rest.is_empty()))
 }
 
-/// Whether a body has a prefix.
+/// Whether a body has a prefix. Only native peers write them.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }

@@ -1,6 +1,6 @@
 //! Requests, responses and statuses from a body and its prefix.
 
-use crate::api::extras::{Extras, OptionalExtras};
+use crate::api::extras::OptionalExtras;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
@@ -11,7 +11,7 @@ const TRACEPARENT: &str = "traceparent";
 impl<T> Request<T> {
     /// The trace context that the caller has stated by another protocol.
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
-        TraceContext::from_traceparent(Extras::sent(self.about_caller().0)?.get(TRACEPARENT)?)
+        TraceContext::from_traceparent(self.metadata().get(TRACEPARENT)?)
     }
 }
 

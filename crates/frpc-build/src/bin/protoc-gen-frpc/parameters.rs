@@ -16,7 +16,7 @@ pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String
             let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
             return Err(format!("parameter `{pair}`: unknown option; use one of {}", names.join(", ")));
         };
-        (found.set)(builder, value).map_err(|problem| match problem {
+        found.apply(builder, value).map_err(|problem| match problem {
             ParameterError::Form => format!("parameter `{pair}`: write `{}`", found.form()),
             ParameterError::Value(text) => format!("parameter `{pair}`: {text}"),
         })
@@ -36,8 +36,20 @@ struct Parameter {
     /// How its value is written.
     value: &'static str,
     help: &'static str,
-    set: fn(Builder, Option<&str>) -> Result<Builder, ParameterError>,
+    set: Setter,
 }
+
+/// Sets the option of a parameter, by the form of its value.
+enum Setter {
+    Switch(fn(Builder, bool) -> Builder),
+    Path(fn(Builder, &str) -> Builder),
+    Attribute(fn(Builder, &str, &str) -> Builder),
+    Text(fn(Builder, &str) -> Outcome),
+    /// Two texts with `=` between them.
+    Pair(fn(Builder, &str, &str) -> Outcome),
+}
+
+type Outcome = Result<Builder, ParameterError>;
 
 /// An error in a parameter.
 enum ParameterError {
@@ -46,260 +58,196 @@ enum ParameterError {
     Value(String),
 }
 
-const SWITCH: &str = "[=true|false]";
-
 const PARAMETERS: [Parameter; 33] = [
-    Parameter {
-        name: "lang",
-        value: "=rust|ts|py",
-        help: "the language of the code; most other options are about Rust",
-        set: |builder, value| {
-            Ok(builder.language(match text(value)? {
+    Parameter::text(
+        "lang",
+        "=rust|ts|py",
+        "the language of the code; most other options are about Rust",
+        |builder, value| {
+            Ok(builder.language(match value {
                 "rust" => Language::Rust,
                 "ts" => Language::TypeScript,
                 "py" => Language::Python,
                 _ => return Err(ParameterError::Form),
             }))
         },
-    },
-    Parameter {
-        name: "ts_numbers",
-        value: SWITCH,
-        help: "make integers of 64 bits `number` in TypeScript instead of `bigint`",
-        set: |builder, value| Ok(builder.typescript_numbers(switch(value)?)),
-    },
-    Parameter {
-        name: "ts_import_extension",
-        value: "=js|ts|none",
-        help: "the extension of imported modules in TypeScript; `js` if absent",
-        set: |builder, value| {
-            Ok(builder.typescript_import_extension(match text(value)? {
+    ),
+    Parameter::switch(
+        "ts_numbers",
+        "make integers of 64 bits `number` in TypeScript instead of `bigint`",
+        Builder::typescript_numbers,
+    ),
+    Parameter::text(
+        "ts_import_extension",
+        "=js|ts|none",
+        "the extension of imported modules in TypeScript; `js` if absent",
+        |builder, value| {
+            Ok(builder.typescript_import_extension(match value {
                 extension @ ("js" | "ts") => extension,
                 "none" => "",
                 _ => return Err(ParameterError::Form),
             }))
         },
-    },
-    Parameter {
-        name: "ts_runtime",
-        value: "=MODULE",
-        help: "what TypeScript imports instead of `frisbee-rpc`",
-        set: |builder, value| Ok(builder.typescript_runtime(text(value)?)),
-    },
-    Parameter {
-        name: "build_client",
-        value: SWITCH,
-        help: "write clients (the default)",
-        set: |builder, value| Ok(builder.build_client(switch(value)?)),
-    },
-    Parameter {
-        name: "build_server",
-        value: SWITCH,
-        help: "write servers and their traits (the default)",
-        set: |builder, value| Ok(builder.build_server(switch(value)?)),
-    },
-    Parameter {
-        name: "dyn_traits",
-        value: SWITCH,
-        help: "write a trait for trait objects of each service too",
-        set: |builder, value| Ok(builder.dyn_traits(switch(value)?)),
-    },
-    Parameter {
-        name: "views",
-        value: SWITCH,
-        help: "write a borrowed view of each message too",
-        set: |builder, value| Ok(builder.views(switch(value)?)),
-    },
-    Parameter {
-        name: "json",
-        value: SWITCH,
-        help: "write the JSON mapping of messages and enums too (needs the feature `json`)",
-        set: |builder, value| Ok(builder.json(switch(value)?)),
-    },
-    Parameter {
-        name: "reflection",
-        value: SWITCH,
-        help: "embed the schema of services, for reflection",
-        set: |builder, value| Ok(builder.reflection(switch(value)?)),
-    },
-    Parameter {
-        name: "undecoded_requests",
-        value: "=PATH",
-        help: "hand the requests of methods to their handlers undecoded",
-        set: |builder, value| Ok(builder.undecoded_requests(text(value)?)),
-    },
-    Parameter {
-        name: "codec",
-        value: "=polyglot|protobuf",
-        help: "how messages are encoded in bodies",
-        set: |builder, value| {
-            Ok(builder.codec(match text(value)? {
-                "polyglot" => Codec::Polyglot,
-                "protobuf" => Codec::Protobuf,
-                _ => return Err(ParameterError::Form),
-            }))
-        },
-    },
-    Parameter {
-        name: "numbering",
-        value: "=sequential|go|lock",
-        help: "how methods get their operations",
-        set: |builder, value| {
-            Ok(builder.numbering(match text(value)? {
-                "sequential" => Numbering::Sequential,
-                "go" => Numbering::Go,
-                "lock" => Numbering::Lock,
-                _ => return Err(ParameterError::Form),
-            }))
-        },
-    },
-    Parameter {
-        name: "operation_base",
-        value: "=FILE=OPERATION",
-        help: "the operation of the first method of a file",
-        set: |builder, value| {
-            let (file, base) = pair(value)?;
+    ),
+    Parameter::text("ts_runtime", "=MODULE", "what TypeScript imports instead of `frisbee-rpc`", |builder, value| {
+        Ok(builder.typescript_runtime(value))
+    }),
+    Parameter::switch("build_client", "write clients (the default)", Builder::build_client),
+    Parameter::switch("build_server", "write servers and their traits (the default)", Builder::build_server),
+    Parameter::switch("dyn_traits", "write a trait for trait objects of each service too", Builder::dyn_traits),
+    Parameter::switch("views", "write a borrowed view of each message too", Builder::views),
+    Parameter::switch(
+        "json",
+        "write the JSON mapping of messages and enums too (needs the feature `json`)",
+        Builder::json,
+    ),
+    Parameter::switch("reflection", "embed the schema of services, for reflection", Builder::reflection),
+    Parameter::path(
+        "undecoded_requests",
+        "hand the requests of methods to their handlers undecoded",
+        |builder, path| builder.undecoded_requests(path),
+    ),
+    Parameter::text("codec", "=polyglot|protobuf", "how messages are encoded in bodies", |builder, value| {
+        Ok(builder.codec(match value {
+            "polyglot" => Codec::Polyglot,
+            "protobuf" => Codec::Protobuf,
+            _ => return Err(ParameterError::Form),
+        }))
+    }),
+    Parameter::text("numbering", "=sequential|go|lock", "how methods get their operations", |builder, value| {
+        Ok(builder.numbering(match value {
+            "sequential" => Numbering::Sequential,
+            "go" => Numbering::Go,
+            "lock" => Numbering::Lock,
+            _ => return Err(ParameterError::Form),
+        }))
+    }),
+    Parameter::pair(
+        "operation_base",
+        "=FILE=OPERATION",
+        "the operation of the first method of a file",
+        |builder, file, base| {
             let problem = |error| ParameterError::Value(format!("{base:?} is not an operation: {error}"));
             Ok(builder.operation_base(file, base.parse().map_err(problem)?))
         },
-    },
-    Parameter {
-        name: "lock_dir",
-        value: "=FOLDER",
-        help: "compare the schema with the locks in a folder; without it there are none",
-        set: |builder, value| Ok(builder.lock_dir(text(value)?)),
-    },
-    Parameter {
-        name: "include_file",
-        value: "=NAME",
-        help: "also write a file that includes all others, in modules named like the packages",
-        set: |builder, value| Ok(builder.include_file(below(text(value)?)?)),
-    },
-    Parameter {
-        name: "extern_path",
-        value: "=PATH=RUST",
-        help: "use a type of yours for a type or package of the schema",
-        set: |builder, value| pair(value).map(|(path, rust)| builder.extern_path(path, rust)),
-    },
-    Parameter {
-        name: "compile_well_known_types",
-        value: SWITCH,
-        help: "generate protobuf's well-known types instead of using those of prost-types",
-        set: |builder, value| Ok(builder.compile_well_known_types(switch(value)?)),
-    },
-    Parameter {
-        name: "bytes",
-        value: "=PATH",
-        help: "make bytes fields `Bytes` instead of `Vec<u8>`",
-        set: |builder, value| Ok(builder.bytes(text(value)?)),
-    },
-    Parameter {
-        name: "utf8_bytes",
-        value: "=PATH",
-        help: "make string fields `Utf8Bytes` instead of `String`",
-        set: |builder, value| Ok(builder.utf8_bytes(text(value)?)),
-    },
-    Parameter {
-        name: "btree_map",
-        value: "=PATH",
-        help: "make map fields `BTreeMap` instead of `HashMap`",
-        set: |builder, value| Ok(builder.btree_map(text(value)?)),
-    },
-    Parameter {
-        name: "boxed",
-        value: "=PATH",
-        help: "put message fields into boxes",
-        set: |builder, value| Ok(builder.boxed(text(value)?)),
-    },
-    Parameter {
-        name: "type_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to messages, enums and oneofs",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.type_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "message_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to messages",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.message_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "enum_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to enums and oneofs",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.enum_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "field_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to fields and enum values",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.field_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "client_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to clients",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.client_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "server_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to servers",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.server_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "trait_attribute",
-        value: "=PATH=ATTRIBUTE",
-        help: "add an attribute to the traits of services",
-        set: |builder, value| pair(value).map(|(path, attribute)| builder.trait_attribute(path, attribute)),
-    },
-    Parameter {
-        name: "disable_comments",
-        value: "=PATH",
-        help: "leave out comments of the schema",
-        set: |builder, value| Ok(builder.disable_comments(text(value)?)),
-    },
-    Parameter {
-        name: "skip_debug",
-        value: "=PATH",
-        help: "leave out `Debug`, for an implementation of yours",
-        set: |builder, value| Ok(builder.skip_debug(text(value)?)),
-    },
-    Parameter {
-        name: "enable_type_names",
-        value: SWITCH,
-        help: "implement prost's `Name` for messages",
-        set: |builder, value| Ok(if switch(value)? { builder.enable_type_names() } else { builder }),
-    },
-    Parameter {
-        name: "retain_enum_prefix",
-        value: SWITCH,
-        help: "keep the name of an enum before those of its values",
-        set: |builder, value| Ok(if switch(value)? { builder.retain_enum_prefix() } else { builder }),
-    },
+    ),
+    Parameter::text(
+        "lock_dir",
+        "=FOLDER",
+        "compare the schema with the locks in a folder; without it there are none",
+        |builder, value| Ok(builder.lock_dir(value)),
+    ),
+    Parameter::text(
+        "include_file",
+        "=NAME",
+        "also write a file that includes all others, in modules named like the packages",
+        |builder, value| Ok(builder.include_file(below(value)?)),
+    ),
+    Parameter::pair(
+        "extern_path",
+        "=PATH=RUST",
+        "use a type of yours for a type or package of the schema",
+        |builder, path, rust| Ok(builder.extern_path(path, rust)),
+    ),
+    Parameter::switch(
+        "compile_well_known_types",
+        "generate protobuf's well-known types instead of using those of prost-types",
+        Builder::compile_well_known_types,
+    ),
+    Parameter::path("bytes", "make bytes fields `Bytes` instead of `Vec<u8>`", |builder, path| builder.bytes(path)),
+    Parameter::path("utf8_bytes", "make string fields `Utf8Bytes` instead of `String`", |builder, path| {
+        builder.utf8_bytes(path)
+    }),
+    Parameter::path("btree_map", "make map fields `BTreeMap` instead of `HashMap`", |builder, path| {
+        builder.btree_map(path)
+    }),
+    Parameter::path("boxed", "put message fields into boxes", |builder, path| builder.boxed(path)),
+    Parameter::attribute("type_attribute", "add an attribute to messages, enums and oneofs", |builder, path, text| {
+        builder.type_attribute(path, text)
+    }),
+    Parameter::attribute("message_attribute", "add an attribute to messages", |builder, path, text| {
+        builder.message_attribute(path, text)
+    }),
+    Parameter::attribute("enum_attribute", "add an attribute to enums and oneofs", |builder, path, text| {
+        builder.enum_attribute(path, text)
+    }),
+    Parameter::attribute("field_attribute", "add an attribute to fields and enum values", |builder, path, text| {
+        builder.field_attribute(path, text)
+    }),
+    Parameter::attribute("client_attribute", "add an attribute to clients", |builder, path, text| {
+        builder.client_attribute(path, text)
+    }),
+    Parameter::attribute("server_attribute", "add an attribute to servers", |builder, path, text| {
+        builder.server_attribute(path, text)
+    }),
+    Parameter::attribute("trait_attribute", "add an attribute to the traits of services", |builder, path, text| {
+        builder.trait_attribute(path, text)
+    }),
+    Parameter::path("disable_comments", "leave out comments of the schema", |builder, path| {
+        builder.disable_comments(path)
+    }),
+    Parameter::path("skip_debug", "leave out `Debug`, for an implementation of yours", |builder, path| {
+        builder.skip_debug(path)
+    }),
+    Parameter::switch("enable_type_names", "implement prost's `Name` for messages", |builder, is_on| {
+        if is_on { builder.enable_type_names() } else { builder }
+    }),
+    Parameter::switch("retain_enum_prefix", "keep the name of an enum before those of its values", |builder, is_on| {
+        if is_on { builder.retain_enum_prefix() } else { builder }
+    }),
 ];
 
 impl Parameter {
+    const fn switch(name: &'static str, help: &'static str, set: fn(Builder, bool) -> Builder) -> Self {
+        Self { name, value: "[=true|false]", help, set: Setter::Switch(set) }
+    }
+
+    const fn path(name: &'static str, help: &'static str, set: fn(Builder, &str) -> Builder) -> Self {
+        Self { name, value: "=PATH", help, set: Setter::Path(set) }
+    }
+
+    const fn attribute(name: &'static str, help: &'static str, set: fn(Builder, &str, &str) -> Builder) -> Self {
+        Self { name, value: "=PATH=ATTRIBUTE", help, set: Setter::Attribute(set) }
+    }
+
+    const fn text(
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+        set: fn(Builder, &str) -> Outcome,
+    ) -> Self {
+        Self { name, value, help, set: Setter::Text(set) }
+    }
+
+    const fn pair(
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+        set: fn(Builder, &str, &str) -> Outcome,
+    ) -> Self {
+        Self { name, value, help, set: Setter::Pair(set) }
+    }
+
     /// How it is written.
     fn form(&self) -> String {
         format!("{}{}", self.name, self.value)
     }
-}
 
-fn switch(value: Option<&str>) -> Result<bool, ParameterError> {
-    match value {
-        None | Some("true" | "1") => Ok(true),
-        Some("false" | "0") => Ok(false),
-        Some(_) => Err(ParameterError::Form),
+    fn apply(&self, builder: Builder, value: Option<&str>) -> Outcome {
+        let text = || value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form);
+        let pair = || text()?.split_once('=').ok_or(ParameterError::Form);
+        match self.set {
+            Setter::Switch(set) => match value {
+                None | Some("true" | "1") => Ok(set(builder, true)),
+                Some("false" | "0") => Ok(set(builder, false)),
+                Some(_) => Err(ParameterError::Form),
+            },
+            Setter::Path(set) => Ok(set(builder, text()?)),
+            Setter::Text(set) => set(builder, text()?),
+            Setter::Attribute(set) => pair().map(|(path, attribute)| set(builder, path, attribute)),
+            Setter::Pair(set) => pair().and_then(|(first, second)| set(builder, first, second)),
+        }
     }
-}
-
-fn text(value: Option<&str>) -> Result<&str, ParameterError> {
-    value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
-}
-
-fn pair(value: Option<&str>) -> Result<(&str, &str), ParameterError> {
-    text(value)?.split_once('=').ok_or(ParameterError::Form)
 }
 
 /// A name below the folder that protoc writes to.

@@ -52,7 +52,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Names everything that is declared in one of the index's files, and the services of `files`.
-    pub(super) fn new(index: &Index<'_>, files: &[&FileDescriptorProto]) -> Self {
+    pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new(), modules: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
         let messages = index.messages.iter().filter(|(_, found)| !is_map_entry(found.proto));

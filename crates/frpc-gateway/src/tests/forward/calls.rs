@@ -1,8 +1,8 @@
 //! What belongs to a call reaches the other side.
 
 use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
-use frpc::error_details::ErrorInfo;
 use frpc::{Channel, Server, Status};
+use frpc_details::ErrorInfo;
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;

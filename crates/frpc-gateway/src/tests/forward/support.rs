@@ -1,7 +1,7 @@
 //! Gateways in front of servers, the services of these, and requests of HTTP as bytes.
 
 use frpc::codegen::{Client, Layout, Method};
-use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, error_details};
+use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_dynamic::DescriptorPool;
 use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _, Trailers};
 use samples::greet::{Greeter, GreeterClient, Greeting, Name};
@@ -117,7 +117,7 @@ impl Greeter for Host {
         let (timeout, tenant) = (request.timeout(), request.metadata().get("tenant").map(str::to_owned));
         let text = match &*request.into_inner().name {
             "" => {
-                let detail = error_details::ErrorInfo::new("EMPTY", "tests");
+                let detail = frpc_details::ErrorInfo::new("EMPTY", "tests");
                 return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
             }
             "wait" => std::future::pending().await,

@@ -1,8 +1,8 @@
 //! Tools of servers with rules.
 
 use super::support::{Host, LEGACY, Lines, all, request};
-use frpc::{Principal, Proof};
 use frpc_access::{Access, TokenError, Tokens, Who};
+use frpc_access::{Principal, Proof};
 use frpc_gateway::{Gateway, Mcp};
 use serde_json::{Value, json};
 

@@ -127,6 +127,7 @@ impl Entries {
     }
 
     /// The entry of a key.
+    #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
     }

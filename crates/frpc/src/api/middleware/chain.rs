@@ -11,8 +11,9 @@
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, RunnerSlot};
-use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts, Title};
+use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
 use crate::api::request::Origin;
+use crate::debug::opaque_debug;
 use crate::{Request, Response, Status};
 use parking_lot::Mutex;
 use std::fmt;
@@ -130,7 +131,7 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
     pub(crate) fn begin<A, F>(
         &mut self,
         chain: &Arc<Chain>,
-        title: impl FnOnce() -> Title,
+        about: &MethodInfo,
         request: Request<A>,
         make: impl FnOnce(Request<A>) -> F + Send + 'static,
     ) where
@@ -147,8 +148,7 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             *outermost.has_run = Some(last.has_run.clone());
         }
-        let title = title();
-        last.parts.get_or_insert_with(|| Box::new(Parts::of(title))).put(title, timeout, origin, extras);
+        last.parts.get_or_insert_with(|| Box::new(Parts::of(*about))).put(*about, timeout, origin, extras);
         *outermost.last = Some(last);
     }
 }
@@ -209,7 +209,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     /// Begins a call in the memory of another, if the chain keeps some.
     pub(crate) fn new<A, F>(
         chain: &Arc<Chain>,
-        title: Title,
+        about: &MethodInfo,
         request: Request<A>,
         make: impl FnOnce(Request<A>) -> F + Send + 'static,
     ) -> Self
@@ -219,10 +219,10 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     {
         let around = match chain.take_spare() {
             Some(mut around) => {
-                around.begin(chain, || title, request, make);
+                around.begin(chain, about, request, make);
                 around
             }
-            None => chain.around(title, request, make),
+            None => chain.around(about, request, make),
         };
         Self { around: Some(around), chain: chain.clone() }
     }
@@ -230,7 +230,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
     /// Begins the next call, as [`MiddlewareCall::begin`] does.
     pub(crate) fn begin<A, F>(
         &mut self,
-        title: impl FnOnce() -> Title,
+        about: &MethodInfo,
         request: Request<A>,
         make: impl FnOnce(Request<A>) -> F + Send + 'static,
     ) where
@@ -238,7 +238,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         if let Some(around) = &mut self.around {
-            around.begin(&self.chain, title, request, make);
+            around.begin(&self.chain, about, request, make);
         }
     }
 }
@@ -307,7 +307,7 @@ impl Chain {
     /// Runs a call within the chain.
     pub(crate) fn around<A, B, F>(
         self: &Arc<Self>,
-        title: Title,
+        about: &MethodInfo,
         request: Request<A>,
         last: impl FnOnce(Request<A>) -> F + Send + 'static,
     ) -> MiddlewareCall<Result<Response<B>, Status>>
@@ -317,7 +317,7 @@ impl Chain {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let mut around = self.slot();
-        around.begin(self, || title, request, last);
+        around.begin(self, about, request, last);
         around
     }
 }
@@ -336,7 +336,7 @@ where
 {
     match chain {
         None => last(request).await,
-        Some(chain) => PooledCall::new(&chain, about.title(), request, last).await,
+        Some(chain) => PooledCall::new(&chain, &about, request, last).await,
     }
 }
 
@@ -346,11 +346,7 @@ impl Clone for Chain {
     }
 }
 
-impl fmt::Debug for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").field("length", &self.middleware.len()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Chain, "Chain", |this| length = this.middleware.len());
 
 impl fmt::Debug for Next {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,9 +2,9 @@
 
 use super::{Call, CallResponse, Middleware, Next};
 use crate::Status;
+use crate::debug::opaque_debug;
 use parking_lot::Mutex;
 use std::error::Error;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -87,8 +87,4 @@ fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     }
 }
 
-impl<S> fmt::Debug for Tower<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tower").finish_non_exhaustive()
-    }
-}
+opaque_debug!([S] Tower<S>, "Tower");

@@ -2,6 +2,7 @@
 //! others become tasks.
 
 use super::{AbortOnDrop, AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
+use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::service::caller::Caller;
 use crate::service::erased::Kind;
@@ -16,7 +17,6 @@ use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use parking_lot::MutexGuard;
-use std::fmt;
 use std::time::Instant;
 use tokio::runtime::EnterGuard;
 
@@ -52,11 +52,7 @@ impl Drop for AdapterBatch<'_> {
     }
 }
 
-impl fmt::Debug for AdapterBatch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterBatch").field("began", &self.began).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterBatch<'_>, "AdapterBatch", |this| began = this.began);
 
 impl AdapterMethod {
     /// A slot for calls of this method in a format; `None` if it streams or lacks the format.
@@ -97,11 +93,7 @@ pub struct AdapterTask {
     _task: AbortOnDrop<()>,
 }
 
-impl fmt::Debug for AdapterTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterTask").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterTask, "AdapterTask");
 
 impl AdapterSlot {
     /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
@@ -151,11 +143,7 @@ impl AdapterSlot {
     }
 }
 
-impl fmt::Debug for AdapterSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterSlot").field("method", &self.method.name()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
     /// Continues a call as a task.

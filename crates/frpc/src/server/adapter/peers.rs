@@ -1,8 +1,8 @@
 //! Peers of an adapter without a connection, whose calls are those of adapter connections.
 
 use super::AdapterContext;
+use crate::debug::opaque_debug;
 use crate::endpoint::offer::ServiceOffer;
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers {
-    pub(super) inner: frisbee::AdapterPeers,
-    pub(super) offer: Arc<ServiceOffer>,
+    pub(crate) inner: frisbee::AdapterPeers,
+    pub(crate) offer: Arc<ServiceOffer>,
 }
 
 impl AdapterPeers {
@@ -30,8 +30,4 @@ impl AdapterPeers {
     }
 }
 
-impl fmt::Debug for AdapterPeers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterPeers").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterPeers, "AdapterPeers");

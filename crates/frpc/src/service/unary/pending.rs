@@ -3,13 +3,13 @@
 use super::{Codec, Instance, StartedHandler, code};
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::{MethodObserver, ObservedCall};
-use crate::schema::method::FullName;
+use crate::schema::method::Method;
 use crate::service::failures::{log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, ReplyForm};
+use crate::wire::body::{self, Flags, ReplyForm};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, UnwindResult};
@@ -41,7 +41,7 @@ where
     {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
-        let (connection, name) = (&caller.connection, self.name);
+        let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
@@ -65,7 +65,6 @@ where
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
             ReplyTo::HandOff { requested, decision } => {
-                let method = *self.about.method();
                 let mut requested = Some((requested, decision));
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
                     let (requested, observed_call) = (requested.take(), observed_call());
@@ -76,7 +75,7 @@ where
                     };
                     Box::pin(async move {
                         if let Some((requested, decision)) = requested {
-                            hand_off::decide(requested, method, &decision, work, task).await;
+                            hand_off::decide(requested, name, &decision, work, task).await;
                         }
                     })
                 });
@@ -151,7 +150,7 @@ pub(super) struct Answer {
     packs: bool,
     /// The handler is within middleware.
     is_layered: bool,
-    name: FullName,
+    name: Method,
     observed_call: Option<ObservedCall>,
     /// The call as one that the end works on, if that is counted.
     working: Option<LoadGuard>,
@@ -200,8 +199,7 @@ pub(super) fn put_reply<B: Message>(
 ) {
     match reply {
         Err(status) if is_layered && is_denial(status) => body::put_refusal(outbox, id, operation, status, style),
-        Ok(reply) if packs => body::put_packed_reply(outbox, id, operation, reply, style, report),
-        reply => body::put_reply(outbox, id, operation, reply, style, report),
+        reply => body::put_reply(outbox, id, operation, reply, style, Flags::PACKED.when(packs), report),
     }
 }
 

@@ -15,8 +15,8 @@ static TRAITS: CallTraits = CallTraits { kind: CallKind::Unary, messages: ["", "
 
 type Outcome<B> = Result<Response<B>, Status>;
 
-fn title() -> Title {
-    Title { name: ONE.full_name(), traits: &TRAITS }
+fn about() -> MethodInfo {
+    MethodInfo { method: ONE, traits: &TRAITS }
 }
 
 async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
@@ -61,12 +61,12 @@ fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
 fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
     for length in 1..=3 {
         let chain = chain_of(length);
-        let mut around = chain.around(title(), Request::new(1), double);
+        let mut around = chain.around(&about(), Request::new(1), double);
         assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
         let first = boxes(&mut around);
         assert_eq!(first.len(), length + 3);
         for number in 2..5 {
-            around.begin(&chain, title, Request::new(number), double);
+            around.begin(&chain, &about(), Request::new(number), double);
             assert_eq!(ended(&mut around).unwrap().into_inner(), 2 * number);
             assert_eq!(boxes(&mut around), first);
         }
@@ -102,7 +102,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
             Poll::Ready(Ok(Response::new(message.clone())))
         })
     };
-    let mut around = chain.around(title(), Request::new(canary.clone()), handler);
+    let mut around = chain.around(&about(), Request::new(canary.clone()), handler);
     let response = ended(&mut around).unwrap();
     assert_eq!(Arc::strong_count(&canary), 4, "it is here, in the middleware itself, and in the response twice");
     drop(response);
@@ -117,10 +117,10 @@ fn failed_call_leaves_outermost_box_reusable() {
         0 => Err(Status::aborted("zero")),
         number => Ok(Response::new(number)),
     };
-    let mut around = chain.around(title(), Request::new(0), fail);
+    let mut around = chain.around(&about(), Request::new(0), fail);
     assert_eq!(ended(&mut around).unwrap_err().code(), Code::Aborted);
     let outermost = (&raw const *around.outermost).addr();
-    around.begin(&chain, title, Request::new(7), fail);
+    around.begin(&chain, &about(), Request::new(7), fail);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 7);
     assert_eq!(boxes(&mut around).first(), Some(&outermost));
 }
@@ -128,10 +128,10 @@ fn failed_call_leaves_outermost_box_reusable() {
 #[test]
 fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
     let chain = chain_of(1);
-    let mut around = chain.around(title(), Request::new(1), double);
+    let mut around = chain.around(&about(), Request::new(1), double);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
     let triple = async |request: Request<u32>| Ok(Response::new(3 * request.into_inner()));
-    around.begin(&chain, title, Request::new(1), triple);
+    around.begin(&chain, &about(), Request::new(1), triple);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 3);
 }
 
@@ -139,7 +139,7 @@ fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
 fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
     let chain = chain_of(1);
     let call = || {
-        let mut around = chain.around(title(), Request::new(1), double);
+        let mut around = chain.around(&about(), Request::new(1), double);
         ended(&mut around).unwrap();
         around
     };
@@ -160,7 +160,7 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
 #[test]
 fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
-    let serve = || PooledCall::new(&chain, title(), Request::new(1), double);
+    let serve = || PooledCall::new(&chain, &about(), Request::new(1), double);
     drop(serve());
     assert!(chain.spares.lock().is_empty(), "it has not begun");
     let mut served = serve();
@@ -206,13 +206,13 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
     });
     let leave = leave.present().expect("it is not empty");
     let text = async |_request: Request<u32>| Ok(Response::new("text"));
-    let mut left = leave.around(title(), Request::new(1), text);
+    let mut left = leave.around(&about(), Request::new(1), text);
     assert_eq!(ended(&mut left).unwrap_err().code(), Code::Aborted);
 
     let mut chain = Chain::default();
     chain.push(exchanges.clone());
     let chain = chain.present().expect("it is not empty");
-    let mut around = chain.around(title(), Request::new(1), double);
+    let mut around = chain.around(&about(), Request::new(1), double);
     let status = ended(&mut around).unwrap_err();
     assert_eq!(
         (status.code(), status.message()),
@@ -220,7 +220,7 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
     );
     assert!(around.outermost.last.is_none());
     exchanges.0.lock().unwrap().take();
-    around.begin(&chain, title, Request::new(2), double);
+    around.begin(&chain, &about(), Request::new(2), double);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 4);
 }
 
@@ -243,7 +243,7 @@ fn call_begins_when_rest_of_chain_is_polled() {
         *counts.lock().unwrap() += 1;
         double(request)
     };
-    let mut around = chain.around(title(), Request::new(4), handler);
+    let mut around = chain.around(&about(), Request::new(4), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 8);
     assert_eq!(*started.lock().unwrap(), 1);
 }
@@ -268,16 +268,16 @@ fn metadata_and_extensions_pass_through_middleware() {
         let timeout = Some(Duration::from_secs(5));
         Request::from_parts_with_extras(1, timeout, Origin::Here, Default::default())
     };
-    let mut around = chain.around(title(), request(1), handler);
+    let mut around = chain.around(&about(), request(1), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
-    around.begin(&chain, title, request(2), handler);
+    around.begin(&chain, &about(), request(2), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
 }
 
 #[test]
 fn refused_call_has_not_run_unless_its_middleware_continued_it() {
     fn unsent() -> Status {
-        Status::unavailable("another call was not sent").unsent()
+        Status::unavailable("another call was not sent").not_run()
     }
     let refusing = async |_: Call, _: Next| Err(Status::unauthenticated("no token"));
     let late = async |call: Call, next: Next| {
@@ -289,7 +289,7 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
         let chain = Arc::new(chain);
         let request = Request::from_parts_with_extras(1_u32, None, origin, OptionalExtras::default());
         let make = async move |_: Request<u32>| result.map(Response::new);
-        let mut around = chain.around(title(), request, make);
+        let mut around = chain.around(&about(), request, make);
         ended(&mut around).expect_err("it is refused").may_have_run()
     };
     let of = |middleware: &dyn Fn(&mut Chain)| {

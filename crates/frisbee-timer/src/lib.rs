@@ -1,9 +1,11 @@
-//! A timer for waits below a millisecond.
+//! A timer for waits below a millisecond, for handlers of [frisbee](https://docs.rs/frisbee-rs) and any other task of tokio.
 //!
 //! tokio's timer has steps of a millisecond and rounds up. [`sleep`] waits as long as it says: on Linux by a `timerfd` for
 //! each runtime, which the runtime polls with its sockets. Inside of a handler this is the runtime of the
-//! [worker](crate::Workers) of the connection, so that the end of a wait wakes no other thread. A runtime has a `timerfd`
+//! [worker](frisbee::Workers) of the connection, so that the end of a wait wakes no other thread. A runtime has a `timerfd`
 //! from its first [`sleep`]; others cost nothing.
+
+#![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
 mod queue;
@@ -29,7 +31,7 @@ use queue::{Registration, Wait};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let begun = Instant::now();
-/// frisbee::time::sleep(Duration::from_micros(50)).await;
+/// frisbee_timer::sleep(Duration::from_micros(50)).await;
 /// assert!(begun.elapsed() >= Duration::from_micros(50));
 /// # }
 /// ```
@@ -113,6 +115,8 @@ impl fmt::Debug for Sleep {
 mod tests {
     use super::*;
     use std::future::poll_fn;
+    #[cfg(target_os = "linux")]
+    use std::{sync::Arc, task::Wake};
     use tokio::runtime::{Builder, Runtime};
 
     const SHORT: Duration = Duration::from_micros(50);
@@ -167,42 +171,49 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn dropped_sleep_leaves_no_registration() {
-        let (_, waker) = crate::tests::wake_counter::task();
         let mut long = Box::pin(sleep(Duration::MAX));
-        assert!(long.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(long.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());
         assert_eq!(queue::pending_deadlines(), 1);
         drop(long);
         assert_eq!(queue::pending_deadlines(), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    struct BrokenWaker;
+
+    #[cfg(target_os = "linux")]
+    impl Wake for BrokenWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose");
+        }
     }
 
     /// The task of the timer panicked with the waker, and others that had expired with it were never woken.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {
-        let broken = crate::tests::wake_counter::calling_waker(|| panic!("on purpose"));
+        let broken = Arc::new(BrokenWaker).into();
         let mut first = Box::pin(sleep(20 * SHORT));
         assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());
-        std::mem::forget(broken); // Its drop would panic as well.
         let second = tokio::spawn(sleep(20 * SHORT));
         tokio::task::yield_now().await;
         std::thread::sleep(60 * SHORT);
         let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
         woken.expect("it is woken").expect("it does not panic");
-        std::mem::forget(first);
     }
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn handler_sleeps_on_the_timer_of_its_worker() {
-        use crate::{Client, Handlers, Operation, Packet, Requester, Server};
+        use frisbee::{Client, Handlers, IoBackend, Operation, Packet, Requester, Server, Workers};
         let operation = Operation::FIRST_USER;
         let handlers = Handlers::new().on(operation, |_connection, packet: Packet| async move {
             sleep(SHORT).await;
             Some(packet)
         });
         let server = Server::builder()
-            .workers(crate::Workers::PerCore)
-            .io_backend(crate::IoBackend::Tokio)
+            .workers(Workers::PerCore)
+            .io_backend(IoBackend::Tokio)
             .bind("127.0.0.1:0", handlers)
             .await
             .unwrap();

@@ -1,4 +1,4 @@
-//! Calls for programs without async: each call blocks its thread until it has ended.
+//! Calls of [frpc](https://docs.rs/frpc-rs) for programs without async: each call blocks its thread until it has ended.
 //!
 //! A separate thread drives the connection, unless the channel has other workers. It answers PINGs and receives
 //! messages of streams while the caller does other work. The clients are the generated ones:
@@ -12,15 +12,16 @@
 //! #     }
 //! # }
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let echo = frpc::blocking::connect("localhost:9090", echo::EchoClient::new)?;
+//! let echo = frpc_blocking::connect("localhost:9090", echo::EchoClient::new)?;
 //! let reply = echo.call(|client| client.echo(echo::Text { text: "hi".to_owned() }))?;
 //! println!("{}", reply.get_ref().text);
 //! # Ok(())
 //! # }
 //! ```
+#![forbid(unsafe_code)]
 
-use crate::{Channel, Error, Status, Streaming};
-use polyglot::Message;
+use frpc::polyglot::Message;
+use frpc::{Channel, Error, Status, Streaming};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// # impl EchoClient { fn new(_: frpc::Channel) -> Self { Self } }
 /// # fn main() -> Result<(), frpc::Error> {
 /// let connect = async || frpc::Channel::builder().connect_lazy("10.0.0.1:8080");
-/// let echo = frpc::blocking::connect_using(connect, EchoClient::new)?;
+/// let echo = frpc_blocking::connect_using(connect, EchoClient::new)?;
 /// # Ok(())
 /// # }
 /// ```

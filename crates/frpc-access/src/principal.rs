@@ -1,20 +1,19 @@
 //! The caller of a call, as verified by this end.
 
-use crate::api::extras::Extras;
-use crate::{Call, Request, Status, deadline};
-use frisbee::Connection;
-use http::Extensions;
+use crate::now;
+use frpc::frisbee::Attachments;
+use frpc::{Call, Connection, Extensions, Request, Status};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The caller of a call, as verified by this end: a certificate, a user of this machine, or the bearer of a token.
 ///
-/// [Access rules](crate::Authorize) make one for each connection and token, and handlers find it by [`Request::principal`].
+/// [Access rules](crate::Access) make one for each connection and token, and handlers find it by [`of_request`](Self::of_request).
 /// Nothing that a peer writes into metadata becomes one without proof. Clones are the same principal.
 ///
 /// ```
-/// use frpc::{Principal, Proof};
+/// use frpc_access::{Principal, Proof};
 ///
 /// let principal = Principal::new("robot 7", Proof::Other).with_role("cleaner");
 /// assert!(principal.has_role("cleaner") && !principal.has_role("owner"));
@@ -39,7 +38,7 @@ pub enum Proof {
     Certificate(CertificateNames),
     /// The kernel's word for a peer on a Unix socket.
     #[cfg(unix)]
-    Unix(frisbee::UnixCredentials),
+    Unix(frpc::frisbee::UnixCredentials),
     /// A token of this issuer.
     Token {
         /// Its issuer.
@@ -65,7 +64,7 @@ impl Principal {
     /// A principal with a name, which should be unique among those with the same kind of proof.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// let principal = Principal::new("ada", Proof::Token { issuer: "example".into() });
     /// assert_eq!(principal.name(), "ada");
@@ -76,10 +75,10 @@ impl Principal {
         Self(Arc::new(PrincipalData { name, proof, roles: Vec::new(), expires: None, extensions }))
     }
 
-    /// Adds a role, by which [rules](crate::Authorize) admit several principals.
+    /// Adds a role, by which [rules](crate::Access) admit several principals.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// let principal = Principal::new("ada", Proof::Token { issuer: "example".into() }).with_role("admin");
     /// assert!(principal.has_role("admin"));
@@ -93,7 +92,7 @@ impl Principal {
     /// Sets when it is no longer valid, by the runtime's clock: calls are refused from then on, and streams end.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     /// use std::time::{Duration, Instant};
     ///
     /// let at = Instant::now() + Duration::from_secs(60);
@@ -108,7 +107,7 @@ impl Principal {
     /// As [`with_expiry`](Self::with_expiry), so long from now. A time beyond the clock's range is no expiry.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     /// use std::time::Duration;
     ///
     /// let principal = Principal::new("ada", Proof::Other).expiring_in(Duration::from_secs(60));
@@ -116,14 +115,14 @@ impl Principal {
     /// ```
     #[must_use]
     pub fn expiring_in(mut self, time: Duration) -> Self {
-        self.facts().expires = deadline::now().checked_add(time);
+        self.facts().expires = now().checked_add(time);
         self
     }
 
     /// Adds a value for handlers, such as the claims of a token. There is one of each type.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// #[derive(Clone)]
     /// struct Tenant(u32);
@@ -155,7 +154,7 @@ impl Principal {
     /// The roles, as the token states them or the program has added them.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// let principal = Principal::new("ada", Proof::Other).with_role("teller").with_role("auditor");
     /// assert_eq!(principal.roles(), ["teller", "auditor"]);
@@ -167,7 +166,7 @@ impl Principal {
     /// Whether it has a role.
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// let principal = Principal::new("ada", Proof::Other).with_role("teller");
     /// assert!(principal.has_role("teller") && !principal.has_role("auditor"));
@@ -184,7 +183,7 @@ impl Principal {
     /// The value of a type that was added by [`with`](Self::with).
     ///
     /// ```
-    /// use frpc::{Principal, Proof};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// assert_eq!(Principal::new("ada", Proof::Other).with(7_u32).get::<u32>(), Some(&7));
     /// ```
@@ -202,7 +201,44 @@ impl Principal {
 
     /// The principal of a connection: what its calls have that bring no token.
     pub fn of(connection: &Connection) -> Option<Self> {
-        connection.attachments().get::<ConnectionPrincipal>().map(|own| own.0.clone())
+        Self::attached(connection.attachments())
+    }
+
+    fn attached(attachments: &Attachments) -> Option<Self> {
+        attachments.get::<ConnectionPrincipal>().map(|own| own.0.clone())
+    }
+
+    /// In a handler: the caller, if it is known. A token that came with the call takes precedence over the connection.
+    ///
+    /// ```
+    /// use frpc::{Request, Status};
+    /// use frpc_access::Principal;
+    ///
+    /// fn caller<M>(request: &Request<M>) -> Result<String, Status> {
+    ///     let principal = Principal::of_request(request).ok_or_else(|| Status::unauthenticated("sign in first"))?;
+    ///     Ok(principal.name().to_owned())
+    /// }
+    /// ```
+    pub fn of_request<T>(request: &Request<T>) -> Option<Self> {
+        Self::of_call_with(request.extensions(), request.attachments())
+    }
+
+    /// In middleware at the serving end: the caller, as [`of_request`](Self::of_request).
+    ///
+    /// ```
+    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(principal) = frpc_access::Principal::of_call(&call) {
+    ///     println!("{} calls {}", principal.name(), call.method());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_call(call: &Call) -> Option<Self> {
+        Self::of_call_with(call.extensions(), call.attachments())
+    }
+
+    fn of_call_with(extensions: &Extensions, connection: Option<&Attachments>) -> Option<Self> {
+        extensions.get().cloned().or_else(|| Self::attached(connection?))
     }
 
     /// Makes this the principal of a connection: calls on it that bring no token are its calls from now on, and so is what
@@ -213,7 +249,8 @@ impl Principal {
     /// that carries the calls of several must not sign in.
     ///
     /// ```
-    /// use frpc::{Principal, Proof, Request, Response, Status};
+    /// use frpc::{Request, Response, Status};
+    /// use frpc_access::{Principal, Proof};
     ///
     /// // The handler of a method `SignIn`: later calls on this connection come from "ada".
     /// fn sign_in(request: &Request<String>) -> Result<Response<()>, Status> {
@@ -228,7 +265,7 @@ impl Principal {
     /// ```
     ///
     /// # Errors
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the connection has a principal that does not expire,
+    /// [`FailedPrecondition`](frpc::Code::FailedPrecondition) if the connection has a principal that does not expire,
     /// such as that of a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
@@ -258,47 +295,6 @@ impl Principal {
 
 /// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
 struct ConnectionPrincipal(Principal);
-
-/// The principal of a call: that of its token, or else that of its connection.
-fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<Principal> {
-    let by_token = Extras::extensions(extras).get::<Principal>().cloned();
-    by_token.or_else(|| Principal::of(connection?))
-}
-
-impl<T> Request<T> {
-    /// In a handler: whom the call comes from, if that is known; see [`Authorize`](crate::Authorize). A token that came
-    /// with the call takes precedence over the connection.
-    ///
-    /// ```
-    /// use frpc::{Request, Status};
-    ///
-    /// fn caller<M>(request: &Request<M>) -> Result<String, Status> {
-    ///     let principal = request.principal().ok_or_else(|| Status::unauthenticated("sign in first"))?;
-    ///     Ok(principal.name().to_owned())
-    /// }
-    /// ```
-    pub fn principal(&self) -> Option<Principal> {
-        let (extras, origin) = self.about_caller();
-        of_call(extras, origin.transport())
-    }
-}
-
-impl Call {
-    /// At the serving end: the caller; see [`Request::principal`].
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Some(principal) = call.principal() {
-    ///     println!("{} calls {}", principal.name(), call.method());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn principal(&self) -> Option<Principal> {
-        let (extras, origin) = self.about_caller();
-        of_call(extras, origin.transport())
-    }
-}
 
 impl fmt::Debug for Principal {
     /// Without the values for handlers, which may be secrets.

@@ -3,8 +3,7 @@
 //! The timer is set for the first deadline. Its task wakes all that have expired and sets it again. A registration
 //! before the first deadline sets it as well.
 
-use crate::mailbox::wake_all;
-use crate::workers::executor;
+use frisbee::tasks::worker_runtime;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use parking_lot::Mutex;
@@ -12,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Handle};
 
-/// The deadline of a [`Sleep`](super::Sleep), until dropped.
+/// The deadline of a [`Sleep`](crate::Sleep), until dropped.
 pub(super) struct Registration {
     queue: Arc<Queue>,
     key: Key,
@@ -180,6 +180,14 @@ impl Drop for Running {
     }
 }
 
+/// Wakes tasks. If one waker panics, which is its own defect, the others are still woken.
+fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    let mut wakers = wakers.into_iter();
+    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
+        tracing::error!(target: "frisbee::worker", "a waker panicked; the others are woken");
+    }
+}
+
 #[allow(unsafe_code)]
 fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     // SAFETY: A `Timer` owns its descriptor, which is the same one until it is dropped.
@@ -189,7 +197,7 @@ fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
 
 /// The runtime of this thread's worker, or that of the caller.
 fn current_runtime() -> Handle {
-    executor::current_runtime().unwrap_or_else(Handle::current)
+    worker_runtime().unwrap_or_else(Handle::current)
 }
 
 struct Timer(TimerFd);
