@@ -4,7 +4,6 @@
 
 #include <frisbee.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -39,31 +38,36 @@ const std::string NATIVE_REPLY("\x08\x00\x05\x0a\x0b"
 const std::string JSON = R"({"name":"Ada"})";
 const std::string JSON_REPLY = R"({"text":"Hello, Ada!"})";
 
+[[noreturn]] void fail(const std::string &text) {
+    std::cerr << text << '\n';
+    std::_Exit(1);
+}
+
 struct Load {
     frisbee::Format format;
     const std::string &request, &reply;
     std::chrono::steady_clock::time_point until{};
-    std::atomic<long> calls{0}, in_flight{0};
+    int callers = CONNECTIONS * IN_FLIGHT;
     std::mutex mutex{};
     std::condition_variable ended{};
+};
 
-    // Makes a call, and the next one when it has ended.
-    void next(frisbee::Client &client) {
-        auto started = client.start("greet.Greeter/Greet", format, request, [this, &client](frisbee::Result<frisbee::Reply> outcome) {
+// Makes one call after the other, each in the completion of the one before.
+struct Caller {
+    Load &load;
+    frisbee::Client &client;
+    long calls = 0;
+
+    void next() {
+        auto started = client.start("greet.Greeter/Greet", load.format, load.request, [this](auto outcome) {
             if (!outcome) fail(outcome.error().message);
-            if (outcome->data() != reply) fail("a reply differs from the expected one");
-            calls.fetch_add(1, std::memory_order_relaxed);
-            if (std::chrono::steady_clock::now() < until) return next(client);
-            if (in_flight.fetch_sub(1) > 1) return;
-            std::lock_guard lock(mutex);
-            ended.notify_one();
+            if (outcome->data() != load.reply) fail("a reply differs from the expected one");
+            calls++;
+            if (std::chrono::steady_clock::now() < load.until) return next();
+            std::lock_guard lock(load.mutex);
+            if (--load.callers == 0) load.ended.notify_one();
         });
         if (!started) fail(started.error().message);
-    }
-
-    [[noreturn]] static void fail(const std::string &text) {
-        std::cerr << text << '\n';
-        std::_Exit(1);
     }
 };
 
@@ -80,16 +84,19 @@ int main(int argc, char **argv) {
     std::vector<frisbee::Client> clients;
     for (int i = 0; i < CONNECTIONS; i++) {
         auto client = frisbee::Client::connect(argv[1]);
-        if (!client) Load::fail(client.error().message);
+        if (!client) fail(client.error().message);
         client->proto(schema).value();
         clients.push_back(std::move(*client));
     }
-    load.in_flight = CONNECTIONS * IN_FLIGHT;
+    std::vector<Caller> callers;
+    for (auto &client : clients)
+        for (int i = 0; i < IN_FLIGHT; i++) callers.push_back({load, client});
     load.until = std::chrono::steady_clock::now() + time;
     const std::clock_t begun = std::clock();
-    for (auto &client : clients)
-        for (int i = 0; i < IN_FLIGHT; i++) load.next(client);
+    for (auto &caller : callers) caller.next();
     std::unique_lock lock(load.mutex);
-    load.ended.wait(lock, [&] { return load.in_flight == 0; });
-    std::cout << load.calls << ' ' << 1e6 * static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC << '\n';
+    load.ended.wait(lock, [&] { return load.callers == 0; });
+    long calls = 0;
+    for (const auto &caller : callers) calls += caller.calls;
+    std::cout << calls << ' ' << 1e6 * static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC << '\n';
 }

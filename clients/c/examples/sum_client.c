@@ -19,11 +19,12 @@ int main(int argc, char **argv) {
     snprintf(json, sizeof json, "{\"a\": \"%s\", \"b\": \"%s\"}", argv[2], argv[3]);
     frisbee_call_options options = {.timeout_ms = 500};
     frisbee_reply *reply = frisbee_client_call(client, "calc.Calculator/sum", FRISBEE_JSON, json, strlen(json), &options);
-    int failed = frisbee_reply_code(reply) != FRISBEE_OK;
+    frisbee_outcome outcome;
+    int failed = frisbee_reply_read(reply, &outcome) != FRISBEE_OK;
     if (failed)
-        fprintf(stderr, "%s\n", frisbee_reply_message(reply));
+        fprintf(stderr, "%s\n", outcome.message);
     else
-        puts(frisbee_reply_data(reply).data);
+        puts(outcome.data.data);
     frisbee_reply_free(reply);
     frisbee_client_free(client);
     return failed;

@@ -98,6 +98,18 @@ typedef struct frisbee_bytes {
   size_t len;
 } frisbee_bytes;
 
+/// The parts of a reply. The pointers belong to the reply.
+typedef struct frisbee_outcome {
+  /// `FRISBEE_OK`, or the code of the failure.
+  enum frisbee_code code;
+  /// Whether a failed call may have run at the server. If not, it is safe to call again.
+  bool may_have_run;
+  /// The text of a failure; empty for success.
+  const char *message;
+  /// The message of a successful reply, as `frisbee_reply_data` returns it.
+  struct frisbee_bytes data;
+} frisbee_outcome;
+
 /// One entry of metadata. Keys that end with `-bin` have bytes as values, all others text.
 typedef struct frisbee_metadata {
   /// The key, in lower case.
@@ -200,6 +212,13 @@ typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 extern "C" {
 #endif // __cplusplus
 
+/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and `_may_have_run` at
+/// once.
+///
+/// The pointers of the outcome belong to the reply. Any thread may call it.
+enum frisbee_code frisbee_reply_read(const struct frisbee_reply *reply,
+                                     struct frisbee_outcome *outcome);
+
 /// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. NULL and freed replies have
 /// `FRISBEE_INVALID_ARGUMENT`.
 ///
@@ -254,10 +273,11 @@ enum frisbee_code frisbee_client_connect(const char *address,
                                          struct frisbee_client **client,
                                          struct frisbee_error *error);
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection.
+/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call. A
+/// client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
 /// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Any thread
-/// may call it; calls that began earlier keep their schema.
+/// may call it.
 enum frisbee_code frisbee_client_proto(struct frisbee_client *client,
                                        const char *proto,
                                        int32_t codec,
@@ -396,8 +416,8 @@ enum frisbee_code frisbee_server_new(const char *service,
 /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
 /// of protobuf, with `optional` and `repeated`.
 ///
-/// The order of functions is part of the schema: add new ones at the end. `user` has to stay valid until the server has
-/// stopped. Any thread may call it.
+/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` has to stay valid
+/// until the server has stopped. Any thread may call it.
 enum frisbee_code frisbee_server_add(struct frisbee_server *server,
                                      const char *signature,
                                      frisbee_function function,
@@ -414,8 +434,8 @@ enum frisbee_code frisbee_server_proto(struct frisbee_server *server,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`. Otherwise as
-/// `frisbee_server_add`.
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the server
+/// starts. The name is copied. `user` has to stay valid until the server has stopped. Any thread may call it.
 enum frisbee_code frisbee_server_handle(struct frisbee_server *server,
                                         const char *method,
                                         frisbee_function function,
@@ -434,7 +454,8 @@ enum frisbee_code frisbee_server_start(struct frisbee_server *server,
 const char *frisbee_server_address(struct frisbee_server *server);
 
 /// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
-/// in flight end before it returns. The error goes to standard error if `error` is NULL.
+/// in flight end before it returns. The error goes to standard error if `error` is NULL. The address is copied. Any thread
+/// may call it, except in a completion callback.
 enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      const char *address,
                                      struct frisbee_error *error);
@@ -531,33 +552,35 @@ enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
                                    const char *name,
                                    int64_t *value);
 
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer.
+/// As `frisbee_call_i64`, for a number with a fraction, or an integer. Any thread may call it.
 enum frisbee_code frisbee_call_f64(struct frisbee_call *call, const char *name, double *value);
 
-/// As `frisbee_call_i64`, for a truth value.
+/// As `frisbee_call_i64`, for a truth value. Any thread may call it.
 enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL.
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. Any
+/// thread may call it.
 enum frisbee_code frisbee_call_text(struct frisbee_call *call,
                                     const char *name,
                                     struct frisbee_bytes *value);
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`.
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Any thread
+/// may call it.
 enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
                                          int64_t value,
                                          struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a number with a fraction.
+/// As `frisbee_call_reply_i64`, for a number with a fraction. Any thread may call it.
 enum frisbee_code frisbee_call_reply_f64(struct frisbee_call *call,
                                          double value,
                                          struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a truth value.
+/// As `frisbee_call_reply_i64`, for a truth value. Any thread may call it.
 enum frisbee_code frisbee_call_reply_bool(struct frisbee_call *call,
                                           bool value,
                                           struct frisbee_error *error);
 
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied.
+/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Any thread may call it.
 enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
                                           const void *data,
                                           size_t len,

@@ -11,8 +11,10 @@
 #include <frisbee.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -97,6 +99,38 @@ Result<Unit> checked(Run run) {
     return Unit{};
 }
 
+/// A function object that a `user` pointer owns.
+template <class Function, class = void>
+class Closure {
+  public:
+    explicit Closure(Function function) : function_(std::make_unique<Function>(std::move(function))) {}
+    explicit Closure(void *user) noexcept : function_(static_cast<Function *>(user)) {}
+    Function &get() noexcept { return *function_; }
+    void *user() const noexcept { return function_.get(); }
+    void release() noexcept { (void)function_.release(); }
+
+  private:
+    std::unique_ptr<Function> function_;
+};
+
+/// One that fits into the pointer, such as a lambda that captures `this`.
+template <class Function>
+class Closure<Function, std::enable_if_t<std::is_trivially_copyable_v<Function> && sizeof(Function) <= sizeof(void *)>> {
+  public:
+    explicit Closure(const Function &function) noexcept { std::memcpy(bytes_, &function, sizeof(Function)); }
+    explicit Closure(void *user) noexcept { std::memcpy(bytes_, &user, sizeof(Function)); }
+    Function &get() noexcept { return *std::launder(reinterpret_cast<Function *>(bytes_)); }
+    void *user() const noexcept {
+        void *user = nullptr;
+        std::memcpy(&user, bytes_, sizeof(Function));
+        return user;
+    }
+    void release() noexcept {}
+
+  private:
+    alignas(Function) unsigned char bytes_[sizeof(Function)];
+};
+
 /// Owns a handle.
 template <class T, frisbee_code (*free_handle)(T *)>
 class Owner {
@@ -108,7 +142,9 @@ class Owner {
         std::swap(handle_, other.handle_);
         return *this;
     }
-    ~Owner() { free_handle(handle_); }
+    ~Owner() {
+        if (handle_ != nullptr) free_handle(handle_);
+    }
     T *get() const noexcept { return handle_; }
     T *release() noexcept { return std::exchange(handle_, nullptr); }
 
@@ -121,21 +157,24 @@ class Owner {
 /// A successful reply: a message, with metadata.
 class Reply {
   public:
-    explicit Reply(frisbee_reply *handle) noexcept : handle_(handle) {}
     /// The message in the format of the call.
-    View data() const noexcept { return detail::view(frisbee_reply_data(handle_.get())); }
+    View data() const noexcept { return data_; }
     /// The value of a key in the metadata; empty if there is none.
     View metadata(const char *key) const noexcept { return detail::view(frisbee_reply_metadata(handle_.get(), key)); }
 
     /// A reply by its handle.
     static Result<Reply> of(frisbee_reply *handle) {
+        frisbee_outcome outcome;
         Reply reply(handle);
-        const Code code = frisbee_reply_code(handle);
-        if (code == FRISBEE_OK) return reply;
-        return Error{code, frisbee_reply_message(handle), frisbee_reply_may_have_run(handle)};
+        if (frisbee_reply_read(handle, &outcome) != FRISBEE_OK)
+            return Error{outcome.code, outcome.message, outcome.may_have_run};
+        reply.data_ = detail::view(outcome.data);
+        return reply;
     }
 
   private:
+    explicit Reply(frisbee_reply *handle) noexcept : handle_(handle) {}
+    View data_;
     detail::Owner<frisbee_reply, frisbee_reply_free> handle_;
 };
 
@@ -279,16 +318,18 @@ class Client {
         return response;
     }
 
-    /// Begins a unary call. `done` gets the outcome in a thread of the library, where it must not block or throw.
-    Result<Unit> start(const char *method, Format format, View data, std::function<void(Result<Reply>)> done,
-                       const CallOptions &options = {}) {
+    /// Begins a unary call. `done`, a function of a `Result<Reply>`, gets the outcome in a thread of the library, where it
+    /// must not block or throw.
+    template <class Done>
+    Result<Unit> start(const char *method, Format format, View data, Done done, const CallOptions &options = {}) {
+        static_assert(std::is_invocable_v<Done &, Result<Reply>>, "`done` takes a Result<Reply>");
         const Settings settings(options);
-        auto owned = std::make_unique<std::function<void(Result<Reply>)>>(std::move(done));
+        detail::Closure<Done> closure(std::move(done));
         auto started = detail::checked([&](auto *error) {
             return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), &settings.options,
-                                        &Client::completed, owned.get(), error);
+                                        &Client::completed<Done>, closure.user(), error);
         });
-        if (started) (void)owned.release();
+        if (started) closure.release();
         return started;
     }
 
@@ -319,9 +360,10 @@ class Client {
 
     static const char *text(const std::optional<std::string> &text) noexcept { return text ? text->c_str() : nullptr; }
 
-    static void completed(void *user, frisbee_reply *reply) {
-        std::unique_ptr<std::function<void(Result<Reply>)>> done(static_cast<std::function<void(Result<Reply>)> *>(user));
-        (*done)(Reply::of(reply));
+    template <class Done>
+    static void completed(void *user, frisbee_reply *reply) noexcept {
+        detail::Closure<Done> done(user);
+        done.get()(Reply::of(reply));
     }
 
     /// Options in their form for C.
@@ -426,7 +468,6 @@ class Call {
 
   private:
     static frisbee_code dropped(frisbee_call *handle) {
-        if (handle == nullptr) return FRISBEE_OK;
         return frisbee_call_fail(handle, FRISBEE_INTERNAL, "the function has not replied", nullptr);
     }
     /// Releases the handle if the call has ended.

@@ -1,5 +1,6 @@
 //! [`frisbee_call`]: a call as the function of C sees it, with its request, its parameters and its reply.
 
+use crate::body::Body;
 use crate::handle::{self, handle};
 use crate::payload::{Encoding, Format, MessageType, Payload};
 use crate::raw::{
@@ -44,7 +45,8 @@ pub(crate) enum Sink {
 
 /// A request, decoded at most once.
 pub(crate) struct Message {
-    payload: Payload,
+    bytes: Bytes,
+    encoding: Encoding,
     decoded: OnceLock<Result<DynamicMessage, Status>>,
     /// In each format.
     shown: [OnceLock<Result<Bytes, Status>>; 3],
@@ -52,19 +54,22 @@ pub(crate) struct Message {
 
 impl Message {
     fn new(payload: Payload) -> Self {
-        Self { payload, decoded: OnceLock::new(), shown: Default::default() }
+        let (bytes, encoding) = (payload.body.into_bytes(), payload.encoding);
+        Self { bytes, encoding, decoded: OnceLock::new(), shown: Default::default() }
     }
 
     fn decoded(&self, of: &MessageType, schema: &Schema) -> Result<&DynamicMessage, Status> {
-        let decode = || of.read(&schema.codec, self.payload.encoding, &self.payload.bytes);
+        let decode = || of.read(&schema.codec, self.encoding, &self.bytes);
         self.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
     }
 
     /// The bytes in a format, without the NUL of text.
     fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
-        let show = || match (self.payload.encoding, format) {
-            (Encoding::Native, _) => of.show_native(&schema.codec, format, &self.payload.bytes),
-            (Encoding::Protobuf, Format::Protobuf) => Ok(self.payload.bytes.clone()),
+        let show = || match (self.encoding, format) {
+            (Encoding::Native, _) => {
+                of.show_native(&schema.codec, format, self.bytes.clone().into()).map(Body::into_bytes)
+            }
+            (Encoding::Protobuf, Format::Protobuf) => Ok(self.bytes.clone()),
             _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
         };
         let [native, json, protobuf] = &self.shown;
@@ -127,9 +132,7 @@ impl frisbee_call {
     /// function `is_typed`.
     pub(crate) fn check(&self, is_typed: bool) -> Result<(), Status> {
         match &self.request {
-            Some(message) if is_typed || message.payload.encoding != Encoding::Native => {
-                self.decoded(message).map(drop)
-            }
+            Some(message) if is_typed || message.encoding != Encoding::Native => self.decoded(message).map(drop),
             _ => Ok(()),
         }
     }

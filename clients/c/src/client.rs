@@ -1,24 +1,22 @@
 //! [`frisbee_client`]: a connection to a server, and unary calls.
 
-use crate::handle::{self, handle};
+use crate::body::Body;
+use crate::completion::StartedCall;
+use crate::handle::{self, InUse, handle};
 use crate::payload::{Format, Payload, frisbee_codec};
 use crate::raw::{
-    UserData, bytes, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
-    milliseconds, optional_text, put, text,
+    UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
+    milliseconds, optional_text, put, slice, text, utf8,
 };
 use crate::reply::{free, frisbee_reply};
-use crate::runtime::{self, in_completion, wait};
-use crate::schema::{FIRST_OPERATION, Schema};
-use bytes::Bytes;
+use crate::runtime::wait;
+use crate::schema::{Callable, FIRST_OPERATION, Schema};
+use frpc::codegen::Method;
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
-use frpc::{Channel, ChannelBuilder, Metadata, Request, Status};
+use frpc::{Channel, ChannelBuilder, Metadata, Request, Response, Status};
 use frpc_reflection::ServerSchema;
-use parking_lot::RwLock;
-use std::cell::Cell;
 use std::ffi::{c_char, c_void};
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::sync::watch;
@@ -30,7 +28,8 @@ const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// A client of one server: a handle, which `frisbee_client_free` frees. It replaces its connection when that is lost.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
-    schema: RwLock<Option<Arc<Schema>>>,
+    /// Named by the program, or fetched for the first call.
+    schema: OnceLock<Arc<Schema>>,
 }
 
 handle!(frisbee_client, 1, "client");
@@ -83,109 +82,186 @@ pub struct frisbee_call_options {
 pub(crate) struct CallOptions {
     timeout: Option<Duration>,
     metadata: Metadata,
-    cancel: Option<Arc<frisbee_cancel>>,
+    cancel: Option<InUse<frisbee_cancel>>,
 }
 
 impl CallOptions {
+    /// The settings; `None` if all are defaults.
+    ///
     /// # Safety
     /// `options` is null or valid, with its pointers.
-    pub(crate) unsafe fn new(options: *const frisbee_call_options) -> Result<Self, Status> {
+    unsafe fn new(options: *const frisbee_call_options) -> Result<Option<Box<Self>>, Status> {
         if options.is_null() {
-            return Ok(Self::default());
+            return Ok(None);
         }
         // SAFETY: it is valid, as the caller promises.
         let options = unsafe { &*options };
         check_reserved("frisbee_call_options", &options.reserved)?;
+        if options.timeout_ms == 0 && options.metadata_count == 0 && options.cancel.is_null() {
+            return Ok(None);
+        }
         let cancel = if options.cancel.is_null() { None } else { Some(handle::get(options.cancel)?) };
         // SAFETY: as above.
         let metadata = unsafe { metadata(options.metadata, options.metadata_count) }?;
-        Ok(Self { timeout: milliseconds(options.timeout_ms), metadata, cancel })
+        Ok(Some(Box::new(Self { timeout: milliseconds(options.timeout_ms), metadata, cancel })))
+    }
+}
+
+/// A call with its arguments, checked and copied. Small, since it moves between threads and tasks.
+pub(crate) struct Prepared {
+    pub(crate) client: InUse<frisbee_client>,
+    method: MethodName,
+    pub(crate) format: Format,
+    message: Body,
+    options: Option<Box<CallOptions>>,
+}
+
+enum MethodName {
+    /// The index in the schema of the client.
+    Known(usize),
+    /// The client has no schema yet.
+    Unknown(Box<str>),
+}
+
+impl Prepared {
+    /// # Errors
+    /// If an argument is invalid. The client and the format are checked first.
+    ///
+    /// # Safety
+    /// The arguments are valid, as the exported functions demand.
+    pub(crate) unsafe fn new(
+        client: *mut frisbee_client,
+        method: *const c_char,
+        format: i32,
+        data: *const c_void,
+        len: usize,
+        options: *const frisbee_call_options,
+    ) -> Result<Self, Status> {
+        let client = handle::get(client)?;
+        let format = Format::new(format)?;
+        // SAFETY: they are valid, as the caller promises.
+        let name = unsafe { c_str("method", method) }?;
+        let method = match client.schema.get() {
+            Some(schema) => MethodName::Known(schema.method_index(name.to_bytes())?),
+            None => MethodName::Unknown(utf8("method", name)?.into()),
+        };
+        // SAFETY: as above.
+        let (message, options) = unsafe { (Body::copy(slice("data", data, len)?), CallOptions::new(options)?) };
+        Ok(Self { client, method, format, message, options })
     }
 
+    /// Whether [`fetch_schema`](Self::fetch_schema) has to come first.
+    pub(crate) fn needs_schema(&self) -> bool {
+        matches!(self.method, MethodName::Unknown(_))
+    }
+
+    /// Fetches the schema from the server, unless the client has it by now.
+    pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
+        if let MethodName::Unknown(name) = &self.method {
+            let cancel = self.options.as_ref().and_then(|options| options.cancel.as_ref());
+            let schema = until_cancelled(cancel, self.client.fetch_schema()).await?;
+            self.method = MethodName::Known(schema.method_index(name.as_bytes())?);
+        }
+        Ok(())
+    }
+
+    /// The schema and the index of the method in it, once they are known.
+    pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
+        match (self.client.schema.get(), &self.method) {
+            (Some(schema), MethodName::Known(index)) => Ok((schema, *index)),
+            _ => Err(Status::internal("the schema of the client is not known yet")),
+        }
+    }
+
+    pub(crate) fn callable(&self) -> Result<&Callable, Status> {
+        self.known().map(|(schema, index)| schema.at(index))
+    }
+
+    /// The message for the native wire.
+    pub(crate) fn payload(&mut self) -> Result<Payload, Status> {
+        let message = std::mem::take(&mut self.message);
+        let (schema, index) = self.known()?;
+        schema.at(index).request.to_native(&schema.codec, self.format, message)
+    }
+
+    pub(crate) fn has_message(&self) -> bool {
+        !self.message.is_empty()
+    }
+
+    /// The request of a message or stream, with the settings.
     pub(crate) fn request<T>(&mut self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        if let Some(timeout) = self.timeout {
-            request.set_timeout(timeout);
-        }
-        if !self.metadata.is_empty() {
-            *request.metadata_mut() = std::mem::take(&mut self.metadata);
+        if let Some(options) = &mut self.options {
+            if let Some(timeout) = options.timeout {
+                request.set_timeout(timeout);
+            }
+            if !options.metadata.is_empty() {
+                *request.metadata_mut() = std::mem::take(&mut options.metadata);
+            }
         }
         request
     }
 
-    /// Runs a call until it ends or is cancelled. The call is pinned by its caller: an argument that is a future would be
-    /// copied, and twice a part of the task.
-    pub(crate) async fn run<T>(
-        cancel: Option<Arc<frisbee_cancel>>,
-        call: Pin<&mut impl Future<Output = Result<T, Status>>>,
-    ) -> Result<T, Status> {
-        let Some(cancel) = cancel else { return call.await };
-        let mut fired = cancel.fired.subscribe();
-        tokio::select! {
-            biased;
-            // The sender lives as long as `cancel`.
-            _ = fired.wait_for(|fired| *fired) => Err(Status::cancelled("the call was cancelled by its caller")),
-            outcome = call => outcome,
+    pub(crate) fn take_cancel(&mut self) -> Option<InUse<frisbee_cancel>> {
+        self.options.as_mut()?.cancel.take()
+    }
+
+    /// The method and the request of a unary call.
+    fn unary_request(&mut self) -> Result<(&'static Method, Request<Payload>), Status> {
+        let callable = self.callable()?;
+        let method = callable.method;
+        if callable.takes_stream || callable.returns_stream {
+            let text = format!("{} has streams: use frisbee_client_open", callable.name());
+            return Err(Status::invalid_argument(text));
         }
+        if self
+            .options
+            .as_ref()
+            .and_then(|options| options.cancel.as_ref())
+            .is_some_and(|cancel| *cancel.fired.borrow())
+        {
+            return Err(cancelled());
+        }
+        let payload = self.payload()?;
+        Ok((method, self.request(payload)))
     }
 
-    pub(crate) fn take_cancel(&mut self) -> Option<Arc<frisbee_cancel>> {
-        self.cancel.take()
-    }
-}
-
-/// A method of a client, which may have to fetch the schema first.
-pub(crate) struct Target {
-    pub(crate) client: Arc<frisbee_client>,
-    method: TargetMethod,
-}
-
-enum TargetMethod {
-    /// A schema, and the index of the method.
-    Known(Arc<Schema>, usize),
-    Named(String),
-}
-
-impl Target {
-    /// # Errors
-    /// If the schema is known and has no such method.
-    pub(crate) fn new(client: Arc<frisbee_client>, name: &str) -> Result<Self, Status> {
-        let schema = client.schema.read().clone();
-        let method = match schema {
-            Some(schema) => {
-                let index = schema.method_index(name)?;
-                TargetMethod::Known(schema, index)
-            }
-            None => TargetMethod::Named(name.to_owned()),
+    /// The outcome of a unary call for C.
+    fn reply(&self, outcome: Result<Response<Payload>, Status>) -> frisbee_reply {
+        let response = match outcome {
+            Ok(response) => response,
+            Err(status) => return frisbee_reply::failure(&status),
         };
-        Ok(Self { client, method })
-    }
-
-    /// A name that the schema has.
-    pub(crate) fn name(&self) -> String {
-        match &self.method {
-            TargetMethod::Known(schema, index) => schema.at(*index).name(),
-            TargetMethod::Named(name) => name.clone(),
+        match self.known() {
+            Ok((schema, index)) => frisbee_reply::of(&schema.at(index).reply, &schema.codec, self.format, response),
+            Err(status) => frisbee_reply::failure(&status),
         }
     }
+}
 
-    /// The schema and the index of the method in it; fetched from the server if there is none yet.
-    pub(crate) async fn resolve(&self) -> Result<(Arc<Schema>, usize), Status> {
-        match &self.method {
-            TargetMethod::Known(schema, index) => Ok((schema.clone(), *index)),
-            TargetMethod::Named(name) => {
-                // The future is large and rarely needed: it does not belong into the task of each call.
-                let schema = Box::pin(self.client.fetch_schema()).await?;
-                let index = schema.method_index(name)?;
-                Ok((schema, index))
-            }
-        }
+/// Runs a call until it ends or is cancelled.
+pub(crate) async fn until_cancelled<T>(
+    cancel: Option<&InUse<frisbee_cancel>>,
+    call: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    let Some(cancel) = cancel else { return call.await };
+    let mut fired = cancel.fired.subscribe();
+    tokio::select! {
+        biased;
+        // The sender lives as long as `cancel`.
+        _ = fired.wait_for(|fired| *fired) => Err(cancelled()),
+        outcome = call => outcome,
     }
+}
+
+#[cold]
+fn cancelled() -> Status {
+    Status::cancelled("the call was cancelled by its caller")
 }
 
 impl frisbee_client {
-    async fn fetch_schema(&self) -> Result<Arc<Schema>, Status> {
-        if let Some(schema) = self.schema.read().clone() {
+    async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
+        if let Some(schema) = self.schema.get() {
             return Ok(schema);
         }
         let refused = |reason: &str| {
@@ -201,32 +277,37 @@ impl frisbee_client {
             _ => status,
         })?;
         let schema = Arc::new(Schema::of_server(&shown)?);
-        Ok(self.schema.write().get_or_insert(schema).clone())
+        Ok(self.schema.get_or_init(|| schema))
     }
 }
 
-/// Makes a unary call.
-pub(crate) async fn unary(target: Target, format: Format, message: Bytes, mut options: CallOptions) -> frisbee_reply {
-    let cancel = options.take_cancel();
-    let is_sent = AtomicBool::new(false);
-    let call = pin!(async {
-        let (schema, index) = target.resolve().await?;
-        let callable = schema.at(index);
-        if callable.descriptor.is_client_streaming() || callable.descriptor.is_server_streaming() {
-            let text = format!("{} has streams: use frisbee_client_open", callable.name());
-            return Err(Status::invalid_argument(text));
+/// Makes a unary call, and then each call that `finish` returns for the reply of the one before.
+///
+/// One function without others inside, and rare parts in boxes: its future stays small and is not moved.
+pub(crate) async fn unary(mut call: Prepared, mut finish: impl FnMut(frisbee_reply) -> Option<Prepared>) {
+    loop {
+        let fetched = if call.needs_schema() { Box::pin(call.fetch_schema()).await.err() } else { None };
+        let request = match fetched {
+            Some(status) => Err(status),
+            None => call.unary_request(),
+        };
+        let reply = match request {
+            Err(status) => frisbee_reply::refused(&status),
+            Ok((method, request)) => {
+                let cancel = call.take_cancel();
+                let sent = call.client.channel.unary::<Payload, Payload>(method, request);
+                let outcome = match cancel {
+                    None => sent.await,
+                    Some(cancel) => Box::pin(async move { until_cancelled(Some(&cancel), sent).await }).await,
+                };
+                call.reply(outcome)
+            }
+        };
+        match finish(reply) {
+            Some(next) => call = next,
+            None => return,
         }
-        let payload = callable.request.to_native(&schema.codec, format, message)?;
-        let request = options.request(payload);
-        is_sent.store(true, Ordering::Relaxed);
-        let reply = target.client.channel.unary::<Payload, Payload>(callable.method, request).await?;
-        let metadata = Some(reply.metadata()).filter(|metadata| !metadata.is_empty());
-        Ok(frisbee_reply::new(&callable.reply, &schema.codec, format, &reply.get_ref().bytes, metadata))
-    });
-    CallOptions::run(cancel, call).await.unwrap_or_else(|status| match is_sent.load(Ordering::Relaxed) {
-        true => frisbee_reply::failure(&status),
-        false => frisbee_reply::refused(&status),
-    })
+    }
 }
 
 /// # Safety
@@ -302,16 +383,17 @@ pub unsafe extern "C" fn frisbee_client_connect(
                     }
                     None => wait(builder.connect(address)),
                 };
-                handle::insert(Arc::new(frisbee_client { channel: connected??, schema: RwLock::new(None) }))
+                handle::insert(Arc::new(frisbee_client { channel: connected??, schema: OnceLock::new() }))
             })
         })
     }
 }
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection.
+/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call. A
+/// client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
 /// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Any thread
-/// may call it; calls that began earlier keep their schema.
+/// may call it.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -327,8 +409,8 @@ pub unsafe extern "C" fn frisbee_client_proto(
         guarded(error, || {
             let client = handle::get(client)?;
             let schema = Schema::parse(text("proto", proto)?, frisbee_codec::new(codec)?, FIRST_OPERATION)?;
-            *client.schema.write() = Some(Arc::new(schema));
-            Ok(())
+            let known = |_| Status::failed_precondition("the client has a schema: name it once, before the first call");
+            client.schema.set(Arc::new(schema)).map_err(known)
         })
     }
 }
@@ -342,27 +424,6 @@ pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_co
         client.channel.close();
     }
     free(client)
-}
-
-/// The arguments of a call, checked.
-///
-/// # Safety
-/// They are valid, as the exported functions demand.
-pub(crate) unsafe fn arguments(
-    client: *mut frisbee_client,
-    method: *const c_char,
-    format: i32,
-    data: *const c_void,
-    len: usize,
-    options: *const frisbee_call_options,
-) -> Result<(Target, Format, Bytes, CallOptions), Status> {
-    let client = handle::get(client)?;
-    let format = Format::new(format)?;
-    // SAFETY: they are valid, as the caller promises.
-    unsafe {
-        let target = Target::new(client, text("method", method)?)?;
-        Ok((target, format, bytes("data", data, len)?, CallOptions::new(options)?))
-    }
 }
 
 /// Makes a unary call and waits for its end.
@@ -384,8 +445,13 @@ pub unsafe extern "C" fn frisbee_client_call(
 ) -> *mut frisbee_reply {
     let called = caught(|| {
         // SAFETY: they are valid, as the caller promises.
-        let (target, format, message, options) = unsafe { arguments(client, method, format, data, len, options) }?;
-        wait(unary(target, format, message, options))
+        let call = unsafe { Prepared::new(client, method, format, data, len, options) }?;
+        let mut outcome = None;
+        wait(unary(call, |reply| {
+            outcome = Some(reply);
+            None
+        }))?;
+        outcome.ok_or_else(|| Status::internal("the call has no outcome"))
     });
     called.unwrap_or_else(|status| frisbee_reply::refused(&status)).into_handle()
 }
@@ -419,65 +485,9 @@ pub unsafe extern "C" fn frisbee_client_start(
     unsafe {
         guarded(error, || {
             let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
-            let (target, format, message, options) = arguments(client, method, format, data, len, options)?;
-            StartedCall { target, format, message, options, completion, user: UserData(user) }.start()
+            let call = Prepared::new(client, method, format, data, len, options)?;
+            StartedCall { call, completion, user: UserData(user) }.start()
         })
-    }
-}
-
-/// A call with a completion.
-struct StartedCall {
-    target: Target,
-    format: Format,
-    message: Bytes,
-    options: CallOptions,
-    completion: extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply),
-    user: UserData,
-}
-
-/// The place for the first call that a completion begins: the task of the ended call makes it, without a task of its own.
-#[derive(Default)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each thread, and a box would cost an allocation for each call"
-)]
-enum Successor {
-    /// No completion of a call runs in this thread.
-    #[default]
-    Outside,
-    Free,
-    Call(StartedCall),
-}
-
-thread_local! {
-    static SUCCESSOR: Cell<Successor> = const { Cell::new(Successor::Outside) };
-}
-
-impl StartedCall {
-    fn start(self) -> Result<(), Status> {
-        match SUCCESSOR.take() {
-            Successor::Free => SUCCESSOR.set(Successor::Call(self)),
-            other => {
-                SUCCESSOR.set(other);
-                runtime::handle()?.spawn(self.run());
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the call, and those that succeed it.
-    async fn run(self) {
-        let mut started = self;
-        loop {
-            let Self { target, format, message, options, completion, user } = started;
-            let reply = unary(target, format, message, options).await.into_handle();
-            SUCCESSOR.set(Successor::Free);
-            in_completion(|| completion(user.get(), reply));
-            match SUCCESSOR.take() {
-                Successor::Call(successor) => started = successor,
-                Successor::Free | Successor::Outside => return,
-            }
-        }
     }
 }
 

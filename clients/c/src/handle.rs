@@ -9,10 +9,12 @@
 //! ```
 
 use frpc::Status;
-use parking_lot::RwLock;
-use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use parking_lot::Mutex;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("a handle holds a kind, a generation and an index: this needs pointers of 64 bits");
@@ -25,34 +27,137 @@ const SHARDS: usize = 1 << SHARD_BITS;
 /// Objects of one type that exist at the same time in one shard.
 const INDEX_MAX: usize = 1 << INDEX_BITS;
 
+/// The slots of the first chunk. Each further chunk doubles the slots of a shard.
+const CHUNK_FIRST: usize = 32;
+const CHUNKS: usize = (INDEX_MAX / CHUNK_FIRST).ilog2() as usize + 1;
+
 /// A type with handles.
 pub(crate) trait Handle: Send + Sync + Sized + 'static {
     /// Differs between types; 1 to 15, so that no handle is null.
     const KIND: u8;
     /// The name in error texts.
     const NAME: &'static str;
+    /// The owner of the object in its slot: an `Arc`, or [`Inline`] for small objects that live shortly.
+    type Owner: Deref<Target = Self> + Send + Sync + 'static;
 
     fn table() -> &'static Table<Self>;
+
+    /// The spare slot of this thread.
+    fn with_spare<R>(run: impl FnOnce(&Spare<Self>) -> R) -> Option<R>;
+}
+
+/// An object in its slot, without an allocation of its own.
+pub(crate) struct Inline<T>(pub(crate) T);
+
+impl<T> Deref for Inline<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 /// The objects of one type.
-pub(crate) struct Table<T> {
-    shards: [RwLock<Shard<T>>; SHARDS],
+pub(crate) struct Table<T: Handle> {
+    shards: [Shard<T>; SHARDS],
 }
 
-struct Shard<T> {
-    slots: Vec<Slot<T>>,
-    free: Vec<usize>,
+struct Shard<T: Handle> {
+    /// The slots stay for the life of the process, so a stale handle finds a slot of another generation.
+    chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
+    vacant: Mutex<Vacant>,
 }
 
-struct Slot<T> {
-    generation: u64,
-    value: Option<Arc<T>>,
+struct Vacant {
+    indices: Vec<usize>,
+    /// The number of slots that were used before.
+    used: usize,
 }
 
-impl<T> Table<T> {
+/// A vacant slot that a thread keeps for itself: a thread that frees an object and then makes another one takes no lock.
+pub(crate) struct Spare<T: Handle>(Cell<Option<Place>>, PhantomData<fn() -> T>);
+
+impl<T: Handle> Spare<T> {
     pub(crate) const fn new() -> Self {
-        Self { shards: [const { RwLock::new(Shard { slots: Vec::new(), free: Vec::new() }) }; SHARDS] }
+        Self(Cell::new(None), PhantomData)
+    }
+}
+
+impl<T: Handle> Drop for Spare<T> {
+    fn drop(&mut self) {
+        if let Some(at) = self.0.take() {
+            T::table().add_vacant(at);
+        }
+    }
+}
+
+/// ```text
+///            insert           remove            last user
+///   vacant ---------> live ------------> removed ---------> vacant, next generation
+///                    + users             + users                 (spare or shared)
+/// ```
+#[repr(align(64))] // Threads that use different objects share no cache line.
+struct Slot<T: Handle> {
+    /// `generation << GENERATION_SHIFT | LIVE | users`. An object is dropped once it is not live and has no users.
+    state: AtomicU64,
+    value: UnsafeCell<Option<T::Owner>>,
+}
+
+const GENERATION_SHIFT: u32 = u64::BITS - GENERATION_BITS;
+const LIVE: u64 = 1 << (GENERATION_SHIFT - 1);
+const USERS_MAX: u64 = LIVE - 1;
+
+// SAFETY: `value` is shared between users, which read it, and is written only by the thread that has the slot alone: it
+// has taken it from `vacant`, or was the last user of a removed object.
+unsafe impl<T: Handle> Sync for Slot<T> {}
+
+impl<T: Handle> Table<T> {
+    pub(crate) const fn new() -> Self {
+        const fn shard<T: Handle>() -> Shard<T> {
+            let vacant = Mutex::new(Vacant { indices: Vec::new(), used: 0 });
+            Shard { chunks: [const { OnceLock::new() }; CHUNKS], vacant }
+        }
+        Self { shards: [const { shard() }; SHARDS] }
+    }
+
+    fn slot(&self, at: Place) -> Option<&Slot<T>> {
+        let index = at.index();
+        let (chunk, offset) = match (index / CHUNK_FIRST).checked_ilog2() {
+            None => (0, index),
+            Some(doubled) => (doubled as usize + 1, index - (CHUNK_FIRST << doubled)),
+        };
+        self.shards.get(at.shard())?.chunks.get(chunk)?.get()?.get(offset)
+    }
+
+    /// A slot that no other thread uses, made if there is none.
+    fn take_vacant(&self) -> Option<Place> {
+        if let Some(at) = T::with_spare(|spare| spare.0.take()).flatten() {
+            return Some(at);
+        }
+        let shard = own_shard();
+        let of = self.shards.get(shard)?;
+        let mut vacant = of.vacant.lock();
+        let index = match vacant.indices.pop() {
+            Some(index) => index,
+            None if vacant.used < INDEX_MAX => {
+                let index = vacant.used;
+                if index == 0 || (index >= CHUNK_FIRST && index.is_power_of_two()) {
+                    let chunk = of.chunks.iter().find(|chunk| chunk.get().is_none())?;
+                    let slots = || Slot { state: AtomicU64::new(0), value: UnsafeCell::new(None) };
+                    chunk.get_or_init(|| std::iter::repeat_with(slots).take(index.max(CHUNK_FIRST)).collect());
+                }
+                vacant.used += 1;
+                index
+            }
+            None => return None,
+        };
+        Some(Place((index << SHARD_BITS | shard) as u32))
+    }
+
+    fn add_vacant(&self, at: Place) {
+        if let Some(shard) = self.shards.get(at.shard()) {
+            shard.vacant.lock().indices.push(at.index());
+        }
     }
 }
 
@@ -68,20 +173,29 @@ fn own_shard() -> usize {
     })
 }
 
-struct Parts {
-    shard: usize,
-    index: usize,
-    generation: u64,
+/// The place of a slot, as in a handle.
+#[derive(Clone, Copy)]
+struct Place(u32);
+
+impl Place {
+    fn shard(self) -> usize {
+        self.0 as usize & (SHARDS - 1)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize >> SHARD_BITS
+    }
 }
 
-fn parts<T: Handle>(handle: *const T) -> Option<Parts> {
+/// The place, the slot and the generation of a handle, if it is one of this type.
+fn place<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let bits = handle.addr();
-    let kind = bits >> (SHARD_BITS + INDEX_BITS + GENERATION_BITS);
-    (kind == usize::from(T::KIND)).then_some(Parts {
-        shard: bits & (SHARDS - 1),
-        index: (bits >> SHARD_BITS) & (INDEX_MAX - 1),
-        generation: (bits >> (SHARD_BITS + INDEX_BITS)) as u64 & ((1 << GENERATION_BITS) - 1),
-    })
+    if bits >> (SHARD_BITS + INDEX_BITS + GENERATION_BITS) != usize::from(T::KIND) {
+        return None;
+    }
+    let at = Place((bits & ((1 << (SHARD_BITS + INDEX_BITS)) - 1)) as u32);
+    let generation = (bits >> (SHARD_BITS + INDEX_BITS)) as u64 & ((1 << GENERATION_BITS) - 1);
+    Some((at, T::table().slot(at)?, generation))
 }
 
 #[cold]
@@ -91,68 +205,127 @@ fn invalid<T: Handle>(handle: *const T) -> Status {
 }
 
 /// Makes a handle, which keeps the object until [`remove`].
-pub(crate) fn insert<T: Handle>(value: Arc<T>) -> Result<*mut T, Status> {
-    let shard = own_shard();
-    let mut slots = T::table().shards.get(shard).expect("a shard is below SHARDS").write();
-    let index = match slots.free.pop() {
-        Some(index) => index,
-        None if slots.slots.len() < INDEX_MAX => {
-            slots.slots.push(Slot { generation: 0, value: None });
-            slots.slots.len() - 1
-        }
-        None => return Err(Status::resource_exhausted(format!("{INDEX_MAX} handles of a {} are in use", T::NAME))),
+///
+/// # Errors
+/// If there are too many.
+pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
+    let table = T::table();
+    let Some((at, slot)) = table.take_vacant().and_then(|at| Some((at, table.slot(at)?))) else {
+        return Err(Status::resource_exhausted(format!("{INDEX_MAX} handles of a {} are in use", T::NAME)));
     };
-    let slot = slots.slots.get_mut(index).expect("an index of `free` is one of a slot");
-    slot.value = Some(value);
+    // SAFETY: the slot is vacant, so no other thread uses it.
+    unsafe { *slot.value.get() = Some(value) };
+    let generation = slot.state.load(Ordering::Relaxed) >> GENERATION_SHIFT;
+    slot.state.store(generation << GENERATION_SHIFT | LIVE, Ordering::Release);
     let mut bits = usize::from(T::KIND);
-    bits = bits << GENERATION_BITS | slot.generation as usize;
-    bits = bits << INDEX_BITS | index;
-    bits = bits << SHARD_BITS | shard;
+    bits = bits << GENERATION_BITS | generation as usize;
+    bits = bits << (SHARD_BITS + INDEX_BITS) | at.0 as usize;
     Ok(std::ptr::without_provenance_mut(bits))
+}
+
+/// An object in use. It outlives its handle.
+pub(crate) struct InUse<T: Handle> {
+    at: Place,
+    slot: &'static Slot<T>,
+}
+
+/// Uses the object of a handle, and removes the handle if that is wanted.
+fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
+    let (at, slot, generation) = place(handle)?;
+    let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
+        let is_live = state >> GENERATION_SHIFT == generation && state & LIVE != 0;
+        let used = (is_live && state & USERS_MAX < USERS_MAX).then(|| state + 1)?;
+        Some(if removes { used & !LIVE } else { used })
+    });
+    acquired.ok()?;
+    Some(InUse { at, slot })
 }
 
 /// The object of a handle.
 ///
 /// # Errors
 /// If the handle is null, freed, or of another type.
-pub(crate) fn get<T: Handle>(handle: *const T) -> Result<Arc<T>, Status> {
-    let found = parts(handle).and_then(|parts| {
-        let shard = T::table().shards.get(parts.shard)?.read();
-        let slot = shard.slots.get(parts.index)?;
-        slot.value.clone().filter(|_| slot.generation == parts.generation)
-    });
-    found.ok_or_else(|| invalid(handle))
+pub(crate) fn get<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
+    acquire(handle, false).ok_or_else(|| invalid(handle))
 }
 
 /// Frees a handle and returns its object.
 ///
 /// # Errors
 /// As [`get`].
-pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<Arc<T>, Status> {
-    let removed = parts(handle).and_then(|parts| {
-        let mut shard = T::table().shards.get(parts.shard)?.write();
-        let slot = shard.slots.get_mut(parts.index)?;
-        if slot.generation != parts.generation {
-            return None;
+pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
+    acquire(handle, true).ok_or_else(|| invalid(handle))
+}
+
+/// Frees a handle.
+///
+/// # Errors
+/// As [`get`].
+pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
+    if let Some((at, slot, generation)) = place(handle) {
+        let unused = generation << GENERATION_SHIFT | LIVE;
+        if slot.state.compare_exchange(unused, unused - LIVE, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            slot.vacate(at, generation);
+            return Ok(());
         }
-        let value = slot.value.take()?;
-        slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
-        shard.free.push(parts.index);
-        Some(value)
-    });
-    removed.ok_or_else(|| invalid(handle))
+    }
+    remove(handle).map(drop)
+}
+
+impl<T: Handle> Slot<T> {
+    /// Drops the object of a slot that is not live and has no users.
+    fn vacate(&self, at: Place, generation: u64) {
+        // SAFETY: the object is removed and has no user; the uses of other threads happened before.
+        drop(unsafe { (*self.value.get()).take() });
+        // The generations start over after the last one.
+        self.state.store(generation.wrapping_add(1) << GENERATION_SHIFT, Ordering::Release);
+        let left = T::with_spare(|spare| spare.0.replace(Some(at)));
+        // The other slot goes to all threads; a thread that ends has no spare one.
+        if let Some(at) = left.unwrap_or(Some(at)) {
+            T::table().add_vacant(at);
+        }
+    }
+}
+
+impl<T: Handle> Deref for InUse<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the slot counts this user, so nothing writes to the value before its end.
+        unsafe { &*self.slot.value.get() }.as_deref().expect("a slot with users has an object")
+    }
+}
+
+impl<T: Handle> Drop for InUse<T> {
+    fn drop(&mut self) {
+        let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
+        if state & (LIVE | USERS_MAX) == 1 {
+            self.slot.vacate(self.at, state >> GENERATION_SHIFT);
+        }
+    }
 }
 
 /// Implements [`Handle`] for a type.
 macro_rules! handle {
     ($type:ty, $kind:literal, $name:literal) => {
+        $crate::handle::handle!($type, $kind, $name, std::sync::Arc<$type>);
+    };
+    ($type:ty, $kind:literal, $name:literal, $owner:ty) => {
         impl $crate::handle::Handle for $type {
             const KIND: u8 = $kind;
             const NAME: &'static str = $name;
+            type Owner = $owner;
 
             fn table() -> &'static $crate::handle::Table<Self> {
                 static TABLE: $crate::handle::Table<$type> = $crate::handle::Table::new();
                 &TABLE
+            }
+
+            fn with_spare<R>(run: impl FnOnce(&$crate::handle::Spare<$type>) -> R) -> Option<R> {
+                thread_local! {
+                    static SPARE: $crate::handle::Spare<$type> = const { $crate::handle::Spare::new() };
+                }
+                SPARE.try_with(run).ok()
             }
         }
     };
@@ -162,25 +335,74 @@ pub(crate) use handle;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     struct Counter(u32);
     handle!(Counter, 14, "cup");
     struct Other;
-    handle!(Other, 15, "plate");
+    handle!(Other, 15, "plate", Inline<Other>);
 
     #[test]
     fn handle_returns_object_until_freed() {
-        let cup = insert(Arc::new(Counter(7))).unwrap();
+        let cup = insert::<Counter>(Arc::new(Counter(7))).unwrap();
         assert_eq!(get(cup).unwrap().0, 7);
         assert_eq!(remove(cup).unwrap().0, 7);
         assert!(get(cup).is_err() && remove(cup).is_err());
     }
 
     #[test]
+    fn object_in_use_outlives_its_handle() {
+        let cup = insert::<Counter>(Arc::new(Counter(7))).unwrap();
+        let used = get(cup).unwrap();
+        drop(remove(cup).unwrap());
+        assert!(get(cup).is_err() && remove(cup).is_err());
+        assert_eq!(used.0, 7);
+    }
+
+    #[test]
+    fn spare_slot_of_ended_thread_is_used_again() {
+        struct Rare;
+        handle!(Rare, 13, "vase");
+        let place_of = |handle: *mut Rare| handle.addr() & ((1 << (SHARD_BITS + INDEX_BITS)) - 1);
+        let make_and_free = move || {
+            let vase = insert::<Rare>(Arc::new(Rare)).unwrap();
+            free(vase).unwrap();
+            assert!(free(vase).is_err());
+            place_of(vase)
+        };
+        // Each thread has a shard of its own; after as many threads as there are shards the first one is used again.
+        let places: Vec<_> = (0..2 * SHARDS).map(|_| std::thread::spawn(make_and_free).join().unwrap()).collect();
+        let used = places.iter().filter(|at| **at >> SHARD_BITS > 0).count();
+        assert_eq!(used, 0, "each shard needs one slot: {places:?}");
+    }
+
+    #[test]
+    fn handles_of_many_threads_are_distinct_and_checked() {
+        struct Busy(usize);
+        handle!(Busy, 12, "bowl", Inline<Busy>);
+        let ends = (0..4).map(|thread| {
+            std::thread::spawn(move || {
+                for round in 0..1000 {
+                    let bowls: Vec<_> =
+                        (0..50).map(|at| insert::<Busy>(Inline(Busy(thread * 50 + at))).unwrap()).collect();
+                    for (at, bowl) in bowls.iter().enumerate() {
+                        let used = get(*bowl).unwrap();
+                        assert_eq!(used.0, thread * 50 + at, "in round {round}");
+                        free(*bowl).unwrap();
+                        assert_eq!(used.0, thread * 50 + at, "it is in use");
+                    }
+                    assert!(bowls.iter().all(|bowl| get(*bowl).is_err()));
+                }
+            })
+        });
+        ends.collect::<Vec<_>>().into_iter().for_each(|end| end.join().unwrap());
+    }
+
+    #[test]
     fn freed_handle_is_refused_after_its_slot_is_reused() {
-        let first = insert(Arc::new(Counter(1))).unwrap();
+        let first = insert::<Counter>(Arc::new(Counter(1))).unwrap();
         remove(first).unwrap();
-        let second = insert(Arc::new(Counter(2))).unwrap();
+        let second = insert::<Counter>(Arc::new(Counter(2))).unwrap();
         assert_ne!(first, second);
         assert!(get(first).is_err());
         remove(second).unwrap();
@@ -189,7 +411,7 @@ mod tests {
     #[test]
     fn handles_of_null_and_of_other_types_are_refused() {
         assert_eq!(get(std::ptr::null::<Counter>()).err().unwrap().message(), "the cup is NULL");
-        let plate = insert(Arc::new(Other)).unwrap();
+        let plate = insert::<Other>(Inline(Other)).unwrap();
         let error = get(plate.cast::<Counter>()).err().unwrap();
         assert_eq!(error.message(), "the cup is freed, or not a handle of this type");
         assert!(get(std::ptr::without_provenance::<Counter>(usize::MAX)).is_err());

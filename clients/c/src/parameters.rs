@@ -79,7 +79,7 @@ pub unsafe extern "C" fn frisbee_call_i64(
     }
 }
 
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer.
+/// As `frisbee_call_i64`, for a number with a fraction, or an integer. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn frisbee_call_f64(
     }
 }
 
-/// As `frisbee_call_i64`, for a truth value.
+/// As `frisbee_call_i64`, for a truth value. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -117,7 +117,8 @@ pub unsafe extern "C" fn frisbee_call_bool(
     unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
 }
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL.
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -156,7 +157,8 @@ unsafe fn parameter<T: Copy>(
     }
 }
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`.
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Any thread
+/// may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -179,7 +181,7 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     }
 }
 
-/// As `frisbee_call_reply_i64`, for a number with a fraction.
+/// As `frisbee_call_reply_i64`, for a number with a fraction. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -199,7 +201,7 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     }
 }
 
-/// As `frisbee_call_reply_i64`, for a truth value.
+/// As `frisbee_call_reply_i64`, for a truth value. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -213,7 +215,7 @@ pub unsafe extern "C" fn frisbee_call_reply_bool(
     unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
 }
 
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied.
+/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Any thread may call it.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.

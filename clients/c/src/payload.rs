@@ -1,12 +1,12 @@
 //! [`Payload`]: a message of a call in one of its encodings, and [`Format`], the encodings that C reads and writes.
 
+use crate::body::Body;
 use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format as GatewayFormat, FormatTerms};
 use frpc::json::{Options, Reader};
 use frpc::polyglot::{
-    DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, RawMessage, Root, Undecoded, decode_enclosed,
-    encode_enclosed,
+    DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root, decode_enclosed, encode_enclosed,
 };
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
 use prost_reflect::prost::Message as _;
@@ -66,12 +66,19 @@ impl frisbee_codec {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
     /// In `encoding`; the richer form of the native one. Empty for a default message.
-    pub(crate) bytes: Bytes,
+    pub(crate) body: Body,
+    pub(crate) encoding: Encoding,
+    /// Rarely needed, so payloads stay small: futures and results of calls hold them.
+    variants: Option<Box<Variants>>,
+}
+
+/// Other forms of a message.
+#[derive(Clone, Debug, Default)]
+struct Variants {
     /// The flat form, if it differs.
     flat: Option<Bytes>,
     /// Whether the flat form loses the presence of a field.
     is_lossy: bool,
-    pub(crate) encoding: Encoding,
     /// The message in the other protocols, in a reply that is made before a request has shown its protocol.
     from_gateway: Option<FromGateway>,
 }
@@ -94,15 +101,21 @@ pub(crate) enum Encoding {
 }
 
 impl Payload {
-    pub(crate) fn new(bytes: Bytes, encoding: Encoding) -> Self {
-        Self { bytes, encoding, ..Self::default() }
+    pub(crate) fn new(body: impl Into<Body>, encoding: Encoding) -> Self {
+        Self { body: body.into(), encoding, variants: None }
+    }
+
+    /// The bytes in a protocol of the gateway.
+    fn in_gateway(&self, protocol: impl FnOnce(&FromGateway) -> &Bytes) -> Bytes {
+        let from_gateway = self.variants.as_ref().and_then(|variants| variants.from_gateway.as_ref());
+        from_gateway.map_or_else(|| self.body.clone().into_bytes(), |from_gateway| protocol(from_gateway).clone())
     }
 }
 
 /// The format of callers that speak JSON. The function reads the request, since it knows the type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.from_gateway.as_ref().map_or(&payload.bytes, |from_gateway| &from_gateway.json).clone())
+        Ok(payload.in_gateway(|from_gateway| &from_gateway.json))
     };
     GatewayFormat::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
         .fields(fields)
@@ -112,7 +125,7 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayForma
 /// The format of callers that speak protobuf, such as those of gRPC.
 pub(crate) const fn protobuf_format() -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.from_gateway.as_ref().map_or(&payload.bytes, |from_gateway| &from_gateway.protobuf).clone())
+        Ok(payload.in_gateway(|from_gateway| &from_gateway.protobuf))
     };
     GatewayFormat::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)
 }
@@ -121,12 +134,12 @@ impl Message for Payload {
     const NAME: &'static str = "the message";
 
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        let bytes = match (to.form(), &self.flat) {
-            (Form::Flat, Some(flat)) => flat,
-            _ => &self.bytes,
-        };
-        if to.form() == Form::Flat && self.is_lossy {
-            to.note_lost_presence();
+        let mut bytes = &*self.body;
+        if let (Form::Flat, Some(variants)) = (to.form(), &self.variants) {
+            bytes = variants.flat.as_deref().unwrap_or(bytes);
+            if variants.is_lossy {
+                to.note_lost_presence();
+            }
         }
         if bytes.is_empty() {
             to.nil();
@@ -137,27 +150,15 @@ impl Message for Payload {
     }
 
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        Ok(match Undecoded::<Opaque>::decode_root(from)? {
-            Root::Error(text) => Root::Error(text),
-            Root::Message(body) => Root::Message(Self::new(body.as_bytes().clone(), Encoding::Native)),
-        })
-    }
-}
-
-/// The type of messages that are not decoded.
-#[derive(Default)]
-struct Opaque;
-
-impl Fields for Opaque {
-    const NAME: &'static str = "the message";
-
-    fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        Ok(())
-    }
-
-    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        // Nothing calls it: a payload is read by its descriptor.
-        from.nil().map(|()| Self)
+        if from.peek() == Some(Kind::Error) {
+            return Ok(Root::Error(from.error_text()?.to_owned()));
+        }
+        // A short message is copied at once; `take_rest` shares the memory of a long one.
+        let body = match Body::copy_short(from.rest()) {
+            Some(body) => body,
+            None => from.take_rest().into(),
+        };
+        Ok(Root::Message(Self::new(body, Encoding::Native)))
     }
 }
 
@@ -172,21 +173,25 @@ pub(crate) struct MessageType {
 
 impl MessageType {
     /// Bytes of C as a message for the native wire.
-    pub(crate) fn to_native(&self, codec: &Codec, format: Format, bytes: Bytes) -> Result<Payload, Status> {
+    pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
-            Format::Native => Ok(Payload::new(bytes, Encoding::Native)),
-            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => enclosed(&bytes),
-            _ => self.native(codec, &self.read_format(codec, format, &bytes)?),
+            Format::Native => Ok(Payload::new(body, Encoding::Native)),
+            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => enclosed(&body),
+            _ => self.native(codec, &self.read_format(codec, format, &body.into_bytes())?),
         }
     }
 
     /// A native message as bytes for C. JSON ends with a NUL.
-    pub(crate) fn show_native(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<Bytes, Status> {
-        match format {
-            Format::Native => Ok(bytes.clone()),
-            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(bytes),
-            _ => self.write(codec, format, &self.read(codec, Encoding::Native, bytes)?),
+    pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
+        if format == Format::Native {
+            return Ok(body);
         }
+        let native = body.into_bytes();
+        let shown = match format {
+            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(&native),
+            _ => self.write(codec, format, &self.read(codec, Encoding::Native, &native)?),
+        };
+        shown.map(Body::from)
     }
 
     /// Bytes of C as a reply to a caller that speaks `encoding`, or for all callers if that is not known yet.
@@ -198,7 +203,7 @@ impl MessageType {
         bytes: Bytes,
     ) -> Result<Payload, Status> {
         let encoding = match encoding {
-            Some(Encoding::Native) => return self.to_native(codec, format, bytes),
+            Some(Encoding::Native) => return self.to_native(codec, format, bytes.into()),
             encoding => encoding,
         };
         let message = self.read_format(codec, format, &bytes)?;
@@ -208,8 +213,10 @@ impl MessageType {
             Some(Encoding::Protobuf) => Payload::new(protobuf(), Encoding::Protobuf),
             Some(_) => Payload::new(json()?, Encoding::Json),
             None => {
-                let from_gateway = Some(FromGateway { json: json()?, protobuf: protobuf() });
-                Payload { from_gateway, ..self.native(codec, &message)? }
+                let mut payload = self.native(codec, &message)?;
+                let from_gateway = FromGateway { json: json()?, protobuf: protobuf() };
+                payload.variants.get_or_insert_default().from_gateway = Some(from_gateway);
+                payload
             }
         })
     }
@@ -229,7 +236,10 @@ impl MessageType {
             .encode(message, &mut Encoder::new(&mut extended).with_form(Form::Extended))
             .map_err(|error| unsuited(&error))?;
         let flat = (flat != extended).then(|| flat.into());
-        Ok(Payload { bytes: extended.into(), flat, is_lossy, ..Payload::default() })
+        let variants = Variants { flat, is_lossy, from_gateway: None };
+        let is_needed = variants.flat.is_some() || is_lossy;
+        let variants = is_needed.then(|| Box::new(variants));
+        Ok(Payload { body: Body::copy(&extended), variants, ..Payload::default() })
     }
 
     fn name(&self) -> &str {
@@ -303,7 +313,7 @@ impl MessageType {
     /// Encodes a message for C. JSON ends with a NUL.
     pub(crate) fn write(&self, codec: &Codec, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
         match format {
-            Format::Native => Ok(self.native(codec, message)?.bytes),
+            Format::Native => Ok(self.native(codec, message)?.body.into_bytes()),
             Format::Protobuf => Ok(message.encode_to_vec().into()),
             Format::Json => {
                 let mut text = self.json(message)?;
@@ -323,7 +333,7 @@ fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     let mut body = Vec::with_capacity(message.len() + 8);
     encode_enclosed("the message", &mut Encoder::new(&mut body), message.len(), |out| out.extend_from_slice(message))
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
-    Ok(Payload::new(body.into(), Encoding::Native))
+    Ok(Payload::new(Bytes::from(body), Encoding::Native))
 }
 
 /// The message in protobuf's encoding of a native body.

@@ -5,7 +5,7 @@
 //! The calls of a queue are polled by the threads that take events from it. A reply costs no task and no switch of
 //! threads: the connection's driver rings the bell, and the caller's thread decodes.
 
-use crate::client::{arguments, frisbee_call_options, frisbee_client, unary};
+use crate::client::{Prepared, frisbee_call_options, frisbee_client, unary};
 use crate::handle::{self, handle};
 use crate::raw::{UserData, frisbee_code, frisbee_error, guarded, put};
 use crate::reply::{free, frisbee_reply};
@@ -244,8 +244,16 @@ pub unsafe extern "C" fn frisbee_client_submit(
     unsafe {
         guarded(error, || {
             let queue = handle::get(queue)?;
-            let (target, format, message, options) = arguments(client, method, format, data, len, options)?;
-            queue.begin(UserData(user), async move { Some(unary(target, format, message, options).await) })
+            let call = Prepared::new(client, method, format, data, len, options)?;
+            queue.begin(UserData(user), async move {
+                let mut outcome = None;
+                unary(call, |reply| {
+                    outcome = Some(reply);
+                    None
+                })
+                .await;
+                outcome
+            })
         })
     }
 }

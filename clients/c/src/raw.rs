@@ -159,8 +159,11 @@ pub(crate) unsafe fn optional_text<'a>(name: &str, text: *const c_char) -> Resul
         return Ok(None);
     }
     // SAFETY: it ends with a NUL, as the caller promises.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map(Some).map_err(|error| Status::invalid_argument(format!("{name} is not UTF-8: {error}")))
+    utf8(name, unsafe { CStr::from_ptr(text) }).map(Some)
+}
+
+pub(crate) fn utf8<'a>(name: &str, text: &'a CStr) -> Result<&'a str, Status> {
+    text.to_str().map_err(|error| Status::invalid_argument(format!("{name} is not UTF-8: {error}")))
 }
 
 /// A text of the caller.
@@ -169,7 +172,19 @@ pub(crate) unsafe fn optional_text<'a>(name: &str, text: *const c_char) -> Resul
 /// As for [`optional_text`].
 pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str, Status> {
     // SAFETY: the caller promises the same.
-    unsafe { optional_text(name, text) }?.ok_or_else(|| Status::invalid_argument(format!("{name} is NULL")))
+    utf8(name, unsafe { c_str(name, text) }?)
+}
+
+/// A text of the caller that may be of any encoding.
+///
+/// # Safety
+/// As for [`optional_text`].
+pub(crate) unsafe fn c_str<'a>(name: &str, text: *const c_char) -> Result<&'a CStr, Status> {
+    if text.is_null() {
+        return Err(Status::invalid_argument(format!("{name} is NULL")));
+    }
+    // SAFETY: it ends with a NUL, as the caller promises.
+    Ok(unsafe { CStr::from_ptr(text) })
 }
 
 /// Copies bytes of the caller.
@@ -177,8 +192,17 @@ pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes.
 pub(crate) unsafe fn bytes(name: &str, data: *const c_void, len: usize) -> Result<Bytes, Status> {
+    // SAFETY: the caller promises the same.
+    unsafe { slice(name, data, len) }.map(Bytes::copy_from_slice)
+}
+
+/// Bytes of the caller.
+///
+/// # Safety
+/// `data` is null, or valid for reading `len` bytes, which do not change during `'a`.
+pub(crate) unsafe fn slice<'a>(name: &str, data: *const c_void, len: usize) -> Result<&'a [u8], Status> {
     if len == 0 {
-        return Ok(Bytes::new());
+        return Ok(&[]);
     }
     if data.is_null() {
         return Err(Status::invalid_argument(format!("{name} is NULL and has {len} bytes")));
@@ -187,7 +211,7 @@ pub(crate) unsafe fn bytes(name: &str, data: *const c_void, len: usize) -> Resul
         return Err(Status::invalid_argument(format!("{name} has {len} bytes, more than memory")));
     }
     // SAFETY: it has so many bytes, as the caller promises.
-    Ok(Bytes::copy_from_slice(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }))
+    Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) })
 }
 
 /// Copies metadata of the caller.

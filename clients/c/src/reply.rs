@@ -1,26 +1,35 @@
 //! [`frisbee_reply`]: the outcome of a call, or one message of a stream.
 
-use crate::handle::{self, handle};
-use crate::payload::{Format, MessageType};
+use crate::body::Body;
+use crate::handle::{self, Inline, handle};
+use crate::payload::{Format, MessageType, Payload};
 use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
 use bytes::Bytes;
-use frpc::{Metadata, Status};
+use frpc::{Metadata, Response, Status};
 use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
-use std::sync::Arc;
 
 /// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
 pub struct frisbee_reply {
     outcome: Result<Data, Box<Failure>>,
-    metadata: Vec<(CString, Bytes)>,
+    metadata: Box<[(CString, Bytes)]>,
 }
 
-handle!(frisbee_reply, 2, "reply");
+/// The text of a handle that is no reply.
+const INVALID: &CStr = c"the reply is NULL or freed, or 16777216 replies are in use";
+
+handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
 
 struct Data {
-    bytes: Bytes,
+    body: Body,
     /// Without the NUL of text.
     len: usize,
+}
+
+impl Data {
+    fn view(&self) -> frisbee_bytes {
+        frisbee_bytes { len: self.len, ..frisbee_bytes::of(&self.body) }
+    }
 }
 
 struct Failure {
@@ -36,19 +45,26 @@ impl frisbee_reply {
         of: &MessageType,
         codec: &Codec,
         format: Format,
-        native: &Bytes,
+        native: Body,
         metadata: Option<&Metadata>,
     ) -> Self {
         match of.show_native(codec, format, native) {
-            Ok(bytes) => {
-                let len = if format == Format::Json { bytes.len().saturating_sub(1) } else { bytes.len() };
-                Self { outcome: Ok(Data { bytes, len }), metadata: metadata.map(entries).unwrap_or_default() }
+            Ok(body) => {
+                let len = if format == Format::Json { body.len().saturating_sub(1) } else { body.len() };
+                Self { outcome: Ok(Data { body, len }), metadata: metadata.map(entries).unwrap_or_default() }
             }
             Err(status) => {
                 let text = format!("the reply is unreadable: {}", status.message());
                 Self::failure(&Status::internal(text))
             }
         }
+    }
+
+    /// The reply of a unary call.
+    pub(crate) fn of(of: &MessageType, codec: &Codec, format: Format, response: Response<Payload>) -> Self {
+        let metadata = Some(response.metadata()).filter(|metadata| !metadata.is_empty()).map(entries);
+        let reply = Self::new(of, codec, format, response.into_inner().body, None);
+        Self { metadata: metadata.unwrap_or_default(), ..reply }
     }
 
     pub(crate) fn failure(status: &Status) -> Self {
@@ -72,17 +88,73 @@ impl frisbee_reply {
 
     /// The handle, or null if there are too many.
     pub(crate) fn into_handle(self) -> *mut Self {
-        handle::insert(Arc::new(self)).unwrap_or(std::ptr::null_mut())
+        handle::insert(Inline(self)).unwrap_or(std::ptr::null_mut())
     }
 }
 
-fn entries(metadata: &Metadata) -> Vec<(CString, Bytes)> {
+fn entries(metadata: &Metadata) -> Box<[(CString, Bytes)]> {
     metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect()
 }
 
 /// Reads a part of a reply. The pointers of the part are valid as long as the handle.
 fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
     caught(|| Ok(read(&*handle::get(reply)?))).unwrap_or(otherwise)
+}
+
+/// The parts of a reply. The pointers belong to the reply.
+#[repr(C)]
+pub struct frisbee_outcome {
+    /// `FRISBEE_OK`, or the code of the failure.
+    pub code: frisbee_code,
+    /// Whether a failed call may have run at the server. If not, it is safe to call again.
+    pub may_have_run: bool,
+    /// The text of a failure; empty for success.
+    pub message: *const c_char,
+    /// The message of a successful reply, as `frisbee_reply_data` returns it.
+    pub data: frisbee_bytes,
+}
+
+/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and `_may_have_run` at
+/// once.
+///
+/// The pointers of the outcome belong to the reply. Any thread may call it.
+///
+/// # Safety
+/// `outcome` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn frisbee_reply_read(
+    reply: *const frisbee_reply,
+    outcome: *mut frisbee_outcome,
+) -> frisbee_code {
+    let mut found = frisbee_outcome {
+        code: frisbee_code::FRISBEE_INVALID_ARGUMENT,
+        may_have_run: false,
+        message: INVALID.as_ptr(),
+        data: frisbee_bytes::EMPTY,
+    };
+    part(reply, (), |reply| {
+        found = match &reply.outcome {
+            Ok(data) => frisbee_outcome {
+                code: frisbee_code::FRISBEE_OK,
+                may_have_run: true,
+                message: c"".as_ptr(),
+                data: data.view(),
+            },
+            Err(failure) => frisbee_outcome {
+                code: failure.code,
+                may_have_run: failure.may_have_run,
+                message: failure.message.as_ptr(),
+                data: frisbee_bytes::EMPTY,
+            },
+        };
+    });
+    if outcome.is_null() {
+        return frisbee_code::FRISBEE_INVALID_ARGUMENT;
+    }
+    let code = found.code;
+    // SAFETY: it is writable, as the caller promises.
+    unsafe { outcome.write(found) };
+    code
 }
 
 /// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. NULL and freed replies have
@@ -102,7 +174,6 @@ pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_cod
 /// Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
-    const INVALID: &CStr = c"the reply is NULL or freed, or 16777216 replies are in use";
     part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
         Ok(_) => c"".as_ptr(),
         Err(failure) => failure.message.as_ptr(),
@@ -116,7 +187,7 @@ pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
-        Ok(data) => frisbee_bytes { len: data.len, ..frisbee_bytes::of(&data.bytes) },
+        Ok(data) => data.view(),
         Err(_) => frisbee_bytes::EMPTY,
     })
 }
@@ -194,5 +265,5 @@ pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
         return frisbee_code::FRISBEE_OK;
     }
     // SAFETY: null is allowed.
-    unsafe { raw::guarded(std::ptr::null_mut(), || handle::remove(freed).map(drop)) }
+    unsafe { raw::guarded(std::ptr::null_mut(), || handle::free(freed)) }
 }

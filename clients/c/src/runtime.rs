@@ -1,6 +1,7 @@
 //! The runtime of the process, which drives the connections of clients and accepts those of servers, and waiting for
 //! futures in threads of C.
 
+use crate::completion;
 use frpc::Status;
 use std::cell::Cell;
 use std::pin::pin;
@@ -27,7 +28,6 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
 }
 
 thread_local! {
-    static IN_COMPLETION: Cell<bool> = const { Cell::new(false) };
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -46,16 +46,9 @@ pub(crate) fn may_stop() -> Result<(), Status> {
     may_block()
 }
 
-/// Runs a callback of a completed call, within which functions that block are refused: it holds a thread of the runtime.
-pub(crate) fn in_completion(run: impl FnOnce()) {
-    let outer = IN_COMPLETION.replace(true);
-    run();
-    IN_COMPLETION.set(outer);
-}
-
 /// Fails in a callback of a completed call.
 pub(crate) fn may_block() -> Result<(), Status> {
-    if IN_COMPLETION.get() {
+    if completion::is_running() {
         let text = "this function blocks, and a completion callback must not: use another thread or a queue";
         return Err(Status::failed_precondition(text));
     }

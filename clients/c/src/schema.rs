@@ -22,8 +22,9 @@ pub(crate) struct Schema {
     /// The descriptors, encoded.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// `pkg.Service/Method`, and `Method` where only one service has it.
-    by_name: HashMap<String, Option<usize>>,
+    /// `pkg.Service/Method` and `Method`, by their length and then in order: few bytes are compared for a call. `None` for
+    /// names of several methods.
+    by_name: Vec<(Box<[u8]>, Option<usize>)>,
 }
 
 /// A method of a schema.
@@ -32,6 +33,8 @@ pub(crate) struct Callable {
     pub(crate) method: &'static Method,
     pub(crate) layout: &'static Layout,
     operation: u16,
+    pub(crate) takes_stream: bool,
+    pub(crate) returns_stream: bool,
     pub(crate) request: MessageType,
     pub(crate) reply: MessageType,
 }
@@ -105,7 +108,7 @@ impl Schema {
     }
 
     fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
-        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), by_name: HashMap::new() };
+        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), by_name: Vec::new() };
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
             let (layout, constants) = leak(known);
@@ -113,12 +116,13 @@ impl Schema {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
                 let message = |descriptor, appended| MessageType { descriptor, codec: *codec, appended };
                 let index = schema.methods.len();
-                schema.by_name.insert(format!("{}/{}", service.full_name(), known.name), Some(index));
-                let short = schema.by_name.entry(known.name.clone());
-                short.and_modify(|index| *index = None).or_insert(Some(index));
+                schema.add_name(format!("{}/{}", service.full_name(), known.name), index);
+                schema.add_name(known.name.clone(), index);
                 schema.methods.push(Callable {
                     request: message(descriptor.input(), known.appended.0),
                     reply: message(descriptor.output(), known.appended.1),
+                    takes_stream: descriptor.is_client_streaming(),
+                    returns_stream: descriptor.is_server_streaming(),
                     descriptor,
                     method,
                     layout,
@@ -129,12 +133,12 @@ impl Schema {
         schema
     }
 
-    /// The method of a name: `pkg.Service/Method`, or `Method` if only one service has it.
-    ///
-    /// # Errors
-    /// If there is no such method, or several.
-    pub(crate) fn method(&self, name: &str) -> Result<&Callable, Status> {
-        self.method_index(name).map(|index| self.at(index))
+    fn add_name(&mut self, name: String, index: usize) {
+        let name = name.into_bytes().into_boxed_slice();
+        match self.by_name.binary_search_by(|(other, _)| other.len().cmp(&name.len()).then_with(|| other.cmp(&name))) {
+            Ok(known) => self.by_name.get_mut(known).into_iter().for_each(|(_, index)| *index = None),
+            Err(at) => self.by_name.insert(at, (name, Some(index))),
+        }
     }
 
     /// The method of an index, which [`method_index`](Self::method_index) has returned.
@@ -142,17 +146,23 @@ impl Schema {
         self.methods.get(index).expect("a name has the place of its method")
     }
 
-    /// The index of a method in `methods`.
+    /// The index in `methods` of a method: `pkg.Service/Method`, or `Method` if only one service has it.
     ///
     /// # Errors
-    /// As [`method`](Self::method).
-    pub(crate) fn method_index(&self, name: &str) -> Result<usize, Status> {
-        match self.by_name.get(name.trim_start_matches('/')) {
-            Some(Some(method_index)) => Ok(*method_index),
-            Some(None) => {
+    /// If there is no such method, or several.
+    pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
+        let plain = name.strip_prefix(b"/").unwrap_or(name);
+        let start = self.by_name.partition_point(|(other, _)| other.len() < plain.len());
+        let end = self.by_name.partition_point(|(other, _)| other.len() <= plain.len());
+        let names = self.by_name.get(start..end).unwrap_or_default();
+        let found = names.binary_search_by(|(other, _)| (**other).cmp(plain));
+        match found.ok().and_then(|at| names.get(at)) {
+            Some((_, Some(method_index))) => Ok(*method_index),
+            Some((_, None)) => {
+                let name = String::from_utf8_lossy(name);
                 Err(Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}")))
             }
-            None => Err(self.unknown(name)),
+            None => Err(self.unknown(&String::from_utf8_lossy(name))),
         }
     }
 
@@ -284,6 +294,6 @@ mod tests {
         let text = "syntax = \"proto3\"; package shop; import \"frpc/agent.proto\"; import \"frpc/tensor.proto\";
                     service Shop { rpc Show(frpc.Image) returns (frpc.Tensor) { option (frpc.tool) = true; } }";
         let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION).expect("valid");
-        assert!(schema.method("shop.Shop/Show").is_ok());
+        assert!(schema.method_index(b"shop.Shop/Show").is_ok());
     }
 }

@@ -196,8 +196,7 @@ fn add(
 ) -> MethodsBuilder<()> {
     let callable = schema.methods.get(method_index).expect("the place is one of the schema");
     let (method, schema) = (*callable.method, schema.clone());
-    let descriptor = &callable.descriptor;
-    match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
+    match (callable.takes_stream, callable.returns_stream) {
         (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let (sink, reply) = oneshot::channel();
             let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Single(sink));
@@ -274,7 +273,8 @@ impl Building {
         }
         let mut services: Vec<Functions> = Vec::new();
         for (name, function) in handlers {
-            let mut found = schemas.iter().filter_map(|schema| Some((schema, schema.method_index(&name).ok()?)));
+            let mut found =
+                schemas.iter().filter_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
             let Some((schema, method_index)) = found.next() else {
                 return Err(Status::not_found(format!("no schema of the server has a method {name}")));
             };
@@ -394,8 +394,8 @@ pub unsafe extern "C" fn frisbee_server_new(
 /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
 /// of protobuf, with `optional` and `repeated`.
 ///
-/// The order of functions is part of the schema: add new ones at the end. `user` has to stay valid until the server has
-/// stopped. Any thread may call it.
+/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` has to stay valid
+/// until the server has stopped. Any thread may call it.
 ///
 /// # Safety
 /// `signature` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
@@ -453,8 +453,8 @@ pub unsafe extern "C" fn frisbee_server_proto(
     }
 }
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`. Otherwise as
-/// `frisbee_server_add`.
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the server
+/// starts. The name is copied. `user` has to stay valid until the server has stopped. Any thread may call it.
 ///
 /// # Safety
 /// `method` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
@@ -504,7 +504,8 @@ pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const 
 }
 
 /// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
-/// in flight end before it returns. The error goes to standard error if `error` is NULL.
+/// in flight end before it returns. The error goes to standard error if `error` is NULL. The address is copied. Any thread
+/// may call it, except in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.

@@ -1,18 +1,17 @@
 //! [`frisbee_stream`]: calls whose requests, replies or both are streams.
 
-use crate::client::{CallOptions, Target, arguments, frisbee_call_options, frisbee_client};
+use crate::body::Body;
+use crate::client::{Prepared, frisbee_call_options, frisbee_client, until_cancelled};
 use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
-use crate::raw::{UserData, bytes, caught, frisbee_code, frisbee_error, guarded, put};
+use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, put, slice};
 use crate::reply::{free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
-use bytes::Bytes;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_void};
-use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
 use tokio::task::AbortHandle;
@@ -23,9 +22,8 @@ const MESSAGES_AHEAD: usize = 16;
 /// A call with streams: a handle, which `frisbee_stream_free` frees.
 pub struct frisbee_stream {
     format: Format,
-    method: String,
-    /// The schema of the messages, once it is known.
-    schema: watch::Receiver<Option<Arc<Schema>>>,
+    /// The schema and the index of the method, once they are known.
+    method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
     /// `None` after the end of the requests.
     requests: Mutex<Option<RequestSender<Payload>>>,
     replies: AsyncMutex<Replies>,
@@ -40,7 +38,7 @@ struct Replies {
 }
 
 enum Incoming {
-    Message(Bytes, Option<Metadata>),
+    Message(Body, Option<Metadata>),
     Failed(Status),
     End,
 }
@@ -52,13 +50,13 @@ impl Drop for frisbee_stream {
 }
 
 impl frisbee_stream {
-    fn open(target: Target, format: Format, message: Bytes, options: CallOptions) -> Result<Self, Status> {
+    fn open(call: Prepared) -> Result<Self, Status> {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
-        let (schema_sender, schema) = watch::channel(None);
-        let method = target.name();
+        let (method_sender, method) = watch::channel(None);
+        let format = call.format;
         let task = runtime::handle()?.spawn(async move {
-            let last = match drive(target, format, message, options, requests, &outgoing, schema_sender).await {
+            let last = match drive(call, requests, &outgoing, method_sender).await {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };
@@ -68,25 +66,25 @@ impl frisbee_stream {
         Ok(Self {
             format,
             method,
-            schema,
             requests: Mutex::new(Some(sender)),
             replies: AsyncMutex::new(Replies { incoming, has_ended: false }),
             task: task.abort_handle(),
         })
     }
 
-    async fn schema(&self) -> Result<Arc<Schema>, Status> {
-        let mut schema = self.schema.clone();
-        let schema_sender = schema.wait_for(Option::is_some).await;
+    /// Waits until the schema and the method are known.
+    async fn method(&self) -> Result<(Arc<Schema>, usize), Status> {
+        let mut method = self.method.clone();
+        let known = method.wait_for(Option::is_some).await;
         // The task has failed, with the reason for the replies.
-        schema_sender.ok().and_then(|schema| schema.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
+        known.ok().and_then(|known| known.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
     }
 
-    async fn send(&self, message: Bytes) -> Result<(), Status> {
+    async fn send(&self, message: Body) -> Result<(), Status> {
         let sender = self.requests.lock().clone();
         let sender = sender.ok_or_else(|| Status::failed_precondition("the requests of the stream have ended"))?;
-        let schema = self.schema().await?;
-        let payload = schema.method(&self.method)?.request.to_native(&schema.codec, self.format, message)?;
+        let (schema, index) = self.method().await?;
+        let payload = schema.at(index).request.to_native(&schema.codec, self.format, message)?;
         sender.send(payload).await
     }
 
@@ -97,14 +95,11 @@ impl frisbee_stream {
             return None;
         }
         let failure = match replies.incoming.recv().await {
-            Some(Incoming::Message(bytes, metadata)) => match self.schema().await {
-                Ok(schema) => match schema.method(&self.method) {
-                    Ok(callable) => {
-                        let (of, codec) = (&callable.reply, &schema.codec);
-                        return Some(frisbee_reply::new(of, codec, self.format, &bytes, metadata.as_ref()));
-                    }
-                    Err(status) => status,
-                },
+            Some(Incoming::Message(body, metadata)) => match self.method().await {
+                Ok((schema, index)) => {
+                    let of = &schema.at(index).reply;
+                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata.as_ref()));
+                }
                 Err(status) => status,
             },
             Some(Incoming::Failed(status)) => status,
@@ -121,48 +116,46 @@ impl frisbee_stream {
 
 /// Runs a call until its end.
 async fn drive(
-    target: Target,
-    format: Format,
-    message: Bytes,
-    mut options: CallOptions,
+    mut call: Prepared,
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
-    schema_sender: watch::Sender<Option<Arc<Schema>>>,
+    method_sender: watch::Sender<Option<(Arc<Schema>, usize)>>,
 ) -> Result<(), Status> {
-    let cancel = options.take_cancel();
-    let call = pin!(async {
-        let (schema, index) = target.resolve().await?;
-        let callable = schema.at(index);
-        schema_sender.send_replace(Some(schema.clone()));
-        let (channel, method) = (&target.client.channel, callable.method);
-        let takes_stream = callable.descriptor.is_client_streaming();
-        if takes_stream && !message.is_empty() {
-            let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
-            return Err(Status::invalid_argument(text));
-        }
-        let first = || callable.request.to_native(&schema.codec, format, message.clone());
-        match (takes_stream, callable.descriptor.is_server_streaming()) {
-            (true, true) => {
-                let request = options.request(requests);
-                forward(channel.streaming::<_, Payload>(method, request).await?, replies).await
-            }
-            (true, false) => {
-                let reply = channel.client_streaming::<_, Payload>(method, options.request(requests)).await?;
-                single(reply, replies).await
-            }
-            (false, true) => {
-                drop(requests);
-                let request = options.request(first()?);
-                forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await
-            }
-            (false, false) => {
-                drop(requests);
-                let reply = channel.unary::<Payload, Payload>(method, options.request(first()?)).await?;
-                single(reply, replies).await
-            }
-        }
-    });
-    CallOptions::run(cancel, call).await
+    call.fetch_schema().await?;
+    let (schema, index) = call.known()?;
+    method_sender.send_replace(Some((schema.clone(), index)));
+    let cancel = call.take_cancel();
+    until_cancelled(cancel.as_ref(), exchange(call, requests, replies)).await
+}
+
+/// Sends the requests of a call and receives its replies.
+async fn exchange(
+    mut call: Prepared,
+    requests: RequestStream<Payload>,
+    replies: &mpsc::Sender<Incoming>,
+) -> Result<(), Status> {
+    let callable = call.callable()?;
+    let (method, takes_stream, returns_stream) = (callable.method, callable.takes_stream, callable.returns_stream);
+    if takes_stream && call.has_message() {
+        let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
+        return Err(Status::invalid_argument(text));
+    }
+    if takes_stream {
+        let request = call.request(requests);
+        let channel = &call.client.channel;
+        return match returns_stream {
+            true => forward(channel.streaming::<_, Payload>(method, request).await?, replies).await,
+            false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
+        };
+    }
+    drop(requests);
+    let payload = call.payload()?;
+    let request = call.request(payload);
+    let channel = &call.client.channel;
+    match returns_stream {
+        true => forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await,
+        false => single(channel.unary::<Payload, Payload>(method, request).await?, replies).await,
+    }
 }
 
 fn metadata(metadata: &Metadata) -> Option<Metadata> {
@@ -172,7 +165,7 @@ fn metadata(metadata: &Metadata) -> Option<Metadata> {
 async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
     let metadata = metadata(reply.metadata());
     // An error shows that the stream was freed.
-    let _ = replies.send(Incoming::Message(reply.into_inner().bytes, metadata)).await;
+    let _ = replies.send(Incoming::Message(reply.into_inner().body, metadata)).await;
     Ok(())
 }
 
@@ -182,7 +175,7 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
     let mut is_first = true;
     while let Some(message) = stream.message().await? {
         let metadata = if std::mem::take(&mut is_first) { metadata(stream.metadata()) } else { None };
-        if replies.send(Incoming::Message(message.bytes, metadata)).await.is_err() {
+        if replies.send(Incoming::Message(message.body, metadata)).await.is_err() {
             break;
         }
     }
@@ -211,8 +204,8 @@ pub unsafe extern "C" fn frisbee_client_open(
     unsafe {
         guarded(error, || {
             put("stream", stream, || {
-                let (target, format, message, options) = arguments(client, method, format, data, len, options)?;
-                handle::insert(Arc::new(frisbee_stream::open(target, format, message, options)?))
+                let call = Prepared::new(client, method, format, data, len, options)?;
+                handle::insert(Arc::new(frisbee_stream::open(call)?))
             })
         })
     }
@@ -234,7 +227,7 @@ pub unsafe extern "C" fn frisbee_stream_send(
     // SAFETY: the arguments are valid, as the caller promises.
     unsafe {
         guarded(error, || {
-            let (stream, message) = (handle::get(stream)?, bytes("data", data, len)?);
+            let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
             wait(stream.send(message))?
         })
     }

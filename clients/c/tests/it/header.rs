@@ -87,6 +87,24 @@ fn header_declares_the_exported_functions() {
 }
 
 #[test]
+fn header_states_threads_of_each_function() {
+    let header = generated();
+    let (mut comment, mut unstated) = (String::new(), Vec::new());
+    for line in header.lines() {
+        if let Some(text) = line.strip_prefix("///") {
+            comment.push_str(text);
+            continue;
+        }
+        if line.starts_with(char::is_alphabetic) && !line.starts_with("typedef") && line.contains('(') {
+            let is_stated = comment.contains("thread");
+            unstated.extend((!is_stated).then_some(line));
+        }
+        comment.clear();
+    }
+    assert!(unstated.is_empty(), "the comments do not state the threads of {unstated:#?}");
+}
+
+#[test]
 fn misuse_program_names_each_function() {
     let program = fs::read_to_string(format!("{}/tests/programs/misuse.c", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let header = generated();

@@ -58,6 +58,10 @@ int main(int argc, char **argv) {
     CHECK_CODE(reply, FRISBEE_OK);
     CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Ada!\"}");
     CHECK(frisbee_reply_data(reply).len == strlen("{\"text\":\"Hello, Ada!\"}"));
+    frisbee_outcome outcome;
+    CHECK(frisbee_reply_read(reply, &outcome) == FRISBEE_OK && outcome.code == FRISBEE_OK);
+    CHECK(outcome.data.data == frisbee_reply_data(reply).data && outcome.data.len == frisbee_reply_data(reply).len);
+    CHECK_TEXT(outcome.message, "");
     CHECK_TEXT(frisbee_reply_message(reply), "");
     CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
 
@@ -81,6 +85,8 @@ int main(int argc, char **argv) {
     CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
     CHECK(strstr(frisbee_reply_message(reply), "nobody") != NULL);
     CHECK(!frisbee_reply_may_have_run(reply));
+    CHECK(frisbee_reply_read(reply, &outcome) == FRISBEE_INVALID_ARGUMENT && !outcome.may_have_run);
+    CHECK(strstr(outcome.message, "nobody") != NULL && outcome.data.data == NULL);
     frisbee_reply_free(reply);
 
     reply = frisbee_client_call(client, "greet.Greeter/Meet", FRISBEE_JSON, "{}", 2, NULL);
@@ -132,6 +138,10 @@ int main(int argc, char **argv) {
     while (all.count < 15)
         pthread_cond_wait(&all.changed, &all.lock);
     pthread_mutex_unlock(&all.lock);
+
+    /* The client has fetched the schema. */
+    const char *proto = "syntax = \"proto3\"; message E {} service S { rpc F(E) returns (E); }";
+    CHECK(frisbee_client_proto(client, proto, FRISBEE_CODEC_POLYGLOT, &error) == FRISBEE_FAILED_PRECONDITION);
 
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     CHECK(frisbee_client_free(client) == FRISBEE_INVALID_ARGUMENT);

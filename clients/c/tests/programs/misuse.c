@@ -48,6 +48,10 @@ static void clients(frisbee_client *client) {
 
 static void replies(frisbee_reply *reply) {
     frisbee_metadata entry;
+    frisbee_outcome outcome = {.code = FRISBEE_OK};
+    CHECK(frisbee_reply_read(reply, &outcome) == FRISBEE_INVALID_ARGUMENT && outcome.code == FRISBEE_INVALID_ARGUMENT);
+    CHECK(outcome.message[0] != '\0' && outcome.data.data == NULL && !outcome.may_have_run);
+    CHECK(frisbee_reply_read(reply, NULL) == FRISBEE_INVALID_ARGUMENT);
     CHECK(frisbee_reply_code(reply) == FRISBEE_INVALID_ARGUMENT);
     CHECK(frisbee_reply_message(reply)[0] != '\0');
     CHECK(frisbee_reply_data(reply).data == NULL && frisbee_reply_details(reply).data == NULL);

@@ -84,6 +84,14 @@ int main(int argc, char **argv) {
     std::promise<std::string> done;
     client.start("sum", FRISBEE_JSON, R"({"a":1})", [&](auto outcome) { done.set_value(std::string(outcome->data())); }).value();
     CHECK(done.get_future().get() == R"({"result":"1"})");
+    // A function object that owns memory, and one that is never called.
+    auto owned = std::make_unique<std::promise<std::string>>();
+    auto second = owned->get_future();
+    client.start("sum", FRISBEE_JSON, R"({"a":2})", [owned = std::move(owned)](auto outcome) {
+        owned->set_value(std::string(outcome->data()));
+    }).value();
+    CHECK(second.get() == R"({"result":"2"})");
+    CHECK(!client.start("nothing", FRISBEE_JSON, "{}", [owned = std::make_unique<int>(1)](auto) { CHECK(*owned == 0); }));
 
     auto queue = frisbee::Queue::create().value();
     client.submit("sum", FRISBEE_JSON, R"({"a":7})", queue, &queue).value();
