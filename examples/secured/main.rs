@@ -46,7 +46,7 @@ impl Greeter for Service {
 
 /// The caller of a request, and further claims of its token.
 fn caller(request: &Request<Name>) -> Result<String, Status> {
-    let who = Principal::of_request(&request).ok_or_else(|| Status::internal("the rules admit only known callers"))?;
+    let who = Principal::of_request(request).ok_or_else(|| Status::internal("the rules admit only known callers"))?;
     let tenant = who.get::<Claims>().and_then(|claims| claims.text("tenant"));
     Ok(tenant.map_or_else(|| who.name().to_owned(), |tenant| format!("{} of {tenant}", who.name())))
 }

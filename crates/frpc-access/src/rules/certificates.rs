@@ -24,10 +24,8 @@ pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
         _ if uris.iter().any(|uri| has_spiffe_scheme(uri)) => return None,
         _ => None,
     };
-    let mut names = CertificateNames::default();
-    names.spiffe = spiffe;
-    names.hosts = certificate.valid_dns_names().map(str::to_owned).collect();
-    names.common_name = common_name(certificate.subject());
+    let hosts = certificate.valid_dns_names().map(str::to_owned).collect();
+    let names = CertificateNames { spiffe, hosts, common_name: common_name(certificate.subject()) };
     let name = names.spiffe.as_ref().or(names.hosts.first()).or(names.common_name.as_ref())?.clone();
     Some(Principal::new(name, Proof::Certificate(names)))
 }

@@ -261,8 +261,7 @@ mod tests {
     use crate::CertificateNames;
 
     fn workload(id: &str) -> Principal {
-        let mut names = CertificateNames::default();
-        names.spiffe = Some(id.to_owned());
+        let names = CertificateNames { spiffe: Some(id.to_owned()), ..CertificateNames::default() };
         Principal::new("somebody", Proof::Certificate(names))
     }
 
