@@ -70,6 +70,19 @@ mod calls {
         statements!("calls-2");
         Ok(())
     }
+
+    fn blocking() -> Outcome {
+        statements!("frpc-blocking-1");
+        Ok(())
+    }
+
+    fn details() {
+        statements!("frpc-details-1");
+    }
+
+    async fn timer() {
+        statements!("frisbee-timer-1");
+    }
 }
 
 pub(crate) mod routers {

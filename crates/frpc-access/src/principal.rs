@@ -75,7 +75,7 @@ impl Principal {
         Self(Arc::new(PrincipalData { name, proof, roles: Vec::new(), expires: None, extensions }))
     }
 
-    /// Adds a role, by which [rules](crate::Access) admit several principals.
+    /// Adds a role. [Rules](crate::Access) admit principals by their roles.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -208,7 +208,7 @@ impl Principal {
         attachments.get::<ConnectionPrincipal>().map(|own| own.0.clone())
     }
 
-    /// In a handler: the caller, if it is known. A token that came with the call takes precedence over the connection.
+    /// In a handler: the caller, if it is known. A token of the call takes precedence over the connection.
     ///
     /// ```
     /// use frpc::{Request, Status};

@@ -148,7 +148,7 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
-    /// The caller with this metadata if a rule allows it to call the method, and whether a token came with the metadata.
+    /// The caller with this metadata if a rule allows it to call the method, and whether the metadata has a token.
     /// The limits are not consulted.
     fn allowed(
         &self,
@@ -163,7 +163,7 @@ impl Visitor {
         Ok((caller, has_token))
     }
 
-    /// The caller with this metadata, and whether a token came with it. Fails if the token is not accepted.
+    /// The caller with this metadata, and whether it has a token. Fails if the token is not accepted.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
