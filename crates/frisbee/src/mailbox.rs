@@ -164,6 +164,9 @@ impl Mailbox {
         inner.check_open()?;
         inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) || inner.waiters.is_owed() {
+            let task = self.request_report(&inner);
+            drop(inner);
+            wake(task);
             return Ok(None);
         }
         let filled = fill(&mut inner.outbox);
@@ -326,18 +329,22 @@ impl Mailbox {
         waiter: Option<&mut Waiter<'_>>,
     ) {
         let earlier = inner.waiters.enter_producer(context.waker(), waiter);
-        let mut task = None;
-        if inner.output.is_narrow(self.backlog_max()) {
-            // The driver reports its queue only when it is long, and may have written it.
-            self.is_starved.store(true, Ordering::Relaxed);
-            task = self.to_wake(&inner);
-        } else if !inner.is_full(self.backlog_max()) {
-            // It lets others go first. None of them may arrive.
-            task = self.to_wake(&inner);
-        }
+        let task = self.request_report(&inner);
         drop(inner);
         drop(earlier);
         wake(task);
+    }
+
+    /// The driver's waker, if it has to look for room although nothing was sent.
+    #[cold]
+    fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
+        if inner.output.is_narrow(self.backlog_max()) {
+            // The driver reports its queue only when it is long, and may have written it.
+            self.is_starved.store(true, Ordering::Relaxed);
+            return self.to_wake(inner);
+        }
+        // There is room for tasks that were called, and none of them may arrive.
+        if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 
     /// Appends packets of handles to `outbox`.

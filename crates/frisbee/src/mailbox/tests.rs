@@ -115,6 +115,23 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
 }
 
 #[test]
+fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
+    let (mailbox, mut driver) = (mailbox(100), Driver::default());
+    let ((_, waker), (called, coming)) = (task(), task());
+    let mut one = Waiter::new(&mailbox);
+    let fill = |outbox: &mut Outbox| push(outbox, 100);
+    mailbox.write(fill).expect("it is open");
+    assert!(one.poll_send(&mut Context::from_waker(&coming), fill).is_pending());
+    driver.take(&mailbox, &waker, true);
+    mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
+    assert_eq!(called.count(), 1);
+    assert!(mailbox.try_write(fill).unwrap().is_none(), "another one was called");
+    assert!(mailbox.is_notified(), "the driver looks again, since nothing else may wake it");
+    driver.take(&mailbox, &waker, true);
+    assert!(mailbox.try_write(fill).unwrap().is_some(), "the called one has not come");
+}
+
+#[test]
 fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let (_, waker) = task();
@@ -169,6 +186,18 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     mailbox.notify();
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (2, false));
+}
+
+#[test]
+fn sender_that_does_not_wait_has_the_driver_report_small_writes() {
+    let budget = Arc::new(Budget::new(8 * MIB, 0));
+    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, None)));
+    let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
+    driver.take(&mailbox, &task().1, true);
+    other.charge(8 * MIB);
+    let sent = (0..100).take_while(|_| mailbox.try_write(|outbox| push(outbox, 1000)).unwrap().is_some());
+    assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
+    assert!(mailbox.is_full(0), "the driver reports even small writes");
 }
 
 #[test]
