@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{AssignedJob, Call, CarrierHandle, ConnectionTasks, Executor, HomeWorker, Job, JobSlotId, JobStart};
+use crate::work::{ConnectionTasks, Executor, HomeWorker, Job};
 use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -25,7 +25,6 @@ mod making;
 mod task;
 
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
-pub(crate) use task::TaskLimitReached;
 pub use task::{AbortHandle, Task};
 
 /// A handle to a connection.
@@ -384,43 +383,6 @@ impl Connection {
     /// is no work of the connection: a shutdown does not wait for it, and it continues when the connection has ended.
     pub fn runtime_handle(&self) -> &Handle {
         &self.0.runtime
-    }
-
-    /// Spawns a task, and charges the memory of its request. The result is its job slot, or `None` if the connection has
-    /// ended.
-    ///
-    /// # Errors
-    /// If `max` tasks run.
-    pub(crate) fn spawn_within(
-        &self,
-        max: usize,
-        call: Option<Call>,
-        memory: Option<usize>,
-        site: Executor,
-        make: impl FnOnce(Task) -> Job,
-    ) -> Result<Option<JobSlotId>, TaskLimitReached> {
-        let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
-        let (slot, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
-            JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
-            JobStart::Full => return Err(TaskLimitReached),
-            JobStart::Ended => return Ok(None), // It would have been aborted at once.
-        };
-        let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
-        let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
-        let mut assigned = AssignedJob::new(job, slot, site);
-        if let Some(carrier) = spare {
-            match carrier.give(assigned) {
-                Ok(()) => return Ok(Some(slot)),
-                Err(back) => assigned = back,
-            }
-        }
-        let carrier = CarrierHandle::new(on_worker);
-        self.0.work.start(slot, &carrier);
-        match home.filter(|_| on_worker) {
-            Some(home) => home.spawn(carrier.carry_on_worker(assigned, self)),
-            None => drop(self.0.runtime.spawn(carrier.carry(assigned))),
-        }
-        Ok(Some(slot))
     }
 
     /// Notes the worker that drives the connection.

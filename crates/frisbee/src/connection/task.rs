@@ -1,7 +1,7 @@
 //! The handle of a connection's task, by which it answers.
 
 use super::Connection;
-use crate::work::{FinishedJob, JobSlotId};
+use crate::work::{AssignedJob, Call, CarrierHandle, Executor, FinishedJob, Job, JobSlotId, JobStart};
 use crate::{Outbox, SendError};
 
 /// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
@@ -14,6 +14,45 @@ pub struct Task {
     pub(super) charge: usize,
     /// The peer may cancel it.
     pub(super) has_call: bool,
+}
+
+impl Connection {
+    /// Spawns a task, and charges the memory of its request. The result is its job slot, or `None` if the connection has
+    /// ended.
+    ///
+    /// # Errors
+    /// If `max` tasks run.
+    pub(crate) fn spawn_within(
+        &self,
+        max: usize,
+        call: Option<Call>,
+        memory: Option<usize>,
+        site: Executor,
+        make: impl FnOnce(Task) -> Job,
+    ) -> Result<Option<JobSlotId>, TaskLimitReached> {
+        let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
+        let (slot, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
+            JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
+            JobStart::Full => return Err(TaskLimitReached),
+            JobStart::Ended => return Ok(None), // It would have been aborted at once.
+        };
+        let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
+        let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
+        let mut assigned = AssignedJob::new(job, slot, site);
+        if let Some(carrier) = spare {
+            match carrier.give(assigned) {
+                Ok(()) => return Ok(Some(slot)),
+                Err(back) => assigned = back,
+            }
+        }
+        let carrier = CarrierHandle::new(on_worker);
+        self.0.work.start(slot, &carrier);
+        match home.filter(|_| on_worker) {
+            Some(home) => home.spawn(carrier.carry_on_worker(assigned, self)),
+            None => drop(self.0.runtime.spawn(carrier.carry(assigned))),
+        }
+        Ok(Some(slot))
+    }
 }
 
 impl Task {
