@@ -79,7 +79,7 @@ pub mod encoding {
                 bytes::encoded_len(tag, value.as_bytes())
             }
 
-            /// Shares memory as [`Decoder::utf8_bytes`](polyglot::Decoder::utf8_bytes) does.
+            /// Shares memory as [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes) does.
             fn merge(
                 wire_type: WireType,
                 value: &mut Self,
