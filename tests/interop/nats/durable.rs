@@ -365,17 +365,20 @@ async fn messages_removed_unread_are_counted_across_restart() {
 async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
-    publish(&topic, 1..=10).await;
-    let builder = topic.subscription("workers").replay(Replay::All).ack_timeout(LONG).prefetch(9);
+    // Long ones, so that most are in transit when the first is read.
+    for number in 1..=100 {
+        topic.publish("jobs.x", &number.to_string(), format!("{number:060000}")).await.expect("it is stored");
+    }
+    let builder = topic.subscription("workers").replay(Replay::All).ack_timeout(LONG).prefetch(99);
     let mut first = builder.clone().open().await.expect("NATS takes it");
     assert_eq!(done(&mut first).await, 1);
     drop(first);
     let mut second = builder.open().await.expect("NATS takes it");
     let mut received = BTreeSet::new();
-    while received.len() < 9 {
+    while received.len() < 99 {
         received.insert(done(&mut second).await);
     }
-    assert!(received.into_iter().eq(2..=10));
+    assert!(received.into_iter().eq(2..=100));
 }
 
 #[tokio::test(flavor = "multi_thread")]

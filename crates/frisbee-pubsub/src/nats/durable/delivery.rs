@@ -123,6 +123,11 @@ impl Delivery {
         Ok(())
     }
 
+    /// Returns the message at once, unread. If NATS does not receive this, the message comes again later.
+    pub(super) async fn give_back(self) {
+        let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
+    }
+
     /// Whether it has waited so long that its reader would have little time left.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2

@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
@@ -111,25 +112,25 @@ impl Puller {
     }
 
     /// Runs until the reader or the subscription has gone.
-    pub(super) async fn run(mut self, inbox: String, subscriber: Subscriber) {
-        let items = self.items.clone();
-        tokio::select! {
-            SubscriptionEnded(reason) = self.pull(inbox, subscriber) => {
+    pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
+        match self.pull(inbox, &mut subscriber).await {
+            Err(SubscriptionEnded(reason)) => {
                 // Without a reader the error is dropped.
-                let _ = items.send(Item::Gone(reason)).await;
+                let _ = self.items.send(Item::Gone(reason)).await;
             }
-            () = items.closed() => {}
+            Ok(()) => self.return_rest(subscriber).await,
         }
     }
 
-    async fn pull(&mut self, inbox: String, mut subscriber: Subscriber) -> SubscriptionEnded {
-        let (mut ticks, demand) = (interval(TICK), self.demand.clone());
+    /// Runs until the reader has gone. It is not cancelled, which could lose a message that it has taken.
+    async fn pull(&mut self, inbox: String, subscriber: &mut Subscriber) -> Result<(), SubscriptionEnded> {
+        let (mut ticks, demand, items) = (interval(TICK), self.demand.clone(), self.items.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
+        while !items.is_closed() {
             if self.is_lost {
                 match self.find_place().await {
                     Ok(()) => self.is_lost = false,
-                    Err(Some(gone)) => return gone,
+                    Err(Some(gone)) => return Err(gone),
                     Err(None) => {
                         sleep(PAUSES.1).await;
                         continue;
@@ -139,14 +140,26 @@ impl Puller {
             self.ask(&inbox).await;
             tokio::select! {
                 message = subscriber.next() => {
-                    let Some(message) = message else { return SubscriptionEnded("the connection to NATS is closed".to_owned()) };
-                    if let Err(gone) = self.take(message).await {
-                        return gone;
-                    }
+                    let ended = || SubscriptionEnded("the connection to NATS is closed".to_owned());
+                    self.take(message.ok_or_else(ended)?).await?;
                 }
+                () = items.closed() => {}
                 () = demand.changed.notified() => {}
                 _ = ticks.tick() => self.check_requests(),
             }
+        }
+        Ok(())
+    }
+
+    /// Returns the messages of the last request that come without a reader, so that other readers get them. NATS has
+    /// sent all that it had when it sends a heartbeat.
+    async fn return_rest(&mut self, mut subscriber: Subscriber) {
+        while self.asked > 0
+            && let Ok(Some(message)) = timeout(SILENCE, subscriber.next()).await
+            && message.status.is_none()
+        {
+            self.asked -= 1;
+            self.deliver(message).await;
         }
     }
 
@@ -249,8 +262,9 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
-        // If there is no reader, this task ends.
-        let _ = self.items.send(item).await;
+        if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
+            unread.give_back().await;
+        }
     }
 
     /// The delivery that a message is, if NATS says that it is one of this subscription.

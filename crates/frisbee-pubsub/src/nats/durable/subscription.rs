@@ -3,7 +3,7 @@
 use super::error::JetStreamFailure;
 use super::gaps::{GapTracker, StreamPosition};
 use super::pulling::{Demand, Item, Puller};
-use super::{AckError, Delivery, DurableTopic, OpenError, RecvError, Shared};
+use super::{Delivery, DurableTopic, OpenError, RecvError, Shared};
 use crate::nats::subjects::stored;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, Info, pull};
@@ -257,7 +257,7 @@ impl Subscription {
             if !delivery.is_stale() {
                 return Ok(delivery);
             }
-            self.give_back(vec![delivery]);
+            self.return_all(vec![delivery]);
         }
     }
 
@@ -277,11 +277,10 @@ impl Subscription {
     }
 
     /// Lets others have what this reader has not read.
-    fn give_back(&self, deliveries: Vec<Delivery>) {
+    fn return_all(&self, deliveries: Vec<Delivery>) {
         self.runtime.spawn(async move {
             for delivery in deliveries {
-                // If NATS does not handle_control it, the message comes again later.
-                let _: Result<(), AckError> = delivery.nak(Duration::ZERO).await;
+                delivery.give_back().await;
             }
         });
     }
@@ -297,7 +296,7 @@ impl Drop for Subscription {
             }
         }
         if !unread.is_empty() {
-            self.give_back(unread);
+            self.return_all(unread);
         }
     }
 }
