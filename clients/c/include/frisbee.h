@@ -515,7 +515,7 @@ enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      struct frisbee_error *error);
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Any thread may call it, at any time. It ends streams too.
+/// copied, and NULL is an empty one. Any thread may call it, at any time, and it does not wait. It ends streams too.
 enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
                                     int32_t code,
                                     const char *message,
