@@ -91,6 +91,11 @@ fn completions_leave_time_to_others_and_fail_streams() {
     assert_eq!(Program::new("tests/programs/callbacks.c").run([]), "done\n");
 }
 
+#[test]
+fn ended_server_runs_no_function() {
+    assert_eq!(Program::new("tests/programs/stopping.cpp").run([]), "done\n");
+}
+
 /// The wait for the schema had a limit of its own, whatever the deadline of the call.
 #[tokio::test]
 async fn silent_server_fails_the_first_call_at_its_deadline() {
