@@ -460,8 +460,9 @@ enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      const char *address,
                                      struct frisbee_error *error);
 
-/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped;
-/// then no function of the server runs. Any thread may call it, except functions of servers and completion callbacks.
+/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped
+/// and all its functions have returned, also those whose calls have ended before. Any thread may call it, except functions
+/// of servers and completion callbacks.
 enum frisbee_code frisbee_server_stop(struct frisbee_server *server,
                                       struct frisbee_error *error);
 
@@ -515,7 +516,7 @@ enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      struct frisbee_error *error);
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Any thread may call it, at any time. It ends streams too.
+/// copied, and NULL is an empty one. Any thread may call it, at any time, and it does not wait. It ends streams too.
 enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
                                     int32_t code,
                                     const char *message,

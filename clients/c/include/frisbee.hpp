@@ -494,9 +494,17 @@ class Server {
         return Server(handle);
     }
     Server(Server &&) noexcept = default;
-    Server &operator=(Server &&) noexcept = default;
+    /// The server that was here ends.
+    Server &operator=(Server &&other) noexcept {
+        Server earlier(std::move(other));
+        std::swap(functions_, earlier.functions_);
+        std::swap(handle_, earlier.handle_);
+        return *this;
+    }
     ~Server() {
-        if (handle_.get() != nullptr) frisbee_server_stop(handle_.get(), nullptr);
+        if (handle_.get() == nullptr || frisbee_server_stop(handle_.get(), nullptr) != FRISBEE_FAILED_PRECONDITION) return;
+        // Within a function or a callback nothing can wait for the functions that run: they keep their memory.
+        for (auto &function : functions_) (void)function.release();
     }
 
     /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at once.

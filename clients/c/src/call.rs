@@ -6,10 +6,10 @@ use crate::payload::{Encoding, Format, MessageType, Payload};
 use crate::raw::{
     bytes, c_text, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, optional_text, put, put_metadata, text,
 };
-use crate::runtime::wait;
+use crate::runtime::{self, wait};
 use crate::schema::{Callable, Schema};
 use bytes::Bytes;
-use frpc::{Code, Metadata, Request, Response, ResponseSender, Status, Streaming};
+use frpc::{Code, Metadata, Request, Response, ResponseSender, Status, Streaming, TrySendError};
 use frpc_dynamic::DynamicMessage;
 use parking_lot::Mutex;
 use std::ffi::{CString, c_char, c_void};
@@ -200,6 +200,21 @@ pub(crate) fn end(
     sink.send(Ok(response)).map_err(|_| gone())
 }
 
+/// Ends a stream with a failure, and does not wait: in a completion it must not, and a stream without its failure would
+/// look complete.
+#[cold]
+fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Status> {
+    match sink.try_send(Err(status)) {
+        Ok(()) => Ok(()),
+        Err(TrySendError::Full(failure)) => {
+            // It ends with the connection at the latest.
+            runtime::handle()?.spawn(async move { sink.send(failure).await });
+            Ok(())
+        }
+        Err(_) => Err(gone()),
+    }
+}
+
 #[cold]
 fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
@@ -331,7 +346,7 @@ pub unsafe extern "C" fn frisbee_call_reply(
 }
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Any thread may call it, at any time. It ends streams too.
+/// copied, and NULL is an empty one. Any thread may call it, at any time, and it does not wait. It ends streams too.
 ///
 /// # Safety
 /// `message` is NULL or ends with a NUL, `error` is NULL or writable.
@@ -359,7 +374,7 @@ pub unsafe extern "C" fn frisbee_call_fail(
             let sink = call.sink.lock().take();
             match sink {
                 Some(Sink::Single(sink)) => sink.send(Err(status)).map_err(|_| gone()),
-                Some(Sink::Stream(sink)) => wait(sink.send(Err(status)))?.map_err(|_| gone()),
+                Some(Sink::Stream(sink)) => fail_stream(sink, status),
                 None => Err(gone()),
             }
         })
@@ -446,7 +461,7 @@ pub unsafe extern "C" fn frisbee_call_finish(call: *mut frisbee_call, error: *mu
             let call = handle::remove(call)?;
             let (failed, sink) = (call.failed.lock().take(), call.sink.lock().take());
             match (failed, sink) {
-                (Some(status), Some(Sink::Stream(sink))) => wait(sink.send(Err(status)))?.map_err(|_| gone()),
+                (Some(status), Some(Sink::Stream(sink))) => fail_stream(sink, status),
                 _ => Ok(()),
             }
         })

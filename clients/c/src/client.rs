@@ -17,9 +17,10 @@ use frpc::{Channel, ChannelBuilder, Metadata, Request, Response, Status};
 use frpc_reflection::ServerSchema;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
+use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
 
 /// How long a server may take to describe itself. Peers without reflection do not answer.
@@ -155,12 +156,20 @@ impl Prepared {
         matches!(self.method, MethodName::Unknown(_))
     }
 
-    /// Fetches the schema from the server, unless the client has it by now.
+    /// Fetches the schema from the server, unless the client has it by now. The deadline of the call counts from here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
         if let MethodName::Unknown(name) = &self.method {
             let cancel = self.options.as_ref().and_then(|options| options.cancel.as_ref());
-            let schema = until_cancelled(cancel, self.client.fetch_schema()).await?;
+            let fetched = until_cancelled(cancel, self.client.fetch_schema());
+            let (began, limit) = (Instant::now(), self.options.as_ref().and_then(|options| options.timeout));
+            let schema = match limit {
+                None => fetched.await?,
+                Some(limit) => timeout(limit, fetched).await.unwrap_or_else(|_| Err(undescribed(limit)))?,
+            };
             self.method = MethodName::Known(schema.method_index(name.as_bytes())?);
+            if let Some(left) = self.options.as_mut().and_then(|options| options.timeout.as_mut()) {
+                *left = left.saturating_sub(began.elapsed());
+            }
         }
         Ok(())
     }
@@ -259,6 +268,11 @@ fn cancelled() -> Status {
     Status::cancelled("the call was cancelled by its caller")
 }
 
+#[cold]
+fn undescribed(limit: Duration) -> Status {
+    Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
+}
+
 impl frisbee_client {
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
         if let Some(schema) = self.schema.get() {
@@ -307,6 +321,8 @@ pub(crate) async fn unary(mut call: Prepared, mut finish: impl FnMut(frisbee_rep
             Some(next) => call = next,
             None => return,
         }
+        // Calls that fail at once, one after the other, would keep this thread from connections and timers.
+        consume_budget().await;
     }
 }
 

@@ -21,6 +21,7 @@ pub mod payload;
 pub mod queue;
 pub mod raw;
 pub mod reply;
+mod running;
 mod runtime;
 mod schema;
 pub mod server;

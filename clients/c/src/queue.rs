@@ -78,9 +78,11 @@ impl Bell {
 
     /// Before the work is polled, so that no ring is lost.
     fn clear_wakeup(&self) {
-        if self.is_rung.load(Ordering::SeqCst) {
-            let _ = (&self.reader).read(&mut [0; 8]);
-            self.is_rung.store(false, Ordering::SeqCst);
+        // A thread that has set the flag may not have written its byte yet. The flag then stays, and the byte is read the
+        // next time: without the flag nothing would read it, and the descriptor would stay readable.
+        if self.is_rung.load(Ordering::SeqCst) && (&self.reader).read(&mut [0; 8]).is_ok() {
+            // It sees what was done before rings that found the flag set.
+            self.is_rung.swap(false, Ordering::SeqCst);
         }
     }
 }
@@ -255,5 +257,24 @@ pub unsafe extern "C" fn frisbee_client_submit(
                 outcome
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The flag was cleared without the byte of a thread that had set it, and the descriptor stayed readable until the
+    /// next ring: threads that wait for it ran without a pause.
+    #[test]
+    fn late_byte_of_a_ring_is_read_by_the_next_clear() {
+        let bell = Bell::new().unwrap();
+        bell.is_rung.store(true, Ordering::SeqCst); // `ring`, up to its write.
+        bell.clear_wakeup();
+        assert!((&bell.writer).write(&[1]).is_ok(), "the rest of `ring`");
+        bell.clear_wakeup();
+        assert!((&bell.reader).read(&mut [0; 8]).is_err(), "the descriptor is not readable");
+        bell.ring();
+        assert_eq!((&bell.reader).read(&mut [0; 8]).ok(), Some(1), "the next ring is seen");
     }
 }

@@ -7,6 +7,7 @@ use crate::raw::{
     UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, milliseconds, optional_text, put, text,
 };
 use crate::reply::free;
+use crate::running::RunningFunctions;
 use crate::runtime::{self, in_function, may_stop, wait};
 use crate::schema::Schema;
 use crate::signature::{Signature, proto};
@@ -28,6 +29,7 @@ pub struct frisbee_server {
     state: Mutex<State>,
     /// The address, once it is bound.
     address: std::sync::OnceLock<CString>,
+    running: Arc<RunningFunctions>,
     ended: watch::Receiver<ServerOutcome>,
 }
 
@@ -38,6 +40,8 @@ type ServerOutcome = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
+    /// A thread binds its address.
+    Starting,
     Serving(oneshot::Sender<()>),
     Stopped,
 }
@@ -62,10 +66,11 @@ struct Building {
 /// threads at once.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Function {
     run: extern "C" fn(*mut frisbee_call, *mut c_void),
     user: UserData,
+    running: Arc<RunningFunctions>,
     /// Whether it has a signature, and reads its parameters by their types.
     is_typed: bool,
 }
@@ -179,7 +184,7 @@ impl Service for Functions {
         let builder = Methods::new(&Arc::new(()), self.layout);
         let add = |builder, (method_index, function): &(usize, Function)| {
             let callable = self.schema.methods.get(*method_index).expect("the place is one of the schema");
-            add(builder, &self.schema, *method_index, *function)
+            add(builder, &self.schema, *method_index, function.clone())
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
         };
@@ -235,22 +240,30 @@ async fn replied(
 }
 
 impl Function {
-    fn new(function: frisbee_function, user: *mut c_void, is_typed: bool) -> Result<Self, Status> {
+    fn new(
+        function: frisbee_function,
+        user: *mut c_void,
+        is_typed: bool,
+        server: &frisbee_server,
+    ) -> Result<Self, Status> {
         let run = function.ok_or_else(|| Status::invalid_argument("the function is NULL"))?;
-        Ok(Self { run, user: UserData(user), is_typed })
+        Ok(Self { run, user: UserData(user), running: server.running.clone(), is_typed })
     }
 
-    fn run(self, call: Arc<frisbee_call>) -> Result<(), Status> {
+    fn run(&self, call: Arc<frisbee_call>) -> Result<(), Status> {
         call.check(self.is_typed)?;
+        let stopped = || Status::unavailable("the server has stopped");
+        let _running = self.running.begin().ok_or_else(stopped)?;
         let call = handle::insert(call)?;
         in_function(|| (self.run)(call, self.user.get()));
         Ok(())
     }
 
     /// Runs the function in a thread where it may block.
-    fn spawn(self, call: Arc<frisbee_call>) {
+    fn spawn(&self, call: Arc<frisbee_call>) {
+        let function = self.clone();
         tokio::task::spawn_blocking(move || {
-            let refused = caught(|| self.run(call.clone())).err();
+            let refused = caught(|| function.run(call.clone())).err();
             if let Some(status) = refused {
                 call.refuse(status);
             }
@@ -307,7 +320,7 @@ impl frisbee_server {
     fn start(&self, address: &str) -> Result<(), Status> {
         let building = {
             let mut state = self.state.lock();
-            match std::mem::replace(&mut *state, State::Stopped) {
+            match std::mem::replace(&mut *state, State::Starting) {
                 State::Building(building) => building,
                 other => {
                     *state = other;
@@ -315,34 +328,45 @@ impl frisbee_server {
                 }
             }
         };
+        let (next, outcome) = match self.serve(*building, address) {
+            Ok(stop) => (State::Serving(stop), Ok(())),
+            Err(status) => (State::Stopped, Err(status)),
+        };
+        let mut state = self.state.lock();
+        // Otherwise another thread has stopped or freed the server: dropping `next` ends it.
+        if matches!(*state, State::Starting) {
+            *state = next;
+        }
+        outcome
+    }
+
+    /// Binds the address and serves, until the sender is dropped.
+    fn serve(&self, building: Building, address: &str) -> Result<oneshot::Sender<()>, Status> {
         let (builder, ending) = building.services()?;
         let (stop, stopped) = oneshot::channel::<()>();
         let until = async {
-            // A server that was freed stops as well.
             let _ = stopped.await;
+        };
+        let running = self.running.clone();
+        let ended = async move |served: Result<(), frpc::Error>| {
+            running.end().await;
+            ending.send_replace(Some(served.map_err(|error| error.to_string())));
         };
         let bound = match address.strip_prefix("unix:") {
             Some(path) => {
                 let server = wait(builder.bind_unix(path))??;
-                runtime::handle()?.spawn(async move {
-                    let served = server.serve_with_shutdown(until).await;
-                    ending.send_replace(Some(served.map_err(|error| error.to_string())));
-                });
+                runtime::handle()?.spawn(async move { ended(server.serve_with_shutdown(until).await).await });
                 address.to_owned()
             }
             None => {
                 let server = wait(builder.bind(address))??;
                 let bound = server.local_addr().to_string();
-                runtime::handle()?.spawn(async move {
-                    let served = server.serve_with_shutdown(until).await;
-                    ending.send_replace(Some(served.map_err(|error| error.to_string())));
-                });
+                runtime::handle()?.spawn(async move { ended(server.serve_with_shutdown(until).await).await });
                 bound
             }
         };
         let _ = self.address.set(crate::raw::c_text(&bound)); // A server starts once.
-        *self.state.lock() = State::Serving(stop);
-        Ok(())
+        Ok(stop)
     }
 
     /// Waits for the end of serving.
@@ -385,7 +409,8 @@ pub unsafe extern "C" fn frisbee_server_new(
                     handlers: Vec::new(),
                 };
                 let state = Mutex::new(State::Building(Box::new(building)));
-                handle::insert(Arc::new(frisbee_server { state, address: std::sync::OnceLock::new(), ended }))
+                let (address, running) = (std::sync::OnceLock::new(), Arc::default());
+                handle::insert(Arc::new(frisbee_server { state, address, running, ended }))
             })
         })
     }
@@ -412,7 +437,7 @@ pub unsafe extern "C" fn frisbee_server_add(
         guarded(error, || {
             let server = handle::get(server)?;
             let signature = Signature::parse(text("signature", signature)?)?;
-            let function = Function::new(function, user, true)?;
+            let function = Function::new(function, user, true, &server)?;
             server.building(|building| {
                 if building.functions.iter().any(|(known, _)| known.name == signature.name) {
                     return Err(Status::already_exists(format!("{} has a function already", signature.name)));
@@ -470,7 +495,8 @@ pub unsafe extern "C" fn frisbee_server_handle(
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
-            let (method, function) = (text("method", method)?.to_owned(), Function::new(function, user, false)?);
+            let (method, function) =
+                (text("method", method)?.to_owned(), Function::new(function, user, false, &server)?);
             server.building(|building| {
                 building.handlers.push((method, function));
                 Ok(())
@@ -538,8 +564,9 @@ pub unsafe extern "C" fn frisbee_server_run(
     }
 }
 
-/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped;
-/// then no function of the server runs. Any thread may call it, except functions of servers and completion callbacks.
+/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped
+/// and all its functions have returned, also those whose calls have ended before. Any thread may call it, except functions
+/// of servers and completion callbacks.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -554,10 +581,8 @@ fn stop(server: &frisbee_server) -> Result<(), Status> {
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),
-        State::Building(_) => return Ok(()),
-        State::Stopped if server.address.get().is_none() => return Ok(()),
-        // Another thread stops it.
-        State::Stopped => {}
+        // The thread that starts it, if one does, ends it.
+        other => drop(other),
     }
     server.end()
 }
@@ -570,4 +595,30 @@ pub extern "C" fn frisbee_server_free(server: *mut frisbee_server) -> frisbee_co
         *server.state.lock() = State::Stopped;
     }
     free(server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{ptr, thread};
+
+    /// `frisbee_server_stop` found nothing to stop while another thread bound the address, and the server served on.
+    #[test]
+    fn server_that_is_stopped_while_it_starts_ends() {
+        let mut made = ptr::null_mut();
+        // SAFETY: the arguments are valid.
+        let code = unsafe { frisbee_server_new(c"t.Functions".as_ptr(), ptr::null(), &mut made, ptr::null_mut()) };
+        assert_eq!(code, frisbee_code::FRISBEE_OK);
+        let server = handle::get(made).unwrap();
+        thread::scope(|threads| {
+            let start = threads.spawn(|| server.start("127.0.0.1:0"));
+            while matches!(*server.state.lock(), State::Building(_)) {
+                thread::yield_now();
+            }
+            stop(&server).unwrap();
+            start.join().unwrap().unwrap();
+        });
+        assert!(server.ended.borrow().is_some(), "it has ended");
+        assert_eq!(frisbee_server_free(made), frisbee_code::FRISBEE_OK);
+    }
 }

@@ -295,6 +295,11 @@ impl RuleSet {
         self.methods.get(number?).copied()
     }
 
+    /// Whether a rule lets in each caller there can be.
+    pub(crate) fn includes_all(&self, rule: Option<Rule>) -> bool {
+        rule.and_then(|rule| self.rules.conditions.get(rule.condition)).is_some_and(Who::includes_all)
+    }
+
     /// The transport's knowledge of the peer.
     pub(crate) fn principal(&self, connection: &Connection) -> Option<Principal> {
         #[cfg(feature = "tls")]

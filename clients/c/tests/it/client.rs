@@ -85,3 +85,22 @@ async fn cpp_header_serves_and_calls() {
     let schema = read("examples/quickstart/proto/quickstart.proto");
     assert_eq!(run("tests/programs/wrapper.cpp", vec![schema]).await, "done\n");
 }
+
+#[test]
+fn completions_leave_time_to_others_and_fail_streams() {
+    assert_eq!(Program::new("tests/programs/callbacks.c").run([]), "done\n");
+}
+
+#[test]
+fn ended_server_runs_no_function() {
+    assert_eq!(Program::new("tests/programs/stopping.cpp").run([]), "done\n");
+}
+
+/// The wait for the schema had a limit of its own, whatever the deadline of the call.
+#[tokio::test]
+async fn silent_server_fails_the_first_call_at_its_deadline() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    assert_eq!(run("tests/programs/silent.c", vec![address]).await, "done\n");
+    drop(silent);
+}

@@ -110,7 +110,9 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        own.may(rule) && own.expires().is_none() && !is_limited
+        // Whoever is unknown may sign in, as a caller that the rule refuses.
+        let stays = own.principal.is_some() || self.access.includes_all(rule);
+        own.may(rule) && own.expires().is_none() && stays && !is_limited
     }
 
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
@@ -282,6 +284,43 @@ fn token(value: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Access, Proof, Who};
+    use frpc::{Channel, Code, Request, Response, ResponseStream, Server};
+    use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+
+    /// Signs its callers in, with their name as their role.
+    struct Reception;
+
+    impl Greeter for Reception {
+        async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+            let connection = request.connection().expect("it is native");
+            let name = &request.get_ref().name;
+            if !name.is_empty() {
+                Principal::new(name, Proof::Other).with_role(name).sign_in(connection)?;
+            }
+            Ok(Response::new(Greeting::default()))
+        }
+
+        async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+            Err(Status::unimplemented("it only greets"))
+        }
+    }
+
+    /// A method that was open to unknown callers stayed open on a connection that had called it, whoever signed in there.
+    #[tokio::test]
+    async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
+        let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
+        let server = Server::builder().add_service(GreeterServer::new(Reception)).access(access);
+        let server = server.build().expect("the settings are right");
+        let (here, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let client = GreeterClient::new(Channel::connect_io(here).await.expect("it is there"));
+        let name = |name: &str| Name { name: name.to_owned() };
+        client.greet(name("")).await.expect("everybody may call");
+        client.greet(name("guest")).await.expect("everybody may sign in");
+        let refused = client.greet(name("")).await.expect_err("guests may not call");
+        assert_eq!(refused.code(), Code::PermissionDenied);
+    }
 
     #[test]
     fn a_bearer_token_is_found_and_nothing_else() {

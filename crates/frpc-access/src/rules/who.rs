@@ -202,6 +202,16 @@ impl Who {
         Self(Condition::Except(Box::new([self, others])))
     }
 
+    /// Whether it includes each caller there can be.
+    pub(crate) fn includes_all(&self) -> bool {
+        match &self.0 {
+            Condition::Anybody => true,
+            Condition::Either(parts) => parts.iter().any(Self::includes_all),
+            Condition::Both(parts) => parts.iter().all(Self::includes_all),
+            _ => false,
+        }
+    }
+
     /// Whether a caller is meant.
     pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
         match &self.0 {
@@ -269,6 +279,8 @@ mod tests {
     fn only_anybody_includes_an_unknown_caller() {
         assert!(Who::anybody().includes(None));
         assert!(Who::role("a").or(Who::anybody()).includes(None));
+        assert!(Who::role("a").or(Who::anybody()).includes_all());
+        assert!(!Who::anybody().except(Who::role("a")).includes_all());
         for who in [Who::known(), Who::role("a"), Who::when(|_| true), Who::anybody().and(Who::known())] {
             assert!(!who.includes(None), "{who:?}");
         }

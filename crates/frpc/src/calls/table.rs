@@ -31,6 +31,8 @@ pub(crate) struct CallTable {
     pub(crate) vacancy: Notify,
     /// The connection takes no new calls.
     retired: AtomicBool,
+    /// Apart from `vacancy`, which wakes one caller for each free slot.
+    retirement: Notify,
     /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
     /// The server has answered a call.
@@ -172,6 +174,7 @@ impl CallTable {
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
+        self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
         if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
             owner.release_link(self);
@@ -195,7 +198,7 @@ impl CallTable {
     /// Ready when the connection takes no new calls.
     pub(crate) async fn retired(&self) {
         loop {
-            let mut changed = pin!(self.vacancy.notified());
+            let mut changed = pin!(self.retirement.notified());
             changed.as_mut().enable();
             if self.retired.load(Ordering::Acquire) {
                 return;
@@ -402,6 +405,19 @@ mod tests {
         assert!(retired.as_mut().poll(&mut Context::from_waker(&callers[1])).is_pending());
         table.end(Status::unavailable("lost"));
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
+    }
+
+    /// The wake-up for a free slot went to a task that waited for the end of the connection, and the caller waited on.
+    #[test]
+    fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
+        let (table, counted) = (CallTable::default(), Arc::<Counted>::default());
+        let mut retired = Box::pin(table.retired());
+        assert!(retired.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        let mut wait = Box::pin(table.vacancy.notified());
+        let waker = counted.clone().into();
+        assert!(poll_notified(wait.as_mut(), &mut Context::from_waker(&waker)).is_pending());
+        table.with(|calls| calls.count_slot_waiter(true));
+        assert_eq!(counted.0.load(Ordering::SeqCst), 1);
     }
 
     #[test]

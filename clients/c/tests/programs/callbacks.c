@@ -1,0 +1,130 @@
+/* Completions that begin calls without end, and completions that end calls of a server. */
+
+#include <frisbee.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define CHAINS 16
+
+static frisbee_error error;
+static frisbee_client *client;
+static atomic_bool is_over, is_failed;
+static atomic_int chains;
+
+static void echo(frisbee_call *call, void *user) {
+    (void)user;
+    int64_t a;
+    frisbee_call_i64(call, "a", &a);
+    frisbee_call_reply_i64(call, a, NULL);
+}
+
+/* A call that fails before it is sent: its request is no JSON. */
+static void begin(frisbee_completion completion) {
+    CHECK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{", 1, NULL, completion, NULL, NULL) == FRISBEE_OK);
+}
+
+static void again(void *user, frisbee_reply *reply) {
+    (void)user;
+    CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
+    frisbee_reply_free(reply);
+    if (atomic_load(&is_over))
+        atomic_fetch_sub(&chains, 1);
+    else
+        begin(again);
+}
+
+/* Calls that begin in completions left no thread to connections when each failed at once: this one never ended. */
+static void calls_of_completions_leave_time_to_others(void) {
+    atomic_store(&chains, CHAINS);
+    for (int at = 0; at < CHAINS; at++)
+        begin(again);
+    frisbee_reply *reply = frisbee_client_call(client, "echo", FRISBEE_JSON, "{\"a\":7}", 7, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    frisbee_reply_free(reply);
+    atomic_store(&is_over, true);
+    while (atomic_load(&chains) > 0)
+        usleep(1000);
+}
+
+static atomic_int sent;
+static int seen, quiet_rounds;
+
+/* Fails once the function that sends has no room. */
+static void fail_when_full(void *user, frisbee_reply *reply) {
+    frisbee_reply_free(reply);
+    int now = atomic_load(&sent);
+    quiet_rounds = now == seen ? quiet_rounds + 1 : 0;
+    seen = now;
+    if (quiet_rounds < 1000) {
+        CHECK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{", 1, NULL, fail_when_full, user, NULL) == FRISBEE_OK);
+        return;
+    }
+    CHECK_OK(frisbee_call_fail(user, FRISBEE_ABORTED, "no more", &error), error);
+    CHECK(frisbee_call_fail(user, FRISBEE_ABORTED, "no more", &error) == FRISBEE_INVALID_ARGUMENT);
+    atomic_store(&is_failed, true);
+}
+
+/* Sends messages until there is no room, and fails in a completion. */
+static void watch(frisbee_call *call, void *user) {
+    (void)user;
+    static char text[65536];
+    memset(text, 'a', sizeof text);
+    memcpy(text, "{\"text\":\"", 9);
+    memcpy(text + sizeof text - 2, "\"}", 2);
+    seen = -1;
+    quiet_rounds = 0;
+    int64_t count = 0;
+    frisbee_call_i64(call, "count", &count);
+    CHECK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{", 1, NULL, fail_when_full, call, NULL) == FRISBEE_OK);
+    for (int64_t at = 0; at < count; at++) {
+        if (frisbee_call_send(call, FRISBEE_JSON, text, sizeof text, NULL) != FRISBEE_OK)
+            return;
+        atomic_fetch_add(&sent, 1);
+    }
+}
+
+/* The stream ended as if it were complete. */
+static void failure_in_a_completion_ends_the_stream(const char *request) {
+    frisbee_stream *stream = NULL;
+    CHECK_OK(frisbee_client_open(client, "t.Watcher/Watch", FRISBEE_JSON, request, strlen(request), NULL, &stream, &error),
+             error);
+    while (!atomic_load(&is_failed))
+        usleep(1000);
+    atomic_store(&is_failed, false);
+    frisbee_reply *reply;
+    while (reply = frisbee_stream_next(stream), frisbee_reply_code(reply) == FRISBEE_OK)
+        frisbee_reply_free(reply);
+    CHECK_CODE(reply, FRISBEE_ABORTED);
+    frisbee_reply_free(reply);
+    frisbee_stream_free(stream);
+}
+
+int main(void) {
+    frisbee_server *server = NULL;
+    alarm(100); /* A thread of the library that never returns ends the program. */
+    CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
+    CHECK_OK(frisbee_server_add(server, "echo(int64 a) -> int64", echo, NULL, &error), error);
+    CHECK_OK(frisbee_server_proto(server,
+                                  "syntax = \"proto3\"; package t; service Watcher { rpc Watch(Q) returns (stream T); } "
+                                  "message Q { int64 count = 1; } message T { string text = 1; }",
+                                  FRISBEE_CODEC_POLYGLOT, &error),
+             error);
+    CHECK_OK(frisbee_server_handle(server, "t.Watcher/Watch", watch, NULL, &error), error);
+    CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
+    CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &client, &error), error);
+    /* The schema is known afterwards. */
+    frisbee_reply *reply = frisbee_client_call(client, "echo", FRISBEE_JSON, "{\"a\":7}", 7, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    frisbee_reply_free(reply);
+    failure_in_a_completion_ends_the_stream("{}");
+    failure_in_a_completion_ends_the_stream("{\"count\":1000}");
+    calls_of_completions_leave_time_to_others();
+    CHECK(frisbee_client_free(client) == FRISBEE_OK);
+    CHECK_OK(frisbee_server_stop(server, &error), error);
+    CHECK(frisbee_server_free(server) == FRISBEE_OK);
+    puts("done");
+    return 0;
+}

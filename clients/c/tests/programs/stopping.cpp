@@ -1,0 +1,102 @@
+// Servers that end while their functions run: in C++ the functions are freed then.
+
+#include <frisbee.hpp>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "check.h"
+
+using frisbee::Call;
+using frisbee::Server;
+
+static frisbee_server_options hasty() {
+    frisbee_server_options options = {};
+    options.shutdown_timeout_ms = 20;
+    return options;
+}
+
+// A handler that takes longer than a server has to stop.
+struct Work {
+    std::atomic<bool> is_running{false}, may_end{false}, has_ended{false};
+
+    void run() {
+        is_running = true;
+        while (!may_end) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        has_ended = true;
+    }
+    void wait() const {
+        while (!is_running) std::this_thread::yield();
+    }
+};
+
+static frisbee::Client connect(const Server &server) { return frisbee::Client::connect(server.address()).value(); }
+
+// `stop` returned at the shutdown timeout, and the end of the server freed the function that still ran.
+static void stop_waits_for_functions() {
+    auto server = Server::create("t.Functions", hasty()).value();
+    Work single, streaming;
+    server.add("work()", [&](Call call) {
+        single.run();
+        (void)call.fail(FRISBEE_ABORTED, "late");
+    }).value();
+    server.proto("syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); } message Q {}").value();
+    server.handle("t.S/Watch", [&](Call call) {
+        streaming.run();
+        (void)call.finish();
+    }).value();
+    server.start("127.0.0.1:0").value();
+    auto client = connect(server);
+    auto stream = client.open("t.S/Watch", FRISBEE_JSON, "{}").value();
+    streaming.wait(); // Before the other one holds the thread of the connection.
+    client.start("work", FRISBEE_JSON, "{}", [](auto) {}).value();
+    single.wait();
+    single.may_end = streaming.may_end = true;
+    server.stop().value();
+    CHECK(single.has_ended && streaming.has_ended);
+}
+
+// Checks, when its function is freed, that its server has ended.
+struct Probe {
+    std::string *address;
+    ~Probe() { CHECK(!frisbee::Client::connect(*address)); }
+};
+
+static void assigned_server_ends_before_its_functions_are_freed() {
+    std::string address;
+    auto server = Server::create("t.Functions").value();
+    server.add("f()", [probe = std::make_shared<Probe>(Probe{&address})](Call) {}).value();
+    server.start("127.0.0.1:0").value();
+    address = server.address();
+    server = Server::create("t.Functions").value();
+    CHECK(!frisbee::Client::connect(address));
+}
+
+static void function_that_ends_its_server_stays_valid() {
+    auto server = std::make_unique<Server>(Server::create("t.Functions").value());
+    auto captured = std::make_shared<int>(7);
+    std::weak_ptr<int> observed = captured;
+    std::atomic<bool> is_valid{false};
+    server->add("end()", [&, captured = std::move(captured)](Call call) {
+        auto watched = observed; // The captures may be gone below.
+        auto *valid = &is_valid;
+        auto taken = std::move(call);
+        server.reset();
+        *valid = !watched.expired();
+    }).value();
+    server->start("127.0.0.1:0").value();
+    auto client = connect(*server);
+    CHECK(!client.call("end", FRISBEE_JSON, "{}"));
+    CHECK(is_valid);
+}
+
+int main() {
+    alarm(30);
+    stop_waits_for_functions();
+    assigned_server_ends_before_its_functions_are_freed();
+    function_that_ends_its_server_stays_valid();
+    puts("done");
+}
