@@ -64,8 +64,9 @@ pub struct Streaming<M> {
     /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
-    /// The body of the first message, if [`opened`](Self::opened) has received it and it is unread.
-    first: Option<Bytes>,
+    /// The first message, if [`opened`](Self::opened) has received it and it is unread. The lock is never taken; it makes
+    /// the type `Sync`.
+    first: Mutex<Option<Box<M>>>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
@@ -127,7 +128,7 @@ impl<M: Message> Streaming<M> {
             in_a_row: 0,
             answered: false,
             message: PhantomData,
-            first: None,
+            first: Mutex::new(None),
             elsewhere: None,
             observed_call: None,
         }
@@ -238,8 +239,8 @@ impl<M: Message> Streaming<M> {
         if self.is_late() {
             return self.fail_late();
         }
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(self.read_first(first));
+        if let Some(first) = self.first.get_mut().take() {
+            return Poll::Ready(Some(Ok(*first)));
         }
         let reading = self.reading;
         loop {

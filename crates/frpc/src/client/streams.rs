@@ -47,7 +47,7 @@ impl Channel {
     ) -> Result<Response<Streaming<B>>, Status>
     where
         A: Message + Send + Sync + 'static,
-        B: Message + 'static,
+        B: Message + Send + 'static,
     {
         let (about, plain) = (MethodInfo::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
         let observed_call = self.observe(method, CallKind::ServerStreaming, None);
@@ -100,7 +100,7 @@ impl Channel {
     where
         S: Stream + Send + 'static,
         S::Item: Message + Send + Sync,
-        B: Message + 'static,
+        B: Message + Send + 'static,
     {
         let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
         let observed_call = self.observe(method, CallKind::Streaming, None);

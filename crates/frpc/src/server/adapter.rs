@@ -400,7 +400,7 @@ impl Stream for AdapterResponses {
         }
         let inherited = InheritedContext { deadline: *deadline, trace: call.trace };
         let polled =
-            deadline::within(inherited, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
+            deadline::within(Some(inherited), || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
         let next = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,

@@ -231,7 +231,7 @@ where
             return self.call_layered(request, started, reply);
         }
         let make = || (self.handler)(self.service.clone(), request);
-        let polled = deadline::perhaps_within(started.inherited.copied(), || self.cell.poll(make));
+        let polled = deadline::within(started.inherited.copied(), || self.cell.poll(make));
         self.finish(polled, started, reply)
     }
 
@@ -246,7 +246,7 @@ where
             Some(layered) => layered.begin(&self.about, request, last),
             None => slot.set(Some(PooledCall::new(chain, &self.about, request, last))),
         }
-        let polled = deadline::perhaps_within(started.inherited.copied(), || self.layered.poll_slot());
+        let polled = deadline::within(started.inherited.copied(), || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
 
