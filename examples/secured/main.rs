@@ -10,7 +10,7 @@ use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer,
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use frpc_access::{Access, Principal, Rate, Who};
-use frpc_details::RetryInfo;
+use frpc_details::{RetryInfo, StatusExt};
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};

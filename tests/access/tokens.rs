@@ -8,7 +8,7 @@ use frpc::{Acceptor, Channel, Code, Config, Request, RequestStream, Response, Re
 use frpc::{Server, ServerBuilder, Status};
 use frpc_access::{Access, Principal, Proof, Rate};
 use frpc_access::{TokenError, Tokens, Who};
-use frpc_details::RetryInfo;
+use frpc_details::{RetryInfo, StatusExt};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
 use hyper_util::rt::TokioIo;

@@ -8,8 +8,9 @@ use frisbee_tests::service::Service;
 use frisbee_tests::{serve, serve_interop, serve_interop_with};
 use frpc::{
     Call, CallKind, CallResponse, Channel, Code, Middleware, Next, Request, RequestStream, Response, ResponseStream,
-    Server, Status, Streaming, Tower,
+    Server, Status, Streaming,
 };
+use frpc_tower::Tower;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -381,14 +382,14 @@ impl<S> tower::Layer<S> for Failing {
     }
 }
 
-impl tower::Service<frpc::Exchange> for Fails {
+impl tower::Service<frpc_tower::Exchange> for Fails {
     type Response = CallResponse;
     type Error = tower::BoxError;
     type Future = std::future::Ready<Result<CallResponse, tower::BoxError>>;
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), tower::BoxError>> {
         Poll::Ready(Ok(()))
     }
-    fn call(&mut self, exchange: frpc::Exchange) -> Self::Future {
+    fn call(&mut self, exchange: frpc_tower::Exchange) -> Self::Future {
         std::future::ready(Err(match exchange.call.method() {
             "Add" => Status::not_found("a status").into(),
             other => format!("no status: {other}").into(),
@@ -409,7 +410,7 @@ async fn errors_of_layers_become_statuses() {
 async fn tower_layers_end_calls_with_matching_status() {
     async fn code<L, S>(layer: L) -> Code
     where
-        L: tower::Layer<frpc::TowerNext, Service = S>,
+        L: tower::Layer<frpc_tower::TowerNext, Service = S>,
         Tower<S>: Middleware,
     {
         let address = serve_interop_with(Server::builder().middleware(Tower::new(layer))).await;
@@ -429,14 +430,14 @@ async fn tower_layers_end_calls_with_matching_status() {
 #[derive(Clone)]
 struct Silent;
 
-impl tower::Service<frpc::Exchange> for Silent {
+impl tower::Service<frpc_tower::Exchange> for Silent {
     type Response = CallResponse;
     type Error = Status;
     type Future = std::future::Pending<Result<CallResponse, Status>>;
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))
     }
-    fn call(&mut self, _exchange: frpc::Exchange) -> Self::Future {
+    fn call(&mut self, _exchange: frpc_tower::Exchange) -> Self::Future {
         std::future::pending()
     }
 }

@@ -80,6 +80,10 @@ mod calls {
         statements!("frpc-details-1");
     }
 
+    fn tower() {
+        statements!("frpc-tower-1");
+    }
+
     async fn timer() {
         statements!("frisbee-timer-1");
     }

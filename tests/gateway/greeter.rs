@@ -3,6 +3,7 @@
 use frpc::{
     Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status,
 };
+use frpc_details::{ErrorInfo, StatusExt};
 use frpc_gateway::{Gateway, Http, ServeGateway as _, Trailers};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::time::Duration;
@@ -38,7 +39,7 @@ impl Greeter for Host {
         let tenant = request.metadata().get("tenant").map(str::to_owned);
         let text = match &*request.into_inner().name {
             "" => {
-                let detail = frpc_details::ErrorInfo::new("EMPTY", "tests");
+                let detail = ErrorInfo::new("EMPTY", "tests");
                 return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
             }
             "wait" => {

@@ -1,11 +1,11 @@
 //! The details of errors that gRPC's programs exchange: the types of `google/rpc/error_details.proto`.
 //!
-//! `Status::with_detail` of [frpc](https://docs.rs/frpc-rs) adds a detail to a status, and `Status::detail` reads it at the
-//! other end.
+//! [`StatusExt::with_detail`] adds a detail to a status of [frpc](https://docs.rs/frpc-rs), and [`StatusExt::detail`] reads it
+//! at the other end.
 //!
 //! ```
 //! use frpc::{Code, Status};
-//! use frpc_details::{BadRequest, RetryInfo};
+//! use frpc_details::{BadRequest, RetryInfo, StatusExt};
 //! use std::time::Duration;
 //!
 //! let status = Status::invalid_argument("no such fruit")
@@ -18,7 +18,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod status;
+
 use prost::Name;
+pub use status::StatusExt;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -228,7 +231,7 @@ impl BadRequest {
     ///
     /// ```
     /// use frpc::Status;
-    /// use frpc_details::BadRequest;
+    /// use frpc_details::{BadRequest, StatusExt};
     ///
     /// let faults = BadRequest::new([("email", "is empty"), ("age", "is negative")]);
     /// let status = Status::invalid_argument("the form has errors").with_detail(&faults);

@@ -3,7 +3,6 @@
 pub(crate) mod authorize;
 pub(crate) mod code;
 mod conversions;
-mod details;
 pub(crate) mod error;
 pub(crate) mod extras;
 pub mod hand_off;

@@ -298,7 +298,7 @@ impl Protocol for Endpoint {
         }
         let Some(served) = self.offer.table.get(operation.number()) else {
             if let Some(status) = session.denied(operation.number()) {
-                request.refuse(hand_off::refusal_of(&status, operation));
+                request.refuse(hand_off::refusal(&status, operation));
                 return Routed::Useless;
             }
             return self.offer.mounts.hand_off(&mut session.mounted, request);
@@ -310,11 +310,11 @@ impl Protocol for Endpoint {
             return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
-            request.refuse(hand_off::refusal(&status, method));
+            request.refuse(hand_off::refusal(&status, operation));
             return Routed::Useless;
         }
         let Some(envelope) = Envelope::parse(request.request().clone()) else {
-            request.refuse(hand_off::refusal(&body::malformed("request"), method));
+            request.refuse(hand_off::refusal(&body::malformed("request"), operation));
             return Routed::Useless;
         };
         session.bring(operation.number(), &self.offer.table);
@@ -411,7 +411,7 @@ impl Endpoint {
         status: &Status,
         outbox: &mut Outbox,
     ) {
-        body::put_refusal(outbox, id, operation, status, session.caller.style());
+        body::put_refusal(outbox, id, operation, status, session.caller.style);
         if let Some(method_observer) =
             self.offer.table.get(operation.number()).and_then(|served| served.method_observer.as_ref())
         {
@@ -471,7 +471,7 @@ impl Endpoint {
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
-        body::put_refusal(outbox, id, operation, &status, session.caller.style());
+        body::put_refusal(outbox, id, operation, &status, session.caller.style);
         Routed::Useless
     }
 
@@ -484,7 +484,7 @@ impl Endpoint {
             return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
         if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
-            body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
+            body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style);
             return Routed::Useless;
         }
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
@@ -540,7 +540,7 @@ impl Endpoint {
                 let status = Status::resource_exhausted(
                     "too many replies to earlier calls are waiting to be read by the caller",
                 );
-                body::put_refusal(outbox, id, operation, &status, session.caller.style());
+                body::put_refusal(outbox, id, operation, &status, session.caller.style);
                 self.count_unserved();
                 Routed::Continue
             }

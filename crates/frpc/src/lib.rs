@@ -26,7 +26,7 @@
 //! # In addition to calls
 //!
 //! * [`Channel::from_connection`]: servers call their clients
-//! * [`Middleware`]: code around calls, at either end
+//! * [`Middleware`]: code around calls, at either end; the crate `frpc-tower` has layers of tower as middleware
 //! * [`Authorize`]: access rules
 //! * [`observe`]: observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
@@ -48,7 +48,6 @@
 //! | `tensor` | tensors and images, the messages of `frpc/tensor.proto` |
 //! | `tls`, `tls-aws-lc` | TLS by rustls, with the cryptography of ring or of AWS-LC |
 //! | `tonic` | conversions of statuses and metadata to and from tonic's types |
-//! | `tower` | layers of tower around calls |
 //! | `uring` | connections on io_uring, on Linux |
 //! | `zstd` | compressed messages, between peers that both compress |
 #![forbid(unsafe_code)]
@@ -76,8 +75,6 @@ pub use api::code::Code;
 pub use api::error::Error;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
-#[cfg(feature = "tower")]
-pub use api::middleware::tower::{Exchange, Tower, TowerNext};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;

@@ -167,9 +167,9 @@ impl ChannelBuilder {
     pub fn describe(&self) -> ChannelSettings {
         ChannelSettings {
             client: self.inner.describe(),
-            timeout: self.timeout,
+            timeout: self.options.timeout,
             reconnect_patience: self.patience,
-            strict_presence: self.strict_presence,
+            strict_presence: self.options.strict,
             nesting_max: self.offering.nesting.levels(),
         }
     }

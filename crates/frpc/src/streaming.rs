@@ -64,8 +64,9 @@ pub struct Streaming<M> {
     /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
-    /// The body of the first message, if [`opened`](Self::opened) has received it and it is unread.
-    first: Option<Bytes>,
+    /// The first message, if [`opened`](Self::opened) has received it and it is unread. The lock is never taken; it makes
+    /// the type `Sync`.
+    first: Mutex<Option<Box<M>>>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
@@ -76,7 +77,7 @@ pub struct Streaming<M> {
 const LOOK_EVERY: u8 = 64;
 
 /// The receiver's fate when it is no longer needed.
-enum ReceiverEnd {
+pub(crate) enum ReceiverEnd {
     /// At a client: the stream is closed. The status is that of the requests, if sending them has failed before.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
     /// At a server: the receiver goes back to the task that serves the call.
@@ -102,23 +103,6 @@ pub(crate) struct ReturnSlot {
 }
 
 impl<M: Message> Streaming<M> {
-    pub(crate) fn of_server(
-        receiver: StreamReceiver,
-        shared_receiver: Arc<SharedReceiver>,
-        reading: DecodeOptions,
-    ) -> Self {
-        Self::new(receiver, ReceiverEnd::Server(shared_receiver), reading, None)
-    }
-
-    pub(crate) fn of_client(
-        receiver: StreamReceiver,
-        connection: Connection,
-        reading: DecodeOptions,
-        deadline: Option<Pin<Box<Sleep>>>,
-    ) -> Self {
-        Self::new(receiver, ReceiverEnd::Client(Some(connection), Arc::default()), reading, deadline)
-    }
-
     /// Where a client's failure to send requests is noted.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
@@ -127,25 +111,24 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    fn new(
-        receiver: StreamReceiver,
+    pub(crate) fn new(
+        receiver: Option<StreamReceiver>,
         end: ReceiverEnd,
         reading: DecodeOptions,
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
-        let is_native = receiver.is_native();
-        let metadata = Metadata::new();
+        let is_native = receiver.as_ref().is_some_and(StreamReceiver::is_native);
         Self {
-            receiver: Some(receiver),
+            receiver,
             reading,
-            metadata,
+            metadata: Metadata::new(),
             is_native,
             end,
             deadline,
             in_a_row: 0,
             answered: false,
             message: PhantomData,
-            first: None,
+            first: Mutex::new(None),
             elsewhere: None,
             observed_call: None,
         }
@@ -256,8 +239,8 @@ impl<M: Message> Streaming<M> {
         if self.is_late() {
             return self.fail_late();
         }
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(self.read_first(first));
+        if let Some(first) = self.first.get_mut().take() {
+            return Poll::Ready(Some(Ok(*first)));
         }
         let reading = self.reading;
         loop {
@@ -429,10 +412,7 @@ enum StreamControl {
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
     match message {
         StreamMessage::Copied(body) if prefix::is_bare(body) => {
-            match polyglot::decode_root(&mut reading.copied(body)) {
-                Ok(Root::Message(message)) => Read::Message(message),
-                root => no_message(root, None),
-            }
+            read_root(polyglot::decode_root(&mut reading.copied(body)), None)
         }
         message => read_any(message, reading),
     }
@@ -454,13 +434,10 @@ fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> R
             Err(_) => return Read::bad(body::malformed("message")),
         },
     };
-    match root {
-        Ok(Root::Message(message)) => Read::Message(message),
-        root => no_message(root, prefix),
-    }
+    read_root(root, prefix)
 }
 
-fn no_message<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
+fn read_root<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
         Ok(Root::Error(text)) => Read::Other(Box::new(StreamControl::Error(text, prefix))),

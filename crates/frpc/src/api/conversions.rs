@@ -7,6 +7,8 @@ use crate::{Error, MetadataError, Status};
 use frisbee::{HandOffError, RequestError, TrySendError};
 #[cfg(feature = "pubsub")]
 use frisbee_pubsub::{PubSubError, RecvError};
+#[cfg(feature = "batch")]
+use frpc_tensor::batch::BatchError;
 use std::io::{self, ErrorKind};
 use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
@@ -108,21 +110,6 @@ impl From<Error> for Status {
     }
 }
 
-/// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted) for overlong packets, otherwise
-/// [`FailedPrecondition`](crate::Code::FailedPrecondition).
-impl From<HandOffError> for Status {
-    fn from(error: HandOffError) -> Self {
-        let status = match error {
-            HandOffError::Closed(_) => Self::unavailable,
-            HandOffError::TooLong(_) => Self::resource_exhausted,
-            HandOffError::NotServed | HandOffError::Unsupported => Self::unimplemented,
-            _ => Self::failed_precondition,
-        };
-        status(error.to_string())
-    }
-}
-
 /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room, otherwise the status of the
 /// [`SendError`](frisbee::SendError).
 impl From<TrySendError> for Status {
@@ -134,66 +121,11 @@ impl From<TrySendError> for Status {
     }
 }
 
-/// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
-/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) if there was no reply in time,
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room or the body is too long, and
-/// [`Internal`](crate::Code::Internal) if the router is not mounted.
-impl From<RequestError> for Status {
-    fn from(error: RequestError) -> Self {
-        let status = match error {
-            RequestError::Closed(_) | RequestError::NotSent(_) => Self::unavailable,
-            RequestError::TimedOut(_) | RequestError::NotSentInTime(_) => Self::deadline_exceeded,
-            RequestError::Full | RequestError::TooLong(_) => Self::resource_exhausted,
-            _ => Self::internal,
-        };
-        status(error.to_string())
-    }
-}
-
-/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
-impl From<Elapsed> for Status {
-    fn from(error: Elapsed) -> Self {
-        Self::deadline_exceeded(error.to_string())
-    }
-}
-
 /// [`Internal`](crate::Code::Internal) for a task that panicked, without the text of the panic, and
 /// [`Cancelled`](crate::Code::Cancelled) for one that was aborted.
 impl From<JoinError> for Status {
     fn from(error: JoinError) -> Self {
         if error.is_panic() { Self::internal("a task panicked") } else { Self::cancelled("a task was aborted") }
-    }
-}
-
-/// [`InvalidArgument`](crate::Code::InvalidArgument).
-impl From<MetadataError> for Status {
-    fn from(error: MetadataError) -> Self {
-        Self::invalid_argument(error.to_string())
-    }
-}
-
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted) where too many calls wait,
-/// [`Unavailable`](crate::Code::Unavailable) where the runtime of the batches has ended, and
-/// [`Internal`](crate::Code::Internal) otherwise.
-#[cfg(feature = "batch")]
-impl From<frpc_tensor::batch::BatchError> for Status {
-    fn from(error: frpc_tensor::batch::BatchError) -> Self {
-        use frpc_tensor::batch::BatchError;
-
-        let status = match error {
-            BatchError::Full => Self::resource_exhausted,
-            BatchError::Ended => Self::unavailable,
-            _ => Self::internal,
-        };
-        status(error.to_string())
-    }
-}
-
-/// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a tensor of its caller's.
-#[cfg(feature = "tensor")]
-impl From<frpc_tensor::TensorError> for Status {
-    fn from(error: frpc_tensor::TensorError) -> Self {
-        Self::invalid_argument(error.to_string())
     }
 }
 
@@ -223,16 +155,76 @@ impl From<PubSubError> for Status {
     }
 }
 
-/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be, [`Unavailable`](crate::Code::Unavailable)
-/// if the connection has ended.
-#[cfg(feature = "pubsub")]
-impl From<RecvError> for Status {
-    fn from(error: RecvError) -> Self {
-        match error {
-            RecvError::Lagged(_) | RecvError::Reconnected => Self::data_loss(error.to_string()),
-            RecvError::Undecodable(_) => Self::internal(error.to_string()),
-            _ => Self::unavailable(error.to_string()),
+/// Makes a status of each error: with the code of the first pattern that fits, and the text of the error.
+macro_rules! statuses {
+    ($($(#[$attribute:meta])* $error:ty { $($pattern:pat => $status:ident,)* })*) => {$(
+        $(#[$attribute])*
+        impl From<$error> for Status {
+            fn from(error: $error) -> Self {
+                let status = match error {
+                    $($pattern => Self::$status,)*
+                };
+                status(error.to_string())
+            }
         }
+    )*};
+}
+
+statuses! {
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) for overlong packets, otherwise
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition).
+    HandOffError {
+        HandOffError::Closed(_) => unavailable,
+        HandOffError::TooLong(_) => resource_exhausted,
+        HandOffError::NotServed | HandOffError::Unsupported => unimplemented,
+        _ => failed_precondition,
+    }
+
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) if there was no reply in time,
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room or the body is too long, and
+    /// [`Internal`](crate::Code::Internal) if the router is not mounted.
+    RequestError {
+        RequestError::Closed(_) | RequestError::NotSent(_) => unavailable,
+        RequestError::TimedOut(_) | RequestError::NotSentInTime(_) => deadline_exceeded,
+        RequestError::Full | RequestError::TooLong(_) => resource_exhausted,
+        _ => internal,
+    }
+
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
+    Elapsed {
+        _ => deadline_exceeded,
+    }
+
+    /// [`InvalidArgument`](crate::Code::InvalidArgument).
+    MetadataError {
+        _ => invalid_argument,
+    }
+
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) where too many calls wait,
+    /// [`Unavailable`](crate::Code::Unavailable) where the runtime of the batches has ended, and
+    /// [`Internal`](crate::Code::Internal) otherwise.
+    #[cfg(feature = "batch")]
+    BatchError {
+        BatchError::Full => resource_exhausted,
+        BatchError::Ended => unavailable,
+        _ => internal,
+    }
+
+    /// [`InvalidArgument`](crate::Code::InvalidArgument): a handler's error about a tensor of its caller's.
+    #[cfg(feature = "tensor")]
+    frpc_tensor::TensorError {
+        _ => invalid_argument,
+    }
+
+    /// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be,
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended.
+    #[cfg(feature = "pubsub")]
+    RecvError {
+        RecvError::Lagged(_) | RecvError::Reconnected => data_loss,
+        RecvError::Undecodable(_) => internal,
+        _ => unavailable,
     }
 }
 

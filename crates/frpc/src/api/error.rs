@@ -109,13 +109,7 @@ impl std::error::Error for Error {
             Self::Transport(error) => error.source(),
             Self::Call(status) => status.source(),
             Self::Thread(error) => Some(error),
-            Self::NoServers
-            | Self::NoEndpoint { .. }
-            | Self::Overlap { .. }
-            | Self::UnknownMethod(_)
-            | Self::StreamingPolicy(_)
-            | Self::StreamingHandOff(_)
-            | Self::TooManyServices { .. } => None,
+            _ => None,
         }
     }
 }

@@ -3,8 +3,6 @@
 mod chain;
 mod innermost;
 mod runner;
-#[cfg(feature = "tower")]
-pub(crate) mod tower;
 
 use crate::Status;
 use crate::api::extras::{OptionalExtras, accessors};

@@ -51,8 +51,8 @@ impl Status {
         }))
     }
 
-    /// Sets the details. Their format is up to the programs; [`with_detail`](Self::with_detail) adds details in the
-    /// format of gRPC. Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
+    /// Sets the details. Their format is up to the programs; the crate `frpc-details` adds details in the format of gRPC.
+    /// Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
     /// logged for debugging.
     ///
     /// ```

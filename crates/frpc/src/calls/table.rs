@@ -137,23 +137,13 @@ impl CallTable {
         }
     }
 
-    /// Notes that a call was answered elsewhere before the server of a fleet has answered its trial.
-    pub(crate) fn handle_outrun(&self) {
-        self.report(ServerEvent::Outrun);
-    }
-
-    /// Has the next call timed.
-    pub(crate) fn time_next(&self) {
-        self.calls.lock().time_next();
-    }
-
     /// Whether the connection is to a server of a fleet.
     pub(crate) fn is_of_fleet(&self) -> bool {
         self.server.is_some()
     }
 
     /// Reports an event of the server of a fleet.
-    fn report(&self, event: ServerEvent) {
+    pub(crate) fn report(&self, event: ServerEvent) {
         if let Some(server) = &self.server {
             server.event(event);
         }
@@ -277,7 +267,7 @@ mod tests {
         table.show();
         assert!(matches!(events.take()[..], [ServerEvent::Alive]));
         assert!(table.has_shown() && !table.is_retired());
-        table.handle_outrun();
+        table.report(ServerEvent::Outrun);
         table.retire();
         assert!(matches!(events.take()[..], [ServerEvent::Outrun, ServerEvent::Retired]));
         assert!(table.is_retired());
@@ -287,7 +277,7 @@ mod tests {
     fn report_before_a_reply_counts_the_other_calls() {
         let (events, table) = of_fleet();
         table.calls.lock().times_next = false;
-        table.time_next();
+        table.calls.lock().time_next();
         assert!(table.calls.lock().times_next);
         let mut body = Vec::new();
         put(

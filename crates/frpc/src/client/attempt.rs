@@ -260,7 +260,7 @@ impl<B: Message> InFlight<B> {
         unread: Option<Bytes>,
     ) -> Result<Response<B>, Box<Failure>> {
         let reply = match unread {
-            Some(body) => Some(body::any_reply(&body, self.reading(), &self.link.connection)),
+            Some(body) => Some(body::reply(&body, self.reading(), &self.link.connection)),
             None => reply,
         };
         let (status, sent) = match (reply, ended) {

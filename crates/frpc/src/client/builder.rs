@@ -1,19 +1,19 @@
 //! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
-use crate::client::channel::{Channel, ChannelShared, Layers, TIMEOUT};
-use crate::client::dial::{Address, CONNECTOR, Connector, Dialler, SingleTransport};
+use crate::client::call::CallOptions;
+use crate::client::channel::{Channel, ChannelShared, Layers};
+use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
-use crate::client::hedging::Hedging;
+use crate::client::links::Links;
 use crate::client::picker::Picker;
-use crate::client::retries::RetryBudget;
+use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
 use frisbee::{Client, ClientBuilder, HeaderForm};
-use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be replaced.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The name of a server that a connector reaches.
+const CONNECTOR: &str = "the server";
 
 impl Channel {
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
@@ -140,9 +143,7 @@ forwarded_setters! { ChannelBuilder:
 #[must_use]
 pub struct ChannelBuilder {
     pub(crate) inner: ClientBuilder,
-    pub(crate) timeout: Option<Duration>,
-    sends_timeout: bool,
-    pub(crate) strict_presence: bool,
+    pub(crate) options: CallOptions,
     pub(crate) patience: Duration,
     pub(crate) offering: OfferBuilder,
     pub(crate) connect_timeout: Duration,
@@ -158,9 +159,7 @@ impl ChannelBuilder {
     pub(crate) fn new() -> Self {
         Self {
             inner: Client::builder(),
-            timeout: Some(TIMEOUT),
-            sends_timeout: false,
-            strict_presence: false,
+            options: CallOptions::default(),
             patience: CONNECT_PATIENCE,
             offering: OfferBuilder::default(),
             connect_timeout: CONNECT_TIMEOUT,
@@ -197,8 +196,7 @@ impl ChannelBuilder {
     /// let builder = Channel::builder().timeout(Duration::from_secs(2));
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self.sends_timeout = true;
+        (self.options.timeout, self.options.sends_timeout) = (Some(timeout), true);
         self
     }
 
@@ -208,8 +206,7 @@ impl ChannelBuilder {
     /// let builder = frpc::Channel::builder().dangerous_no_timeout();
     /// ```
     pub fn dangerous_no_timeout(mut self) -> Self {
-        self.timeout = None;
-        self.sends_timeout = false;
+        (self.options.timeout, self.options.sends_timeout) = (None, false);
         self
     }
 
@@ -221,7 +218,7 @@ impl ChannelBuilder {
     /// let builder = frpc::Channel::builder().strict_presence(true);
     /// ```
     pub fn strict_presence(mut self, strict: bool) -> Self {
-        self.strict_presence = strict;
+        self.options.strict = strict;
         self
     }
 
@@ -323,7 +320,7 @@ impl ChannelBuilder {
     /// # Cancel safety
     /// Dropping the future cancels the attempt; there is no channel then, and an open connection is closed.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_using(Box::new(Address::new(address)?)).await
+        self.connect_using(Dialler::address(address)?).await
     }
 
     /// Connects by a function that makes a transport: anything that reads and writes bytes. The function is called
@@ -358,8 +355,8 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let to = Connector { name: CONNECTOR.to_owned(), connector, timeout: self.connect_timeout };
-        self.connect_using(Box::new(to)).await
+        let dialler = Dialler::connector(CONNECTOR, connector, self.connect_timeout);
+        self.connect_using(dialler).await
     }
 
     /// Creates a channel to an address without connecting yet. The first call connects, and waits as after a [lost
@@ -382,7 +379,7 @@ impl ChannelBuilder {
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
     pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_lazy_by(Box::new(Address::new(address)?))
+        self.connect_lazy_by(Dialler::address(address)?)
     }
 
     /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
@@ -411,8 +408,8 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let timeout = self.connect_timeout;
-        self.connect_lazy_by(Box::new(Connector { name: CONNECTOR.to_owned(), connector, timeout }))
+        let dialler = Dialler::connector(CONNECTOR, connector, self.connect_timeout);
+        self.connect_lazy_by(dialler)
     }
 
     /// Creates a channel whose calls get their connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
@@ -443,19 +440,19 @@ impl ChannelBuilder {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_using(Box::new(SingleTransport(Mutex::new(Some(io))))).await
+        self.connect_using(Dialler::transport(io)).await
     }
 
-    async fn connect_using(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+    async fn connect_using(mut self, dialler: Dialler) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.factory(&offer).links(dialler.into(), None);
+        let links = Links::by(self.factory(&offer), dialler, None);
         links.dial().await?;
         Ok(self.channel(Arc::new(links), &offer))
     }
 
-    fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+    fn connect_lazy_by(mut self, dialler: Dialler) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.factory(&offer).links(dialler.into(), None);
+        let links = Links::by(self.factory(&offer), dialler, None);
         Ok(self.channel(Arc::new(links), &offer))
     }
 
@@ -482,12 +479,11 @@ impl ChannelBuilder {
         let hedge_after = self.hedge_after.filter(|_| picker.has_several());
         let inner = Arc::new(ChannelShared {
             picker,
-            retries: RetryBudget::default(),
-            hedging: hedge_after.map(Hedging::new),
+            retries: AttemptBudget::full(),
+            hedge_after,
+            hedges: AttemptBudget::default(),
             attempts_max: self.attempts_max,
-            timeout: self.timeout,
-            sends_timeout: self.sends_timeout,
-            strict_presence: self.strict_presence,
+            options: self.options,
             runtime: Handle::current(),
             observer: observers.clone(),
         });

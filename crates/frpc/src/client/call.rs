@@ -21,6 +21,11 @@ use std::time::Duration;
 /// connection, which may be late when the runtime is busy.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
+/// The default timeout of a call, and of the opening of a stream. A Go server never answers a request that it cannot
+/// decode, so calls need an end; no call within a data centre should come near this one. The server does not learn this
+/// timeout.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The options of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
@@ -29,6 +34,13 @@ pub(crate) struct CallOptions {
     pub(crate) sends_timeout: bool,
     /// Whether to refuse a message that would lose fields on the wire of a compat peer.
     pub(crate) strict: bool,
+}
+
+impl Default for CallOptions {
+    /// Those of the calls of a channel.
+    fn default() -> Self {
+        Self { timeout: Some(TIMEOUT), sends_timeout: false, strict: false }
+    }
 }
 
 /// A call, apart from its message.

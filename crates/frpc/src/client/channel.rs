@@ -4,11 +4,10 @@ use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attachments::ConnectionEnd;
 use crate::client::call::{CallOptions, PendingCall};
-use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
-use crate::client::retries::RetryBudget;
+use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::deadline;
 use crate::observe::observers::{CallStart, ObservedCall, Observers};
@@ -24,11 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-
-/// The default timeout of a call, and of the opening of a stream. A Go server never answers a request that it cannot
-/// decode, so calls need an end; no call within a data centre should come near this one. The server does not learn this
-/// timeout.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A handle for calls to a server, any number of them at once over one connection.
 ///
@@ -97,15 +91,15 @@ impl Layers {
 
 pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
-    pub(crate) retries: RetryBudget,
-    pub(crate) hedging: Option<Hedging>,
+    /// Each successful call earns a tenth of a retry.
+    pub(crate) retries: AttemptBudget<10>,
+    /// When calls are hedged. Each that can be earns a fiftieth of a hedge.
+    pub(crate) hedge_after: Option<Duration>,
+    pub(crate) hedges: AttemptBudget<2>,
     /// The most attempts at an idempotent call.
     pub(crate) attempts_max: u32,
-    /// The default timeout of calls, and of the opening of streams.
-    pub(crate) timeout: Option<Duration>,
-    /// Whether a native server gets the default timeout.
-    pub(crate) sends_timeout: bool,
-    pub(crate) strict_presence: bool,
+    /// The options of calls, and of the opening of streams, by default.
+    pub(crate) options: CallOptions,
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
@@ -139,12 +133,11 @@ impl Channel {
         Self {
             inner: Arc::new(ChannelShared {
                 picker,
-                retries: RetryBudget::default(),
-                hedging: None,
+                retries: AttemptBudget::full(),
+                hedge_after: None,
+                hedges: AttemptBudget::default(),
                 attempts_max: ATTEMPTS_MAX,
-                timeout: Some(TIMEOUT),
-                sends_timeout: false,
-                strict_presence: false,
+                options: CallOptions::default(),
                 runtime: connection.runtime_handle().clone(),
                 observer: end.observers.clone(),
             }),
@@ -243,14 +236,13 @@ impl Channel {
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
-        poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
-    }
-
-    /// Polls a part of a call in the channel's runtime, if that happens outside of any.
-    pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
-        let is_outside = !is_in_task() && Handle::try_current().is_err();
-        let _entered = is_outside.then(|| self.inner.runtime.enter());
-        poll()
+        poll_fn(|context| {
+            // A task is in a runtime, and the check for one is fast.
+            let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
+            let _entered = is_outside.then(|| self.inner.runtime.enter());
+            call.as_mut().poll(context)
+        })
+        .await
     }
 
     /// The channel with other layers around calls.
@@ -311,24 +303,15 @@ impl Channel {
         picker.downcast_ref()
     }
 
-    pub(crate) fn is_strict(&self) -> bool {
-        self.inner.strict_presence
-    }
-
     /// The options of a call with this timeout of its own, in a handler within those of the handler's call.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
-        let ChannelShared { timeout, sends_timeout, strict_presence: strict, .. } = *self.inner;
+        let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {
             timeout: deadline::allowed(own.or(timeout)),
             sends_timeout: sends_timeout || own.is_some() || deadline::is_inherited(),
             strict,
         }
     }
-}
-
-/// Whether a task is being polled, which is in a runtime. This is a fast check.
-pub(crate) fn is_in_task() -> bool {
-    tokio::task::try_id().is_some()
 }
 
 impl<T> Request<T> {

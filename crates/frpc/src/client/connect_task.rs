@@ -8,22 +8,21 @@ use crate::calls::failures::{closed, unreachable};
 use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
+use crate::client::factory::LinkFactory;
 use crate::client::link::Link;
 use crate::client::picker::{ServerEvent, ServerObserver, WaitPolicy};
 use crate::deadline;
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::ServiceOffer;
-use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
+use frisbee::tasks::ParkedFuture;
+use frisbee::{CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
-use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::runtime::Handle;
-use tokio::sync::Notify;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// The longest pause after the first failure to connect, which doubles with each further failure. The actual pause is
@@ -41,51 +40,6 @@ pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 const PANICKED: &str = "connecting panicked";
 
-/// The means to make a connection.
-pub(crate) struct ConnectionFactory {
-    pub(crate) client: ClientBuilder,
-    pub(crate) dialler: Arc<dyn Dialler>,
-    pub(crate) patience: Duration,
-    pub(crate) offer: Arc<ServiceOffer>,
-    /// The runtime that drives connections, whichever call makes them.
-    pub(crate) runtime: Handle,
-    /// Observes the server, if it is one of a fleet.
-    pub(crate) server: Option<Arc<dyn ServerObserver>>,
-}
-
-impl ConnectionFactory {
-    /// Makes a connection. Once made, it is the current one.
-    fn make(&self, current: &Arc<CurrentLink>) -> impl Future<Output = Result<MadeConnection, Failed>> + Send + use<> {
-        let server = self.server.clone();
-        let calls = CallTable::new(self.offer.called.clone(), self.offer.observers.as_ref(), server.as_ref());
-        let calls = Arc::new(calls);
-        let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
-        let current = current.clone();
-        async move {
-            let dialled = dialler.dial(client, endpoint).await;
-            if let Some(observers) = &offer.observers {
-                observers.dialled(dialled.is_ok());
-            }
-            let connection = dialled.map_err(|error| (Instant::now(), error))?;
-            let at = Instant::now();
-            replace_link(&current, Link::dialled(connection.clone(), calls.clone(), &offer));
-            if let Some(server) = server {
-                server.event(ServerEvent::Connected);
-            }
-            Ok(MadeConnection { at, connection, calls })
-        }
-    }
-
-    /// As [`make`](Self::make), in a task, which continues when no caller waits any more.
-    fn dial(&self, current: &Arc<CurrentLink>) -> Dial {
-        Dial(self.runtime.spawn(self.make(current)))
-    }
-}
-
-/// A connection in the making: a task in the runtime of the channel, aborted on drop.
-struct Dial(JoinHandle<Result<MadeConnection, Failed>>);
-
 /// A connection that was made.
 struct MadeConnection {
     at: Instant,
@@ -93,21 +47,18 @@ struct MadeConnection {
     calls: Arc<CallTable>,
 }
 
-/// The time at which an attempt failed, and the error.
-type Failed = (Instant, frisbee::Error);
-
-impl Drop for Dial {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+/// Gets the outcome of the first attempt.
+type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 
 /// Makes the connections of a channel.
 ///
 /// A task of the channel's runtime makes them, whichever caller waits: a call that is not polled delays no other. An
 /// attempt continues when no caller waits any more, but no further attempt follows.
 pub(crate) struct ConnectTask {
-    maker: ConnectionFactory,
+    factory: LinkFactory,
+    pub(crate) dialler: Dialler,
+    /// Observes the server, if it is one of a fleet.
+    server: Option<Arc<dyn ServerObserver>>,
     current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
     /// Whether the runtime of the channel has dropped the task.
@@ -123,7 +74,10 @@ struct Progress {
     task: Option<JoinHandle<()>>,
     /// The number of callers that wait for a connection.
     waiters: usize,
-    dial: Option<Dial>,
+    /// An attempt is in progress.
+    is_dialling: bool,
+    /// There has been an attempt.
+    has_dialled: bool,
     failures: Failures,
     /// The last connection, until it is judged whether it lasted.
     made: Option<MadeConnection>,
@@ -131,6 +85,12 @@ struct Progress {
     trouble: Option<String>,
     /// The reason why no further connection can be made.
     over: Option<&'static str>,
+}
+
+impl Progress {
+    fn start_attempt(&mut self) {
+        (self.is_dialling, self.has_dialled) = (true, true);
+    }
 }
 
 /// Successive failures to connect.
@@ -143,19 +103,14 @@ struct Failures {
 }
 
 impl ConnectTask {
-    pub(crate) fn new(maker: ConnectionFactory, current: Arc<CurrentLink>) -> Arc<Self> {
+    pub(crate) fn new(
+        factory: LinkFactory,
+        dialler: Dialler,
+        server: Option<Arc<dyn ServerObserver>>,
+        current: Arc<CurrentLink>,
+    ) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
-        Arc::new(Self { maker, current, progress, dropped, changed })
-    }
-
-    /// Sets the name in the server's certificate for further connections.
-    pub(crate) fn set_server_name(&self, name: Option<&str>) {
-        self.maker.dialler.set_server_name(name);
-    }
-
-    /// The name of the server.
-    pub(crate) fn name(&self) -> &str {
-        self.maker.dialler.name()
+        Arc::new(Self { factory, dialler, server, current, progress, dropped, changed })
     }
 
     /// The failure of the last attempt, if it failed.
@@ -173,24 +128,23 @@ impl ConnectTask {
 
     /// Makes the first connection, in one attempt. It continues when the caller waits no more, since another one of
     /// several servers may be connected.
-    pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
-        let made = match self.dialled().await {
-            Ok(made) => made.map_err(|(_, error)| error)?,
-            Err(ended) => {
-                let source = io::Error::other(why_ended(&ended));
-                return Err(frisbee::Error::Connect { address: self.name().to_owned(), source });
-            }
-        };
-        self.progress.lock().made = Some(made);
-        Ok(())
+    pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
+        let (sender, receiver) = oneshot::channel();
+        self.spawn(&mut self.progress.lock(), Some(sender));
+        receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
+    }
+
+    /// The error of an attempt that did not end by itself.
+    fn broken_off(&self, why: &str) -> frisbee::Error {
+        frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
 
     /// A connection for a call, within the patience of the channel and the deadline of the call.
     pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
-        let patience = self.maker.patience;
+        let patience = self.factory.patience;
         let making = self.make(wait.since, Some(patience));
         let (Some(end), is_late) = wait.end(patience) else { return making.await };
-        deadline::timeout_at(&self.maker.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
+        deadline::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             if is_late {
                 return Err(self.late());
             }
@@ -198,7 +152,7 @@ impl ConnectTask {
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
-            let why = format!("no connection to {} within {patience:?}", self.name());
+            let why = format!("no connection to {} within {patience:?}", self.dialler.name);
             Err(unreachable(&self.with_trouble(why)))
         })
     }
@@ -242,17 +196,25 @@ impl ConnectTask {
             return Err(unreachable(why));
         }
         let failures = &progress.failures;
-        if let (Some(next), Some(patience), None) = (failures.next_attempt, patience, &progress.dial)
+        if let (Some(next), Some(patience), false) = (failures.next_attempt, patience, progress.is_dialling)
             && (next.saturating_duration_since(started) > patience
                 || (failures.is_misdirected && Instant::now() < next))
         {
-            return Err(unreachable(progress.trouble.as_deref().unwrap_or_else(|| self.name())));
+            return Err(unreachable(progress.trouble.as_deref().unwrap_or(&self.dialler.name)));
         }
         if progress.task.is_none() {
-            let task = Task { making: self.clone(), is_over: false };
-            progress.task = Some(self.maker.runtime.spawn(task.run()));
+            self.spawn(&mut progress, None);
         }
         Ok(())
+    }
+
+    /// Starts the task. If `first` is given, it begins with an attempt whose outcome that gets.
+    fn spawn(self: &Arc<Self>, progress: &mut Progress, first: Option<FirstOutcome>) {
+        if first.is_some() {
+            progress.start_attempt();
+        }
+        let task = Task { making: self.clone(), is_over: false };
+        progress.task = Some(self.factory.runtime.spawn(task.run(first)));
     }
 
     /// Makes attempts until there is a connection, or no caller waits for one.
@@ -266,8 +228,9 @@ impl ConnectTask {
                 NextStep::Nothing => return,
                 NextStep::Pause(end) => tokio::time::sleep_until(end).await,
                 NextStep::Attempt => {
-                    let made = self.dialled().await;
-                    self.settle(made);
+                    if let Err(error) = self.dial().await {
+                        self.fail(error.to_string(), false);
+                    }
                 }
             }
         }
@@ -281,48 +244,48 @@ impl ConnectTask {
         }
         let mut progress = self.progress.lock();
         if !is_there {
-            if progress.dial.is_some() {
-                return NextStep::Attempt;
-            }
-            if self.maker.dialler.is_used_up() {
+            if self.dialler.is_single && progress.has_dialled {
                 progress.over = Some("the channel was made from one transport by connect_io and cannot reconnect");
             }
             if progress.waiters > 0 && progress.over.is_none() {
                 let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);
-                return pause.map_or(NextStep::Attempt, NextStep::Pause);
+                if let Some(end) = pause {
+                    return NextStep::Pause(end);
+                }
+                progress.start_attempt();
+                return NextStep::Attempt;
             }
         }
         progress.task = None;
         NextStep::Nothing
     }
 
-    /// The outcome of the attempt in progress, or of a new one.
-    async fn dialled(&self) -> Result<Result<MadeConnection, Failed>, JoinError> {
-        poll_fn(|context| {
-            // Polled outside of the lock, under which no waker may be dropped.
-            let dial = self.progress.lock().dial.take();
-            let mut dial = dial.unwrap_or_else(|| self.maker.dial(&self.current));
-            let polled = Pin::new(&mut dial.0).poll(context);
-            if polled.is_pending() {
-                self.progress.lock().dial = Some(dial);
-            }
-            polled
-        })
-        .await
+    /// Makes a connection. Once made, it is the current one.
+    async fn dial(&self) -> Result<(), frisbee::Error> {
+        // A connector may panic.
+        let made = ParkedFuture::new(self.make_connection()).await.unwrap_or_else(|_| Err(self.broken_off(PANICKED)));
+        let mut progress = self.progress.lock();
+        progress.is_dialling = false;
+        progress.made = Some(made?);
+        progress.trouble = None;
+        Ok(())
     }
 
-    /// Notes the outcome of an attempt.
-    fn settle(&self, made: Result<Result<MadeConnection, Failed>, JoinError>) {
-        match made {
-            Ok(Ok(made)) => {
-                let mut progress = self.progress.lock();
-                progress.made = Some(made);
-                progress.trouble = None;
-            }
-            Ok(Err((at, error))) => self.fail(at, error.to_string(), false),
-            Err(ended) if ended.is_panic() => self.fail(Instant::now(), why_ended(&ended).to_owned(), false),
-            Err(ended) => self.progress.lock().over = Some(why_ended(&ended)),
+    async fn make_connection(&self) -> Result<MadeConnection, frisbee::Error> {
+        let LinkFactory { client, offer, .. } = &self.factory;
+        let calls = CallTable::new(offer.called.clone(), offer.observers.as_ref(), self.server.as_ref());
+        let calls = Arc::new(calls);
+        let dialled = self.dialler.dial(client.clone(), Endpoint::calling(offer.clone(), calls.clone())).await;
+        if let Some(observers) = &offer.observers {
+            observers.dialled(dialled.is_ok());
         }
+        let connection = dialled?;
+        let at = Instant::now();
+        replace_link(&self.current, Link::dialled(connection.clone(), calls.clone(), offer));
+        if let Some(server) = &self.server {
+            server.event(ServerEvent::Connected);
+        }
+        Ok(MadeConnection { at, connection, calls })
     }
 
     /// Resets the failures if the last connection lasted, and counts another if not.
@@ -331,25 +294,22 @@ impl ConnectTask {
         match failed_setup(&made) {
             None => self.progress.lock().failures = Failures::default(),
             Some(FailedSetup { reason, is_misdirected }) => {
-                let why = format!("the connection to {} ended during its setup: {reason}", self.name());
-                self.fail(Instant::now(), why, is_misdirected);
+                let why = format!("the connection to {} ended during its setup: {reason}", self.dialler.name);
+                self.fail(why, is_misdirected);
             }
         }
     }
 
     /// Notes a failed attempt.
-    fn fail(&self, at: Instant, why: String, is_misdirected: bool) {
-        let pause = self.progress.lock().failures.fail(at, is_misdirected);
+    fn fail(&self, why: String, is_misdirected: bool) {
+        let pause = self.progress.lock().failures.fail(Instant::now(), is_misdirected);
         tracing::debug!(why, ?pause, "connecting failed");
         self.progress.lock().trouble = Some(why);
     }
 
     /// Stops making connections: the channel was dropped or closed.
     pub(crate) fn stop(&self) {
-        let mut progress = self.progress.lock();
-        let (task, dial) = (progress.task.take(), progress.dial.take());
-        drop(progress);
-        drop(dial);
+        let task = self.progress.lock().task.take();
         if let Some(task) = task {
             task.abort();
         }
@@ -373,7 +333,13 @@ struct Task {
 }
 
 impl Task {
-    async fn run(mut self) {
+    async fn run(mut self, first: Option<FirstOutcome>) {
+        if let Some(outcome) = first
+            && let Err(Err(error)) = outcome.send(self.making.dial().await)
+        {
+            // Its caller waits no more.
+            self.making.fail(error.to_string(), false);
+        }
         self.making.attempt().await;
         self.is_over = true;
     }
@@ -402,11 +368,6 @@ impl Drop for WaiterCount<'_> {
     fn drop(&mut self) {
         self.0.progress.lock().waiters -= 1;
     }
-}
-
-/// Why the task of an attempt ended without an outcome.
-fn why_ended(ended: &JoinError) -> &'static str {
-    if ended.is_panic() { PANICKED } else { RUNTIME_ENDED }
 }
 
 /// A connection that counts as a failure.

@@ -1,8 +1,7 @@
 //! Makes the links of a picker, as the builder of its channel sets them.
 
 use crate::Error;
-use crate::client::connect_task::ConnectionFactory;
-use crate::client::dial::{Address, Connector, Dialler};
+use crate::client::dial::Dialler;
 use crate::client::links::Links;
 use crate::client::picker::ServerObserver;
 use crate::debug::opaque_debug;
@@ -36,7 +35,7 @@ impl LinkFactory {
         address: impl Into<String>,
         observer: Option<Arc<dyn ServerObserver>>,
     ) -> Result<Links, Error> {
-        Ok(self.links(Arc::new(Address::new(address)?), observer))
+        Ok(Links::by(self.clone(), Dialler::address(address)?, observer))
     }
 
     /// Links over the transports of a connector, in the form of
@@ -52,8 +51,7 @@ impl LinkFactory {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let connector = Connector { name: name.into(), connector, timeout: self.connect_timeout };
-        self.links(Arc::new(connector), observer)
+        Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
     }
 
     /// The [patience](crate::ChannelBuilder::reconnect_patience) of the channel.
@@ -69,11 +67,6 @@ impl LinkFactory {
     /// The runtime of the channel.
     pub fn runtime(&self) -> &Handle {
         &self.runtime
-    }
-
-    pub(crate) fn links(&self, dialler: Arc<dyn Dialler>, server: Option<Arc<dyn ServerObserver>>) -> Links {
-        let Self { client, patience, offer, runtime, .. } = self.clone();
-        Links::by(ConnectionFactory { client, dialler, patience, offer, runtime, server })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::deadline;
 use crate::schema::method::Method;
 use crate::wire::body::{self, DecodeOptions, EncodeForm, alone};
 use crate::{Code, Request, Response, Status};
-use frisbee::{HandOffAccepted, HandOffError, PacketId};
+use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ impl HandOffCall<'_> {
                 continue;
             }
             let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));
-            let reply = self.take(answered, reading);
+            let reply = self.take(answered, reading, &link.connection);
             if is_reply {
                 link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
             }
@@ -94,13 +94,14 @@ impl HandOffCall<'_> {
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
         reading: DecodeOptions,
+        by: &Connection,
     ) -> Result<Response<B>, Status> {
         let status = match answered {
             Ok(accepted) => {
                 self.handed.put(accepted.transport);
-                return body::reply(&accepted.reply, reading);
+                return body::reply(&accepted.reply, reading, by);
             }
-            Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading),
+            Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
             // No handler is called for these.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),

@@ -5,49 +5,16 @@ use crate::client::attempt::{Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
-use crate::client::picker::{Pick, PickedConnection};
+use crate::client::picker::{Pick, PickedConnection, ServerEvent};
 use crate::client::retrying::Attempts;
 use crate::observe::TraceContext;
 use crate::{Response, Status, deadline};
 use polyglot::Message;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
-
-/// The part of calls that may be hedged, in percent.
-const HEDGED_PERCENT: u32 = 2;
-
-/// How many calls may be hedged at once after a time without hedges.
-const HEDGES_MAX: u32 = 10;
-
-/// The hedging of a channel.
-pub(crate) struct Hedging {
-    /// How long a call has time.
-    after: Duration,
-    /// In hundredths of a call.
-    hundredths: AtomicU32,
-}
-
-impl Hedging {
-    pub(crate) fn new(after: Duration) -> Self {
-        Self { after, hundredths: AtomicU32::new(0) }
-    }
-
-    /// Counts a call that can be hedged. Returns when it is.
-    pub(crate) fn count(&self) -> Hedge {
-        let earn = |hundredths: u32| (hundredths < HEDGES_MAX * 100).then_some(hundredths + HEDGED_PERCENT);
-        let _ = self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earn);
-        Hedge { after: self.after, is_trial: false, until: None }
-    }
-
-    /// Spends a hedge, if there is one.
-    pub(crate) fn spend(&self) -> bool {
-        let spend = |hundredths: u32| hundredths.checked_sub(100);
-        self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
-    }
-}
 
 /// When a call is made at a second server.
 #[derive(Clone, Copy)]
@@ -126,23 +93,8 @@ impl Channel {
             None => {}
         }
         if is_outrun && hedge.is_trial {
-            link.calls.handle_outrun();
+            link.calls.report(ServerEvent::Outrun);
         }
         made
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn at_most_one_call_in_fifty_is_hedged() {
-        let hedging = Hedging::new(Duration::from_millis(1));
-        assert!(!hedging.spend(), "there have been no calls");
-        let hedged = (0..1_000).filter(|_| (hedging.count(), hedging.spend()).1).count();
-        assert_eq!(hedged, 20);
-        (0..10_000).for_each(|_| _ = hedging.count());
-        assert_eq!((0..100).filter(|_| hedging.spend()).count(), HEDGES_MAX as usize, "not all at once");
     }
 }

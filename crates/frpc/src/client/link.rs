@@ -82,11 +82,6 @@ impl Link {
         Self { connection, calls, backward: false, nesting, packing, observer, end }
     }
 
-    /// Whether the kind of the peer is known.
-    pub(crate) fn has_shown(&self) -> bool {
-        self.calls.has_shown()
-    }
-
     /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
     /// calls, further calls use a new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {

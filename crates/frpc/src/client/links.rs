@@ -8,10 +8,12 @@
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
 use crate::client::call::PendingCall;
-use crate::client::connect_task::{ConnectTask, ConnectionFactory};
+use crate::client::connect_task::ConnectTask;
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
+use crate::client::dial::Dialler;
+use crate::client::factory::LinkFactory;
 use crate::client::link::Link;
-use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, WaitPolicy};
+use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, ServerObserver, WaitPolicy};
 use crate::debug::opaque_debug;
 use crate::observe::ServerLoad;
 use parking_lot::Mutex;
@@ -28,9 +30,9 @@ pub struct Links {
 
 impl Links {
     /// Connections that are made on demand.
-    pub(crate) fn by(maker: ConnectionFactory) -> Self {
+    pub(crate) fn by(factory: LinkFactory, dialler: Dialler, server: Option<Arc<dyn ServerObserver>>) -> Self {
         let current = Arc::default();
-        Self { making: Some(ConnectTask::new(maker, Arc::clone(&current))), current }
+        Self { making: Some(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
     }
 
     /// Makes the first connection in one attempt. Call it before anything else.
@@ -99,13 +101,13 @@ impl Links {
     /// Sets the name in the server's certificate for further connections. `None` is the name of the channel.
     pub fn set_server_name(&self, name: Option<&str>) {
         if let Some(making) = &self.making {
-            making.set_server_name(name);
+            *making.dialler.server_name.lock() = name.map(str::to_owned);
         }
     }
 
     /// The name of the server: its address, or the name of its connector.
     pub fn name(&self) -> &str {
-        self.making.as_ref().map_or("", |making| making.name())
+        self.making.as_ref().map_or("", |making| &making.dialler.name)
     }
 
     /// The load by this channel.

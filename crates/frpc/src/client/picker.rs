@@ -71,7 +71,7 @@ use std::time::{Duration, Instant};
 
 /// Chooses the connection for each call of a channel: to its only server, or to one of several.
 pub trait Picker: Any + Send + Sync {
-    /// The connection for a call. Does not wait. [`PendingCall::avoid`] asks for another server than that of a link.
+    /// The connection for a call. Does not wait. [`PendingCall::avoid`] excludes the server of a link.
     fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
     /// Waits for a connection, until the end of the [`WaitPolicy`].
@@ -177,7 +177,7 @@ impl Link {
 
     /// Whether the peer has sent something, so that it is known to be alive.
     pub fn is_alive(&self) -> bool {
-        self.has_shown()
+        self.calls.has_shown()
     }
 
     /// Whether the connection takes new calls.
@@ -187,7 +187,7 @@ impl Link {
 
     /// Has the next call on this connection timed, unless one is; see [`ServerEvent::Timed`].
     pub fn time_next_call(&self) {
-        self.calls.time_next();
+        self.calls.calls.lock().time_next();
     }
 
     /// The calls and streams in progress on a link that its [`Links`] and the caller hold too. Each holds the link, so the

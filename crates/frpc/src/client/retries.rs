@@ -1,35 +1,34 @@
-//! The budget for retries of idempotent calls.
+//! Budgets for further attempts at calls: retries, and hedges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The budget for retries: each successful call earns a tenth of a retry, up to ten. A server in trouble thus gets at
-/// most a tenth more work.
-#[derive(Debug)]
-pub(crate) struct RetryBudget {
-    /// In tenths.
-    tenths: AtomicU32,
+/// A budget that calls earn, each so many hundredths of an attempt. A server in trouble thus gets at most that part more
+/// work.
+#[derive(Debug, Default)]
+pub(crate) struct AttemptBudget<const EARNED: u32> {
+    hundredths: AtomicU32,
 }
 
-const RETRY_TENTHS_MAX: u32 = 100;
+/// The most attempts that a budget has.
+pub(crate) const ATTEMPTS: u32 = 10;
 
-impl Default for RetryBudget {
-    fn default() -> Self {
-        Self { tenths: AtomicU32::new(RETRY_TENTHS_MAX) }
+impl<const EARNED: u32> AttemptBudget<EARNED> {
+    /// A budget with all attempts.
+    pub(crate) fn full() -> Self {
+        Self { hundredths: AtomicU32::new(ATTEMPTS * 100) }
     }
-}
 
-impl RetryBudget {
-    /// Counts a successful call.
+    /// Counts a call.
     pub(crate) fn earn(&self) {
-        if self.tenths.load(Ordering::Relaxed) < RETRY_TENTHS_MAX {
-            self.tenths.fetch_add(1, Ordering::Relaxed);
+        if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
+            self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }
     }
 
-    /// Spends a retry, if there is one.
+    /// Spends an attempt, if there is one.
     pub(crate) fn spend(&self) -> bool {
-        let spend = |tenths: u32| tenths.checked_sub(10);
-        self.tenths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+        let spend = |hundredths: u32| hundredths.checked_sub(100);
+        self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
     }
 }
 
@@ -39,9 +38,19 @@ mod tests {
 
     #[test]
     fn retries_are_at_most_a_tenth_of_the_successes() {
-        let budget = RetryBudget::default();
+        let budget = AttemptBudget::<10>::full();
         assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);
         (0..35).for_each(|_| budget.earn());
         assert_eq!((0..100).filter(|_| budget.spend()).count(), 3);
+    }
+
+    #[test]
+    fn at_most_one_call_in_fifty_is_hedged() {
+        let budget = AttemptBudget::<2>::default();
+        assert!(!budget.spend(), "there have been no calls");
+        let hedged = (0..1_000).filter(|_| (budget.earn(), budget.spend()).1).count();
+        assert_eq!(hedged, 20);
+        (0..10_000).for_each(|_| budget.earn());
+        assert_eq!((0..100).filter(|_| budget.spend()).count(), ATTEMPTS as usize, "not all at once");
     }
 }

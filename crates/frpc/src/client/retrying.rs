@@ -4,7 +4,7 @@ use crate::calls::failures::expired;
 use crate::client::attempt::{Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
-use crate::client::hedging::{Hedge, Hedging};
+use crate::client::hedging::Hedge;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::observe::{ObservedMethod, Token, TraceContext};
@@ -102,8 +102,8 @@ impl Channel {
         };
         // The start of the wait for a connection, for its patience.
         let mut since = None;
-        let hedging = self.inner.hedging.as_ref().filter(|_| method.idempotent);
-        let configured = hedging.map(Hedging::count);
+        let configured = self.inner.hedge_after.filter(|_| method.idempotent);
+        configured.iter().for_each(|_| self.inner.hedges.earn());
         let mut attempts = Attempts::default();
         loop {
             if let Some(failed) = failure.take() {
@@ -142,14 +142,14 @@ impl Channel {
             let hedge = trial
                 .filter(|_| method.idempotent)
                 .map(|after| Hedge { after, is_trial: true, until })
-                .or(configured.map(|configured| Hedge { until, ..configured }));
+                .or(configured.map(|after| Hedge { after, is_trial: false, until }));
             let first = PendingCall { trace: trace.as_ref(), ..call };
             let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
                 None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
                 Some(hedge) => {
                     let mut next = trace;
                     let begin_hedge = |why: &Status| {
-                        let is_allowed = hedge.is_trial || hedging.is_some_and(Hedging::spend);
+                        let is_allowed = hedge.is_trial || self.inner.hedges.spend();
                         (is_allowed && self.inner.retries.spend()).then(|| {
                             if let Some(observer) = &self.inner.observer {
                                 observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);

@@ -11,23 +11,21 @@ use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
-use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
-use crate::streaming::{Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, DecodeOptions, Flags};
+use crate::streaming::{ReceiverEnd, Streaming, late, send, send_all, send_end};
+use crate::wire::body::{self, Flags};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::PrefixFields;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::ParkedFuture;
-use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
+use frisbee::{CloseReason, SendError, StreamBytes, StreamSender};
 use futures_core::Stream;
-use parking_lot::Mutex;
 use polyglot::Message;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -49,7 +47,7 @@ impl Channel {
     ) -> Result<Response<Streaming<B>>, Status>
     where
         A: Message + Send + Sync + 'static,
-        B: Message + 'static,
+        B: Message + Send + 'static,
     {
         let (about, plain) = (MethodInfo::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
         let observed_call = self.observe(method, CallKind::ServerStreaming, None);
@@ -75,13 +73,15 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.within(None));
-        let ending = self.observe(method, CallKind::ClientStreaming, None).map(ObservedStream::new);
-        let carried = ending.as_ref().map(|ending| ending.carried.clone());
-        let call = move |request| async move { call_client_streaming(&plain, method, request, carried).await };
+        let observed_call = self.observe(method, CallKind::ClientStreaming, None);
+        let stream = observed_call.as_ref().map(|_| Arc::default());
+        let opened = stream.clone();
+        let call = move |request| async move { call_client_streaming(&plain, method, request, opened).await };
         let call = self.in_runtime(around(self, about, request, call));
-        let Some(ending) = ending else { return call.await };
-        let result = deadline::traced(ending.trace(), Box::pin(call)).await;
-        ending.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
+        let Some((call_of_stream, stream)) = observed_call.zip(stream) else { return call.await };
+        let mut observed = ObservedStream { call: call_of_stream, stream };
+        let result = deadline::traced(observed.call.trace(), Box::pin(call)).await;
+        observed.finish(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
         result
     }
 
@@ -100,7 +100,7 @@ impl Channel {
     where
         S: Stream + Send + 'static,
         S::Item: Message + Send + Sync,
-        B: Message + 'static,
+        B: Message + Send + 'static,
     {
         let (about, plain) = (MethodInfo::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
         let observed_call = self.observe(method, CallKind::Streaming, None);
@@ -125,50 +125,22 @@ async fn until_its_end<B>(
 
 /// A call that streams requests alone and is observed. Dropped before its end, it has been cancelled.
 struct ObservedStream {
-    observed_call: Option<ObservedCall>,
-    /// The bytes of its messages, once its stream has been left.
-    carried: Arc<Mutex<StreamBytes>>,
+    call: ObservedCall,
+    /// Its stream, once that is open.
+    stream: Arc<OnceLock<StreamSender>>,
 }
 
 impl ObservedStream {
-    fn new(observed_call: ObservedCall) -> Self {
-        Self { observed_call: Some(observed_call), carried: Arc::default() }
-    }
-
-    fn trace(&self) -> Option<TraceContext> {
-        self.observed_call.as_ref().and_then(ObservedCall::trace)
-    }
-
-    fn end(mut self, code: Code) {
-        self.finish(code);
-    }
-
     fn finish(&mut self, code: Code) {
-        if let Some(mut observed_call) = self.observed_call.take() {
-            let StreamBytes { sent, received, .. } = *self.carried.lock();
-            observed_call.set_request(sent);
-            observed_call.end(code, received);
-        }
+        let StreamBytes { sent, received, .. } = self.stream.get().map(StreamSender::bytes).unwrap_or_default();
+        self.call.set_request(sent);
+        self.call.finish(code, received);
     }
 }
 
 impl Drop for ObservedStream {
     fn drop(&mut self) {
         self.finish(Code::Cancelled);
-    }
-}
-
-/// Notes the bytes of a stream when it is left.
-struct ByteRecorder<'a> {
-    sender: &'a StreamSender,
-    carried: Option<Arc<Mutex<StreamBytes>>>,
-}
-
-impl Drop for ByteRecorder<'_> {
-    fn drop(&mut self) {
-        if let Some(carried) = &self.carried {
-            *carried.lock() = self.sender.bytes();
-        }
     }
 }
 
@@ -184,7 +156,7 @@ where
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut started = None;
-    let OpenedStream { sender, receiver, link, reading, .. } = loop {
+    let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
@@ -199,9 +171,8 @@ where
     drop(message);
     // For a compat server the request is the end.
     sender.end();
-    let connection = link.connection.clone();
-    connection.runtime_handle().spawn(keep_link_alive(link, sender));
-    Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
+    link.connection.clone().runtime_handle().spawn(keep_link_alive(link, sender));
+    Ok(Response::new(replies))
 }
 
 /// Holds the link of a channel until a stream ends. The reader does not hold it: a server that stops waits for the
@@ -215,7 +186,7 @@ async fn call_client_streaming<S, B>(
     channel: &Channel,
     method: &'static Method,
     request: Request<S>,
-    carried: Option<Arc<Mutex<StreamBytes>>>,
+    stream: Option<Arc<OnceLock<StreamSender>>>,
 ) -> Result<Response<B>, Status>
 where
     S: Stream + Send + 'static,
@@ -224,11 +195,10 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, receiver, link, reading, flags } =
-        terms.open(channel, method, extras.as_deref(), &mut None).await?;
-    let _leaving = ByteRecorder { sender: &sender, carried };
+    let OpenedStream { sender, mut replies, link, flags } =
+        terms.open::<B>(channel, method, extras.as_deref(), &mut None).await?;
+    stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
-    let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let mut sending = pin!(send_messages(&sender, messages, flags));
     // A server may answer before the end of the requests.
     let early = poll_fn(|context| match replies.poll_message(context) {
@@ -269,12 +239,10 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, receiver, link, reading, flags } =
+    let OpenedStream { sender, replies, link, flags } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
-    let connection = link.connection.clone();
+    let (connection, failed) = (link.connection.clone(), replies.failed());
     carried_by(&messages, &connection);
-    let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
-    let failed = replies.failed();
     let mut deadline = terms.sleep();
     connection.runtime_handle().spawn(keep_link_alive(link, sender.clone()));
     connection.spawn(async move {
@@ -318,12 +286,10 @@ struct OpenDeadlines {
 }
 
 /// A stream for a call.
-struct OpenedStream {
+struct OpenedStream<B> {
     sender: StreamSender,
-    receiver: StreamReceiver,
+    replies: Streaming<B>,
     link: Arc<Link>,
-    /// How replies are read.
-    reading: DecodeOptions,
     /// How requests are written.
     flags: Flags,
 }
@@ -338,13 +304,13 @@ impl OpenDeadlines {
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
     /// kept in `started`.
-    async fn open(
+    async fn open<B: Message>(
         &self,
         channel: &Channel,
         method: &'static Method,
         extras: Option<&Extras>,
         started: &mut Option<tokio::time::Instant>,
-    ) -> Result<OpenedStream, Status> {
+    ) -> Result<OpenedStream<B>, Status> {
         if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
@@ -381,8 +347,10 @@ impl OpenDeadlines {
                     Ok(stream) => {
                         let (sender, receiver) = stream.split();
                         let packs = link.packs(method, &peer);
-                        let flags = Flags::LOSSLESS.when(channel.is_strict()).with(Flags::PACKED.when(packs));
-                        return Ok(OpenedStream { sender, receiver, link, reading, flags });
+                        let flags = Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
+                        let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
+                        let replies = Streaming::new(Some(receiver), end, reading, self.sleep());
+                        return Ok(OpenedStream { sender, replies, link, flags });
                     }
                     Err(SendError::Closed(_)) => {}
                     Err(error) => return Err(error.into()),

@@ -9,35 +9,34 @@ use crate::schema::layout::Layout;
 use crate::service::formats::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
-use crate::service::methods::{Methods, Service};
+use crate::service::methods::Methods;
 use crate::wire::packed::Packing;
-use crate::{Error, Middleware, Policy};
-use frisbee::{Connection, Hello, Mounts, Protocol};
+use crate::{Error, Policy};
+use frisbee::{Connection, Hello, Mounts, Protocol as _};
 use polyglot::Nesting;
 use std::fmt;
-use std::ops::RangeBounds;
 use std::sync::Arc;
 
 /// The offer that a builder collects.
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
     /// Makes the methods of a service for each server or channel.
-    services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
+    pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: MethodSettings,
-    mounts: Mounts,
-    on_connect: Vec<Hook>,
-    chain: Chain,
+    pub(crate) mounts: Mounts,
+    pub(crate) on_connect: Vec<Hook>,
+    pub(crate) chain: Chain,
     /// The services that this end names as those that it calls.
-    called: Vec<&'static Layout>,
+    pub(crate) called: Vec<&'static Layout>,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
     /// Who observes calls.
-    observers: Option<Observers>,
+    pub(crate) observers: Option<Observers>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
     /// The access rules, if there are any.
-    access: Option<Arc<dyn Authorize>>,
+    pub(crate) access: Option<Arc<dyn Authorize>>,
     /// What this end packs when it calls, if it unpacks.
     pub(crate) packing: Option<Packing>,
 }
@@ -71,41 +70,6 @@ pub(crate) struct ServiceOffer {
 }
 
 impl OfferBuilder {
-    pub(crate) fn add_service<S: Service>(&mut self, service: S) {
-        self.services.push(Arc::new(move || service.methods()));
-    }
-
-    pub(crate) fn mount<R: Protocol>(&mut self, range: impl RangeBounds<u16>, router: R) {
-        self.mounts = std::mem::take(&mut self.mounts).mount(range, router);
-    }
-
-    pub(crate) fn fallback<R: Protocol>(&mut self, router: R) {
-        self.mounts = std::mem::take(&mut self.mounts).fallback(router);
-    }
-
-    pub(crate) fn on_connect(&mut self, hook: impl Fn(&Connection) + Send + Sync + 'static) {
-        self.on_connect.push(Arc::new(hook));
-    }
-
-    pub(crate) fn with_observers(&mut self, set: impl FnOnce(&mut Observers)) {
-        set(self.observers.get_or_insert_default());
-    }
-
-    pub(crate) fn access(&mut self, access: impl Authorize) {
-        self.access = Some(Arc::new(access));
-    }
-
-    pub(crate) fn middleware(&mut self, middleware: impl Middleware) {
-        self.chain.push(middleware);
-    }
-
-    /// Names a service that this end calls.
-    pub(crate) fn call(&mut self, layout: &'static Layout) {
-        if !self.called.contains(&layout) {
-            self.called.push(layout);
-        }
-    }
-
     /// The complete offer. Fails if services or routers overlap.
     pub(crate) fn done(self) -> Result<ServiceOffer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
@@ -199,7 +163,7 @@ macro_rules! offering_setters {
             /// the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat
             /// server never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
-                self.offering.add_service(service);
+                self.offering.services.push(std::sync::Arc::new(move || service.methods()));
                 self
             }
 
@@ -221,7 +185,7 @@ macro_rules! offering_setters {
                 operations: impl std::ops::RangeBounds<u16>,
                 router: R,
             ) -> Self {
-                self.offering.mount(operations, router);
+                self.offering.mounts = self.offering.mounts.mount(operations, router);
                 self
             }
 
@@ -235,7 +199,7 @@ macro_rules! offering_setters {
             /// let builder = Server::builder().fallback(Handlers::new());
             /// ```
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
-                self.offering.fallback(router);
+                self.offering.mounts = self.offering.mounts.fallback(router);
                 self
             }
 
@@ -251,28 +215,28 @@ macro_rules! offering_setters {
             /// let builder = Server::builder().on_connect(|connection| println!("{:?}", connection.peer_addr()));
             /// ```
             pub fn on_connect(mut self, connected: impl Fn(&frisbee::Connection) + Send + Sync + 'static) -> Self {
-                self.offering.on_connect(connected);
+                self.offering.on_connect.push(std::sync::Arc::new(connected));
                 self
             }
 
             /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
             /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
-                self.offering.with_observers(|observers| observers.set_batches(observer));
+                self.offering.observers.get_or_insert_default().set_batches(observer);
                 self
             }
 
             /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
             /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
-                self.offering.with_observers(|observers| observers.set_observer(observer));
+                self.offering.observers.get_or_insert_default().set_observer(observer);
                 self
             }
 
             /// Sets the access rules for the services of this end and its mounted routers, such as those of the crate
             /// `frpc-access`; see [`Authorize`](crate::Authorize). Default: every peer may call.
             pub fn access(mut self, access: impl $crate::Authorize) -> Self {
-                self.offering.access(access);
+                self.offering.access = Some(std::sync::Arc::new(access));
                 self
             }
 
@@ -294,7 +258,9 @@ macro_rules! offering_setters {
             /// calls. Services that are not named can be called all the same. A generated client that connects by
             /// itself names its own service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
-                self.offering.call(C::LAYOUT);
+                if !self.offering.called.contains(&C::LAYOUT) {
+                    self.offering.called.push(C::LAYOUT);
+                }
                 self
             }
 

@@ -5,7 +5,6 @@ pub(crate) mod batch;
 pub(crate) mod peers;
 
 use crate::api::authorize::PeerRules;
-use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, InheritedContext};
 use crate::debug::opaque_debug;
@@ -14,10 +13,10 @@ use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
-use crate::server::adapter::batch::AdapterCall;
+use crate::server::adapter::batch::{AdapterCall, AdapterTask};
 use crate::service::erased::{HandlerPlacement, Kind, StreamingMethod};
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, too_many};
-use crate::service::formats::MethodFormat;
+use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::service::unary::with_deadline;
 use crate::wire::prefix::Prefix;
@@ -37,7 +36,6 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 /// Adds an adapter or listener to a server, once its services are known.
@@ -144,7 +142,7 @@ impl fmt::Debug for AdapterMethods {
     }
 }
 
-/// A method that is called with messages as bytes in one of its [formats](Self::formats).
+/// A method that is called with messages as bytes in one of its [formats](OfferedMethod::formats).
 ///
 /// The call passes the server's middleware, policies and limits as any other. In a handler,
 /// [`Request::connection`] is `None`, and [`Request::remote_addr`] is the client's address.
@@ -159,41 +157,6 @@ impl AdapterMethod {
         self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
     }
 
-    fn face(&self) -> &dyn MethodFormat {
-        self.served().entry.face()
-    }
-
-    /// The full name of the service.
-    pub fn service(&self) -> &'static str {
-        self.served().entry.method.layout.service()
-    }
-
-    /// The name of the method within its service.
-    pub fn name(&self) -> &'static str {
-        self.served().entry.method.name
-    }
-
-    /// Which directions stream.
-    pub fn kind(&self) -> CallKind {
-        self.face().about().kind()
-    }
-
-    /// Whether the method may run more than once without harm.
-    pub fn is_idempotent(&self) -> bool {
-        self.served().entry.method.idempotent
-    }
-
-    /// Whether calling the method may change anything. Of a method that changes nothing,
-    /// [`is_idempotent`](Self::is_idempotent) is true as well.
-    pub fn has_side_effects(&self) -> bool {
-        !self.served().entry.method.without_side_effects
-    }
-
-    /// Whether the schema offers the method to agents as a tool, by the options of `frpc/agent.proto`.
-    pub fn is_tool(&self) -> bool {
-        self.served().entry.method.is_tool
-    }
-
     /// Checks that the rules of the server allow this client to call the method with this metadata, for a list of the
     /// methods that it may call. Nothing is called or counted against a limit.
     ///
@@ -203,33 +166,6 @@ impl AdapterMethod {
     pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
         let guard = self.served().guard(self.methods.caller.rules.as_ref());
         guard.map_or(Ok(()), |guard| guard.check(metadata))
-    }
-
-    /// The names of the formats for its messages, such as `json`.
-    pub fn formats(&self) -> Vec<&'static str> {
-        self.face().formats()
-    }
-
-    /// The names of its messages in the schema: that of the request and that of the response.
-    pub fn messages(&self) -> [&'static str; 2] {
-        self.face().about().messages()
-    }
-
-    /// The names of the fields of a request in a format, in the order of declaration; `None` if the method lacks the
-    /// format. A format may not name any.
-    pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
-        self.face().fields(format)
-    }
-
-    /// The comment of the method in its schema, for documents about messages in a format; empty if there is none.
-    pub fn comment(&self, format: &str) -> &'static str {
-        self.face().described(format).map_or("", |(comment, _)| comment)
-    }
-
-    /// The schemas of its messages in a format, and of those within, by their full names; empty if the format has none.
-    /// Those of `json` are JSON Schemas, which refer to each other at `#/components/schemas/`.
-    pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
-        self.face().described(format).map_or(&[], |(_, schemas)| schemas)
     }
 
     /// Calls a method that takes and returns single messages.
@@ -343,7 +279,7 @@ impl AdapterMethod {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
         let handler = with_deadline(None, InheritedContext { deadline, trace }, ParkedFuture::new(handler));
-        let Ok(worked) = AbortOnDrop(call.runtime.spawn(until_expired(expires, handler))).await else {
+        let Ok(worked) = AdapterTask(call.runtime.spawn(until_expired(expires, handler))).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
         let name = entry.method;
@@ -362,6 +298,14 @@ impl AdapterMethod {
             };
             AdapterResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
         }))
+    }
+}
+
+impl Deref for AdapterMethod {
+    type Target = OfferedMethod;
+
+    fn deref(&self) -> &OfferedMethod {
+        &self.served().entry.offered
     }
 }
 
@@ -429,23 +373,6 @@ impl Drop for InProgress {
     }
 }
 
-/// A task that ends when it is no longer waited for.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Future for AbortOnDrop<T> {
-    type Output = Result<T, tokio::task::JoinError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// The responses of a call by [`AdapterMethod::streaming`], in the format of the call. They end with the first error,
 /// or when the deadline of the call passes.
 pub struct AdapterResponses {
@@ -473,7 +400,7 @@ impl Stream for AdapterResponses {
         }
         let inherited = InheritedContext { deadline: *deadline, trace: call.trace };
         let polled =
-            deadline::within(inherited, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
+            deadline::within(Some(inherited), || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
         let next = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,

@@ -199,13 +199,13 @@ impl ServerBuilder {
     ///
     /// **Middleware does not run around mounted routers.**
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
-        self.offering.middleware(middleware);
+        self.offering.chain.push(middleware);
         self
     }
 
     /// Sets where handlers run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary method
     /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
-    /// server use [`middleware`](Self::middleware) and the feature `tower`.
+    /// server use [`middleware`](Self::middleware) and the crate `frpc-tower`.
     ///
     /// ```
     /// use frpc::{Policy, Server};

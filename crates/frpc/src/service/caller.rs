@@ -1,10 +1,9 @@
 //! The caller of served calls: one connection.
 
-use crate::Status;
 use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
 use crate::schema::method::Method;
-use crate::service::failures::{abandoned, log};
+use crate::service::failures::abandoned;
 use crate::service::in_flight::{InFlight, InFlightGuard};
 use crate::service::load::{Load, LoadGuard};
 use crate::wire::body::{self, ReplyForm};
@@ -17,7 +16,7 @@ use std::time::Instant;
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// How replies are written. They are marked if this end dialled the connection.
-    style: ReplyForm,
+    pub(crate) style: ReplyForm,
     /// How busy this end is.
     load: Arc<Load>,
     /// The peer requests reports.
@@ -53,18 +52,10 @@ impl Caller {
         self.observers.as_ref()?.batch_calls.as_ref()
     }
 
-    /// Whether calls in progress are noted.
-    pub(crate) fn is_inspected(&self) -> bool {
-        self.in_flight().is_some()
-    }
-
     /// Notes a call until the result is dropped, if calls are noted.
     pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
-        self.in_flight().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
-    }
-
-    fn in_flight(&self) -> Option<&Arc<InFlight>> {
-        self.observers.as_ref()?.in_flight.as_ref()
+        let in_flight = self.observers.as_ref()?.in_flight.as_ref()?;
+        Some(InFlight::enter(in_flight, id, name, deadline))
     }
 
     /// The origin of requests.
@@ -88,25 +79,15 @@ impl Caller {
         Load::enter(&self.load, self.wants_load)
     }
 
-    /// Notes the failure of a handler that was ready at once.
-    pub(crate) fn log_failure(&self, status: &Status, method: Method) {
-        log(status, method, &self.connection);
-    }
-
     /// Whether the peer is extended.
     pub(crate) fn is_native(&self) -> bool {
         self.style.form == Form::Extended
     }
 
-    /// How replies to the peer are written.
-    pub(crate) fn style(&self) -> ReplyForm {
-        self.style
-    }
-
     /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         if self.connection.cancel_call(id, operation) {
-            body::put_error(outbox, id, operation, &abandoned(), self.style());
+            body::put_error(outbox, id, operation, &abandoned(), self.style);
         }
     }
 }

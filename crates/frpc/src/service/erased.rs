@@ -4,19 +4,22 @@ use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
-use crate::service::formats::{FormatTerms, MethodFormat};
+use crate::service::formats::FormatTerms;
 use crate::service::invoke::{Invoke, InvokeSettings};
+use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Policy, Request};
 use frisbee::tasks::{Executor, InlinePolicy, TrustHandle};
 use frisbee::{Operation, Stream};
+use std::any::Any;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 pub(crate) struct Entry {
     pub(crate) method: Method,
+    pub(crate) offered: OfferedMethod,
     pub(crate) kind: Kind,
     /// The middleware of this method and of its service.
     pub(crate) chain: Chain,
@@ -25,22 +28,6 @@ pub(crate) struct Entry {
 pub(crate) enum Kind {
     Unary(Box<dyn ErasedUnary>),
     Stream(Box<dyn StreamingMethod>),
-}
-
-impl Entry {
-    pub(crate) fn face(&self) -> &dyn MethodFormat {
-        match &self.kind {
-            Kind::Unary(method) => method.face(),
-            Kind::Stream(method) => method.face(),
-        }
-    }
-
-    pub(crate) fn face_mut(&mut self) -> &mut dyn MethodFormat {
-        match &mut self.kind {
-            Kind::Unary(method) => method.face_mut(),
-            Kind::Stream(method) => method.face_mut(),
-        }
-    }
 }
 
 /// Where the handlers of a method run.
@@ -69,9 +56,8 @@ impl HandlerPlacement {
 
 /// A unary method, with an instance for each connection.
 pub(crate) trait ErasedUnary: Send + Sync {
-    fn face(&self) -> &dyn MethodFormat;
-
-    fn face_mut(&mut self) -> &mut dyn MethodFormat;
+    /// Adds a format; `false` if it is one of other messages.
+    fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
     /// Creates an instance; `None` if the method lacks the format.
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
@@ -79,9 +65,8 @@ pub(crate) trait ErasedUnary: Send + Sync {
 
 /// A method that streams in one or both directions.
 pub(crate) trait StreamingMethod: Send + Sync {
-    fn face(&self) -> &dyn MethodFormat;
-
-    fn face_mut(&mut self) -> &mut dyn MethodFormat;
+    /// Adds a format; `false` if it is one of other messages.
+    fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
     /// Serves a native call.
     fn open(&self, opened: AcceptedStream<'_>);

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// The status of a call whose deadline had passed when it was sent.
+/// The status of a call whose deadline has passed.
 pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
@@ -51,15 +51,11 @@ const LARGE: usize = 64 * 1024;
 
 /// Whether a request keeps more memory than its connection may; if so, it is counted.
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
-    memory >= LARGE && has_no_room(connection, memory)
-}
-
-fn has_no_room(connection: &Connection, memory: usize) -> bool {
-    let has_room = connection.has_room(memory);
-    if !has_room {
+    let is_too_much = memory >= LARGE && !connection.has_room(memory);
+    if is_too_much {
         connection.count_rejected();
     }
-    !has_room
+    is_too_much
 }
 
 /// The status of a call whose principal has expired.

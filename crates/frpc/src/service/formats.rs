@@ -1,32 +1,44 @@
 //! The encodings of a method's messages for callers that speak another protocol.
 
 use crate::Status;
-use crate::api::middleware::MethodInfo;
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge};
 use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
-use std::any::Any;
 #[cfg(feature = "json")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the messages of one method are written in an encoding that is not the native one. For generated code.
 pub struct Format<A, B> {
-    pub(crate) name: &'static str,
+    pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
     /// As `encode`, appended to existing bytes; nothing is written in case of an error.
     pub(crate) append: Option<Append<B>>,
-    /// The format with the fields of requests in the order of declaration, without their names.
-    positional: Option<(&'static str, Decode<A>)>,
-    /// The names of a request's fields.
-    pub(crate) fields: &'static [&'static str],
-    /// What documents say about the method: its comment, and the schemas of messages by name.
-    described: (&'static str, Schemas),
+    /// As `decode`, for requests with their fields in the order of declaration, without names.
+    positional: Option<Decode<A>>,
 }
 
-/// The schemas of messages as texts, by the full names of these.
-pub(crate) type Schemas = &'static [(&'static str, &'static str)];
+/// A format of a method, without the types of its messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FormatInfo {
+    pub(crate) name: &'static str,
+    /// The name of the format with the fields of requests in the order of declaration.
+    positional: Option<&'static str>,
+    /// The names of a request's fields.
+    pub(crate) fields: &'static [&'static str],
+    /// The comment of the method, for documents.
+    pub(crate) comment: &'static str,
+    /// The schemas of messages as texts, by the full names of these.
+    pub(crate) schemas: &'static [(&'static str, &'static str)],
+}
+
+impl FormatInfo {
+    /// Whether it is this format or its positional variant.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.name == name || self.positional == Some(name)
+    }
+}
 
 pub(crate) type Decode<A> = fn(&Bytes, &FormatTerms) -> Result<A, Status>;
 
@@ -127,7 +139,8 @@ impl<A, B> Format<A, B> {
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
         encode: fn(&B, &FormatTerms) -> Result<Bytes, Status>,
     ) -> Self {
-        Self { name, decode, encode, append: None, positional: None, fields: &[], described: ("", &[]) }
+        let info = FormatInfo { name, positional: None, fields: &[], comment: "", schemas: &[] };
+        Self { info, decode, encode, append: None, positional: None }
     }
 
     /// Adds a way to append a response to existing bytes, which saves a copy. In case of an error nothing has been
@@ -140,29 +153,27 @@ impl<A, B> Format<A, B> {
     /// Adds a format of its own name, whose requests have their fields in the order of declaration.
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
-        Self { positional: Some((name, decode)), ..self }
+        let info = FormatInfo { positional: Some(name), ..self.info };
+        Self { info, positional: Some(decode), ..self }
     }
 
     /// States the names of a request's fields in the format, in the order of declaration.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
-        Self { fields, ..self }
+        Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
     /// States what documents say about the method: its comment, and the schemas of the messages that it uses by their
     /// full names. The schemas of a format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
     #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
-        Self { described: (comment, schemas), ..self }
+        Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// This format or its positional variant, if it has the name.
-    pub(crate) fn named(self, name: &str) -> Option<Self> {
-        if self.name == name {
-            return Some(self);
-        }
-        let (positional, decode) = self.positional?;
-        (positional == name).then_some(Self { decode, ..self })
+    /// The format of this name, or its positional variant.
+    pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
+        let found = *formats.iter().find(|format| format.info.has(name))?;
+        Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })
     }
 }
 
@@ -173,61 +184,6 @@ impl<A, B> Clone for Format<A, B> {
 }
 
 impl<A, B> Copy for Format<A, B> {}
-
-/// A method without its types.
-pub(crate) trait MethodFormat: Send + Sync {
-    fn about(&self) -> &MethodInfo;
-
-    /// The names of its formats.
-    fn formats(&self) -> Vec<&'static str>;
-
-    /// The names of a request's fields in a format.
-    fn fields(&self, format: &str) -> Option<&'static [&'static str]>;
-
-    /// What documents in a format say about the method.
-    fn described(&self, format: &str) -> Option<(&'static str, Schemas)>;
-
-    /// Adds a format; `false` if it is one of other messages.
-    fn add(&mut self, format: Box<dyn Any>) -> bool;
-}
-
-/// The formats of a method.
-pub(crate) struct Formats<A, B> {
-    pub(crate) about: MethodInfo,
-    formats: Vec<Format<A, B>>,
-}
-
-impl<A, B> Formats<A, B> {
-    pub(crate) fn new(about: MethodInfo) -> Self {
-        Self { about, formats: Vec::new() }
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<Format<A, B>> {
-        self.formats.iter().find_map(|format| format.named(name))
-    }
-}
-
-impl<A: 'static, B: 'static> MethodFormat for Formats<A, B> {
-    fn about(&self) -> &MethodInfo {
-        &self.about
-    }
-
-    fn formats(&self) -> Vec<&'static str> {
-        self.formats.iter().map(|format| format.name).collect()
-    }
-
-    fn fields(&self, format: &str) -> Option<&'static [&'static str]> {
-        self.get(format).map(|format| format.fields)
-    }
-
-    fn described(&self, format: &str) -> Option<(&'static str, Schemas)> {
-        self.get(format).map(|format| format.described)
-    }
-
-    fn add(&mut self, format: Box<dyn Any>) -> bool {
-        format.downcast().map(|format| self.formats.push(*format)).is_ok()
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -13,21 +13,12 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// The body of a handler's reply.
-pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
-    let style = ReplyForm { form: Form::Extended, backward: false };
-    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style, Flags::default(), None))
-}
+/// The form of answers: only native peers request hand-offs.
+const FORM: ReplyForm = ReplyForm { form: Form::Extended, backward: false };
 
 /// The body of a refusal.
-pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
-    refusal_of(status, method.operation)
-}
-
-/// As [`refusal`], for an operation that need not be a method's.
-pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
-    let style = ReplyForm { form: Form::Extended, backward: false };
-    alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, style))
+pub(crate) fn refusal(status: &Status, operation: Operation) -> Bytes {
+    alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, FORM))
 }
 
 /// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`
@@ -64,7 +55,8 @@ pub(crate) fn settle<B: Message>(
     decision: &HandOff,
     replied: Result<&Response<B>, &Status>,
 ) {
-    let body = reply(replied, method);
+    let (id, operation) = (PacketId(0), method.operation);
+    let body = alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, Flags::default(), None));
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => request.accept(body, taking),
         None => request.refuse(body),

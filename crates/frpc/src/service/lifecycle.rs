@@ -2,10 +2,12 @@
 //! reflection and health.
 
 use crate::CallKind;
+use crate::api::middleware::MethodInfo;
 use crate::codegen::BoxFuture;
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
+use crate::service::formats::FormatInfo;
 use crate::service::methods::Methods;
 
 /// How a service takes part in the life of the end that offers it; see [`Methods::lifecycle`].
@@ -35,22 +37,18 @@ pub struct OfferedService {
     methods: Vec<OfferedMethod>,
 }
 
-/// A method of an [`OfferedService`].
+/// A method that an end offers.
 #[derive(Clone, Debug)]
 pub struct OfferedMethod {
     method: Method,
     kind: CallKind,
     messages: [&'static str; 2],
-    formats: Vec<&'static str>,
+    pub(crate) formats: Vec<FormatInfo>,
 }
 
 impl OfferedService {
     pub(crate) fn new(methods: &Methods) -> Self {
-        let method = |entry: &crate::service::erased::Entry| {
-            let (about, formats) = (entry.face().about(), entry.face().formats());
-            OfferedMethod { method: entry.method, kind: about.kind(), messages: about.messages(), formats }
-        };
-        let all = methods.entries.iter().map(method).collect();
+        let all = methods.entries.iter().map(|entry| entry.offered.clone()).collect();
         Self { layout: methods.layout, schema: methods.schema, methods: all }
     }
 
@@ -81,6 +79,15 @@ impl OfferedService {
 }
 
 impl OfferedMethod {
+    pub(crate) fn new(about: &MethodInfo) -> Self {
+        Self { method: *about.method(), kind: about.kind(), messages: about.messages(), formats: Vec::new() }
+    }
+
+    /// The full name of the service.
+    pub fn service(&self) -> &'static str {
+        self.method.layout.service()
+    }
+
     /// The name within the service.
     pub fn name(&self) -> &'static str {
         self.method.name
@@ -101,9 +108,15 @@ impl OfferedMethod {
         self.method.idempotent
     }
 
-    /// Whether calling it may change anything.
+    /// Whether calling it may change anything. Of a method that changes nothing, [`is_idempotent`](Self::is_idempotent) is
+    /// true as well.
     pub fn has_side_effects(&self) -> bool {
         !self.method.without_side_effects
+    }
+
+    /// Whether the schema offers it to agents as a tool, by the options of `frpc/agent.proto`.
+    pub fn is_tool(&self) -> bool {
+        self.method.is_tool
     }
 
     /// How many fields at the end of the request and of the response peers with earlier layouts may leave out.
@@ -111,13 +124,34 @@ impl OfferedMethod {
         self.method.added
     }
 
-    /// The full names of the request and of the response.
+    /// The full names of the request and of the response in the schema.
     pub fn messages(&self) -> [&'static str; 2] {
         self.messages
     }
 
     /// The formats of its messages for other protocols, such as `json`.
-    pub fn formats(&self) -> &[&'static str] {
-        &self.formats
+    pub fn formats(&self) -> Vec<&'static str> {
+        self.formats.iter().map(|format| format.name).collect()
+    }
+
+    /// The names of the fields of a request in a format, in the order of declaration; `None` if the method lacks the
+    /// format. A format may not name any.
+    pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
+        self.format(format).map(|format| format.fields)
+    }
+
+    /// The comment of the method in its schema, for documents about messages in a format; empty if there is none.
+    pub fn comment(&self, format: &str) -> &'static str {
+        self.format(format).map_or("", |format| format.comment)
+    }
+
+    /// The schemas of its messages in a format, and of those within, by their full names; empty if the format has none.
+    /// Those of `json` are JSON Schemas, which refer to each other at `#/components/schemas/`.
+    pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
+        self.format(format).map_or(&[], |format| format.schemas)
+    }
+
+    fn format(&self, name: &str) -> Option<&FormatInfo> {
+        self.formats.iter().find(|format| format.has(name))
     }
 }

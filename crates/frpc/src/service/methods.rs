@@ -7,7 +7,7 @@ use crate::schema::method::Method;
 use crate::service::erased::{Entry, Kind};
 use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
-use crate::service::lifecycle::Lifecycle;
+use crate::service::lifecycle::{Lifecycle, OfferedMethod};
 use crate::service::stream_method::StreamMethod;
 use crate::service::unary::UnaryMethod;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
@@ -48,25 +48,24 @@ pub struct Methods {
 #[must_use]
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
-    layout: &'static Layout,
-    schema: Option<&'static Schema>,
-    #[cfg(feature = "json")]
-    any_types: &'static [frpc_json::AnyType],
-    entries: Vec<Entry>,
+    methods: Methods,
 }
 
 impl Methods {
     /// Begins the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
-        MethodsBuilder {
-            service: service.clone(),
+        let methods = Self {
             layout,
             schema: None,
+            entries: Vec::new(),
             #[cfg(feature = "json")]
             any_types: &[],
-            entries: Vec::new(),
-        }
+            unknown: None,
+            lifecycle: None,
+            merged: Vec::new(),
+        };
+        MethodsBuilder { service: service.clone(), methods }
     }
 
     /// Has the service take part in the life of its end.
@@ -107,7 +106,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let about = MethodInfo::new::<A, B>(method, CallKind::Unary);
         let unary = UnaryMethod::new(&self.service, about, handler);
-        self.with(method, Kind::Unary(Box::new(unary)))
+        self.with(about, Kind::Unary(Box::new(unary)))
     }
 
     /// Adds a server-streaming method.
@@ -119,8 +118,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let about = MethodInfo::new::<A, B>(method, CallKind::ServerStreaming);
-        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
-        self.with(method, Kind::Stream(streamed))
+        let streamed = StreamMethod::new(&self.service, about, handler);
+        self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
     /// Adds a client-streaming method.
@@ -132,8 +131,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let about = MethodInfo::new::<A, B>(method, CallKind::ClientStreaming);
-        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
-        self.with(method, Kind::Stream(streamed))
+        let streamed = StreamMethod::new(&self.service, about, handler);
+        self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
     /// Adds a bidirectional streaming method.
@@ -145,8 +144,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let about = MethodInfo::new::<A, B>(method, CallKind::Streaming);
-        let streamed = StreamMethod::<A, B>::erase(&self.service, about, handler);
-        self.with(method, Kind::Stream(streamed))
+        let streamed = StreamMethod::new(&self.service, about, handler);
+        self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
     /// Adds a format to the method that was added last, for calls of [adapter
@@ -155,40 +154,37 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     /// # Panics
     /// If the messages of the method have other types, or there is no method.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
-        let last = self.entries.last_mut().expect("a format belongs to a method");
-        assert!(last.face_mut().add(Box::new(format)), "a format of {} is for other messages", last.method);
+        let last = self.methods.entries.last_mut().expect("a format belongs to a method");
+        last.offered.formats.push(format.info);
+        let is_added = match &mut last.kind {
+            Kind::Unary(method) => method.add_format(Box::new(format)),
+            Kind::Stream(method) => method.add_format(Box::new(format)),
+        };
+        assert!(is_added, "a format of {} is for other messages", last.method);
         self
     }
 
     /// States the schema of the service.
     pub fn schema(mut self, schema: &'static Schema) -> Self {
-        self.schema = Some(schema);
+        self.methods.schema = Some(schema);
         self
     }
 
     /// Names types that an `Any` may hold in JSON, in the messages of all services of the same end.
     #[cfg(feature = "json")]
     pub fn any_types(mut self, types: &'static [frpc_json::AnyType]) -> Self {
-        self.any_types = types;
+        self.methods.any_types = types;
         self
     }
 
     /// Ends the list.
     pub fn done(self) -> Methods {
-        Methods {
-            layout: self.layout,
-            schema: self.schema,
-            entries: self.entries,
-            #[cfg(feature = "json")]
-            any_types: self.any_types,
-            unknown: None,
-            lifecycle: None,
-            merged: Vec::new(),
-        }
+        self.methods
     }
 
-    fn with(mut self, method: Method, kind: Kind) -> Self {
-        self.entries.push(Entry { method, kind, chain: Chain::default() });
+    fn with(mut self, about: MethodInfo, kind: Kind) -> Self {
+        let (method, offered) = (*about.method(), OfferedMethod::new(&about));
+        self.methods.entries.push(Entry { method, offered, kind, chain: Chain::default() });
         self
     }
 }
@@ -201,6 +197,6 @@ impl fmt::Debug for Methods {
 
 impl<S> fmt::Debug for MethodsBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.entries.iter().map(|entry| entry.method)).finish()
+        self.methods.fmt(f)
     }
 }

@@ -3,17 +3,19 @@
 
 use crate::api::middleware::{Chain, MethodInfo, through};
 use crate::service::erased::{AcceptedStream, StreamingMethod};
-use crate::service::formats::{Decode, Format, FormatTerms, Formats, MethodFormat};
+use crate::service::formats::{Decode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
 use crate::service::streams::{self, ReceivedStream};
-use crate::streaming::send;
+use crate::streaming::{ReceiverEnd, send};
 use crate::wire::body::Flags;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge, StreamReceiver};
 use futures_core::Stream;
 use polyglot::Message;
+use std::any::Any;
 use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -30,28 +32,40 @@ pub(crate) enum Body {
 /// A call in progress.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
-type Begin<A, B> =
-    dyn Fn(Option<Arc<Chain>>, Request<MessageBytes>, Format<A, B>, FormatTerms) -> Calling + Send + Sync;
-type Open = dyn Fn(AcceptedStream<'_>) + Send + Sync;
-
-/// A method that streams, with its types.
-pub(crate) struct StreamMethod<A, B> {
-    formats: Formats<A, B>,
-    begin: Box<Begin<A, B>>,
-    open: Box<Open>,
+/// A method that streams, whose handler takes `In` and returns `Out`: each a message, or a stream of messages.
+pub(crate) struct StreamMethod<S, H, A, B, In, Out, F> {
+    service: Arc<S>,
+    handler: H,
+    about: MethodInfo,
+    formats: Vec<Format<A, B>>,
+    types: PhantomData<fn(In) -> (Out, F)>,
 }
 
-impl<A: 'static, B: 'static> StreamingMethod for StreamMethod<A, B> {
-    fn face(&self) -> &dyn MethodFormat {
-        &self.formats
+impl<S, H, A, B, In, Out, F> StreamMethod<S, H, A, B, In, Out, F> {
+    pub(crate) fn new(service: &Arc<S>, about: MethodInfo, handler: H) -> Self {
+        Self { service: service.clone(), handler, about, formats: Vec::new(), types: PhantomData }
+    }
+}
+
+impl<S, H, A, B, In, Out, F> StreamingMethod for StreamMethod<S, H, A, B, In, Out, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    In: StreamRequest<A>,
+    Out: StreamReply<B>,
+    H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
+{
+    fn add_format(&mut self, format: Box<dyn Any>) -> bool {
+        format.downcast().map(|format| self.formats.push(*format)).is_ok()
     }
 
-    fn face_mut(&mut self) -> &mut dyn MethodFormat {
-        &mut self.formats
-    }
-
-    fn open(&self, opened: AcceptedStream<'_>) {
-        (self.open)(opened);
+    fn open(&self, mut opened: AcceptedStream<'_>) {
+        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
+        let (chain, about) = (opened.chain.take(), self.about);
+        let handle = move |request| through(chain, about, request, move |request| handler(service, request));
+        streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), handle);
     }
 
     fn call(
@@ -61,53 +75,24 @@ impl<A: 'static, B: 'static> StreamingMethod for StreamMethod<A, B> {
         format: &str,
         terms: &FormatTerms,
     ) -> Option<Calling> {
-        Some((self.begin)(chain, request, self.formats.get(format)?, terms.clone()))
-    }
-}
-
-impl<A, B> StreamMethod<A, B>
-where
-    A: Message + Send + 'static,
-    B: Message + Send + 'static,
-{
-    /// A method whose handler takes `In` and returns `Out`: each a message, or a stream of messages.
-    pub(crate) fn erase<S, H, F, In, Out>(service: &Arc<S>, about: MethodInfo, handler: H) -> Box<dyn StreamingMethod>
-    where
-        S: Send + Sync + 'static,
-        In: StreamRequest<A>,
-        Out: StreamReply<B>,
-        H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + Sync + 'static,
-        F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
-    {
-        let service = service.clone();
-        let handle = move |chain| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
-            move |request| through(chain, about, request, move |request| handler(service, request))
-        };
-        let native = handle.clone();
-        let open = move |mut opened: AcceptedStream<'_>| {
-            let chain = opened.chain.take();
-            streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), native(chain));
-        };
-        let begin = move |chain, request: Request<MessageBytes>, format: Format<A, B>, terms: FormatTerms| -> Calling {
-            let handler = handle(chain);
-            Box::pin(async move {
-                let (messages, timeout, origin, extras) = request.into_parts_with_extras();
-                let caller = origin.transport().cloned();
-                let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
-                let request = Request::from_parts_with_extras(message, timeout, origin, extras);
-                let (response, extras) = handler(request).await?.into_parts_with_extras();
-                let body = match (response.write(format, terms)?, charge) {
-                    // A handler may keep its request for as long as it sends.
-                    (Body::Many(messages), Some(charge)) => {
-                        Body::Many(Box::pin(ChargedResponses { messages, _charge: charge }))
-                    }
-                    (body, _) => body,
-                };
-                Ok(Response::from_parts_with_extras(body, extras))
-            })
-        };
-        Box::new(Self { formats: Formats::new(about), begin: Box::new(begin), open: Box::new(open) })
+        let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
+        let (about, format, terms) = (self.about, Format::find(&self.formats, format)?, terms.clone());
+        Some(Box::pin(async move {
+            let (messages, timeout, origin, extras) = request.into_parts_with_extras();
+            let caller = origin.transport().cloned();
+            let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
+            let request = Request::from_parts_with_extras(message, timeout, origin, extras);
+            let response = through(chain, about, request, move |request| handler(service, request)).await?;
+            let (response, extras) = response.into_parts_with_extras();
+            let body = match (response.write(format, terms)?, charge) {
+                // A handler may keep its request for as long as it sends.
+                (Body::Many(messages), Some(charge)) => {
+                    Body::Many(Box::pin(ChargedResponses { messages, _charge: charge }))
+                }
+                (body, _) => body,
+            };
+            Ok(Response::from_parts_with_extras(body, extras))
+        }))
     }
 }
 
@@ -159,7 +144,8 @@ impl<A: Message + Send + 'static> StreamRequest<A> for A {
 
 impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     async fn receive(stream: ReceivedStream<'_>, receiver: StreamReceiver) -> Option<(Self, Option<MemoryCharge>)> {
-        Some((Streaming::of_server(receiver, stream.shared_receiver.clone(), stream.reading), None))
+        let end = ReceiverEnd::Server(stream.shared_receiver.clone());
+        Some((Streaming::new(Some(receiver), end, stream.reading, None), None))
     }
 
     async fn read(

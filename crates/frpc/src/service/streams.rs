@@ -5,7 +5,7 @@ use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::erased::AcceptedStream;
-use crate::service::failures::{expired, log, overloaded, panicked, takes_too_much};
+use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
 use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
@@ -51,11 +51,11 @@ impl ReceivedStream<'_> {
         let body = receiver.recv().await?;
         if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
-            shared_receiver.return_receiver(receiver);
+            shared_receiver.back.lock().receiver = Some(receiver);
         } else {
             // The request also ends its direction.
             drop(receiver);
-            shared_receiver.end();
+            shared_receiver.back.lock().ended = true;
         }
         let unpacked = packed::unpacked(body, packed::REQUEST, connection);
         let received = unpacked.and_then(|body| body::request(&body, reading)).and_then(|received| {
@@ -75,7 +75,8 @@ impl ReceivedStream<'_> {
         let Self { sender, shared_receiver, connection, .. } = self;
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
-        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, |count| shared_receiver.count(count)).await
+        let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
+        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, count).await
     }
 }
 
@@ -123,7 +124,7 @@ where
 {
     let AcceptedStream { caller, options, stream, site, observed_call, .. } = opened;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
-    let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
+    let entered = caller.enter(stream.id(), name, deadline);
     let (sender, receiver) = stream.split();
     let shared_receiver = Arc::new(SharedReceiver::default());
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
@@ -145,9 +146,7 @@ where
                     return Poll::Ready(Some(worked));
                 }
                 if late.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded(
-                        "the deadline of the call has passed",
-                    )))));
+                    return Poll::Ready(Some(Ok(Err(caller_gone()))));
                 }
                 if over.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Some(Ok(Err(expired()))));
@@ -170,7 +169,7 @@ where
                 match &worked {
                     Err(_) if has_left => Code::Cancelled,
                     Err(status) => status.code(),
-                    Ok(()) => shared_receiver.refused().unwrap_or(Code::Ok),
+                    Ok(()) => shared_receiver.back.lock().refused.unwrap_or(Code::Ok),
                 },
                 bytes.sent,
             );
@@ -185,7 +184,7 @@ where
             Poll::Pending => sender.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
-        if !sender.is_native() && shared_receiver.sent() > CLOSED_AT_ONCE_MAX {
+        if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
             let closed = poll_fn(|context| sender.poll_closed(context));
             let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
         }
@@ -195,34 +194,10 @@ where
 }
 
 impl SharedReceiver {
-    /// Counts sent messages.
-    fn count(&self, messages: usize) {
-        self.sent.fetch_add(messages, Ordering::Relaxed);
-    }
-
-    fn sent(&self) -> usize {
-        self.sent.load(Ordering::Relaxed)
-    }
-
     /// Refuses the call, which no handler gets.
     fn refuse(&self, sender: &StreamSender, status: &Status) {
         send_refusal(sender, status);
         self.back.lock().refused = Some(status.code());
-    }
-
-    /// The code of the refused call.
-    fn refused(&self) -> Option<Code> {
-        self.back.lock().refused
-    }
-
-    /// Returns the receiver, which the handler no longer needs.
-    fn return_receiver(&self, receiver: StreamReceiver) {
-        self.back.lock().receiver = Some(receiver);
-    }
-
-    /// Notes that the client has ended its direction.
-    fn end(&self) {
-        self.back.lock().ended = true;
     }
 
     /// Discards messages that come after the handler has returned the receiver. Ready when the client has ended its

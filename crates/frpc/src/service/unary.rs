@@ -10,8 +10,8 @@ use crate::observe::observers::MethodObserver;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
-use crate::service::failures::{overloaded, panicked, takes_too_much};
-use crate::service::formats::{Format, FormatTerms, Formats, LARGE_BODY, MethodFormat};
+use crate::service::failures::{log, overloaded, panicked, takes_too_much};
+use crate::service::formats::{Format, FormatTerms, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
@@ -35,13 +35,14 @@ use pending::{Answer, put_reply};
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
     service: Arc<S>,
     handler: H,
-    formats: Formats<A, B>,
+    about: MethodInfo,
+    formats: Vec<Format<A, B>>,
     future: PhantomData<fn() -> F>,
 }
 
 impl<S, H, A, B, F> UnaryMethod<S, H, A, B, F> {
     pub(crate) fn new(service: &Arc<S>, about: MethodInfo, handler: H) -> Self {
-        Self { service: service.clone(), handler, formats: Formats::new(about), future: PhantomData }
+        Self { service: service.clone(), handler, about, formats: Vec::new(), future: PhantomData }
     }
 }
 
@@ -53,12 +54,8 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn face(&self) -> &dyn MethodFormat {
-        &self.formats
-    }
-
-    fn face_mut(&mut self) -> &mut dyn MethodFormat {
-        &mut self.formats
+    fn add_format(&mut self, format: Box<dyn Any>) -> bool {
+        format.downcast().map(|format| self.formats.push(*format)).is_ok()
     }
 
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>> {
@@ -66,7 +63,7 @@ where
             settings;
         let codec = match format {
             None => Codec::Native(reading),
-            Some((name, terms)) => Codec::Format(self.formats.get(name)?, terms.clone()),
+            Some((name, terms)) => Codec::Format(Format::find(&self.formats, name)?, terms.clone()),
         };
         let permits = permits.or_else(|| running.permits());
         Some(Box::new(Instance {
@@ -78,7 +75,7 @@ where
             trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
             permits,
             chain: chain.cloned(),
-            about: self.formats.about,
+            about: self.about,
             method_observer: method_observer.cloned(),
             guard,
             unpacks,
@@ -234,7 +231,7 @@ where
             return self.call_layered(request, started, reply);
         }
         let make = || (self.handler)(self.service.clone(), request);
-        let polled = deadline::perhaps_within(started.inherited.copied(), || self.cell.poll(make));
+        let polled = deadline::within(started.inherited.copied(), || self.cell.poll(make));
         self.finish(polled, started, reply)
     }
 
@@ -249,7 +246,7 @@ where
             Some(layered) => layered.begin(&self.about, request, last),
             None => slot.set(Some(PooledCall::new(chain, &self.about, request, last))),
         }
-        let polled = deadline::perhaps_within(started.inherited.copied(), || self.layered.poll_slot());
+        let polled = deadline::within(started.inherited.copied(), || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
 
@@ -302,7 +299,7 @@ where
     ) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         if let Err(status) = &result {
-            caller.log_failure(status, *self.about.method());
+            log(status, *self.about.method(), &caller.connection);
         }
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
@@ -310,7 +307,7 @@ where
                 caller.connection.collect(outbox);
                 let before = outbox.len();
                 let kinds = (self.packs, self.chain.is_some());
-                put_reply(outbox, id, operation, result.as_ref(), caller.style(), None, kinds);
+                put_reply(outbox, id, operation, result.as_ref(), caller.style, None, kinds);
                 self.end(caller, code(&result), Some((outbox, before)));
             }
             ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
@@ -354,7 +351,7 @@ where
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let before = outbox.len();
-                body::put_refusal(outbox, id, operation, &status, caller.style());
+                body::put_refusal(outbox, id, operation, &status, caller.style);
                 self.end(caller, code, Some((outbox, before)));
             }
             ReplyTo::Adapter { outcome, .. } => {
@@ -362,7 +359,7 @@ where
                 self.end(caller, code, None);
             }
             ReplyTo::HandOff { requested, .. } => {
-                requested.refuse(hand_off::refusal(&status, *self.about.method()));
+                requested.refuse(hand_off::refusal(&status, self.about.method().operation));
                 self.end(caller, code, None);
             }
         }

@@ -1,12 +1,11 @@
 //! Messages from another source than a frisbee stream: another protocol, or a test.
 
 use super::{ReceiverEnd, Streaming};
+use crate::Status;
 use crate::wire::body::DecodeOptions;
-use crate::{Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Message, Nesting};
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -30,20 +29,10 @@ impl<M: Message> Streaming<M> {
     /// # }
     /// ```
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
-        Self {
-            receiver: None,
-            reading: DecodeOptions::whole(Nesting::default()),
-            metadata: Metadata::new(),
-            is_native: false,
-            end: ReceiverEnd::Server(Arc::default()),
-            deadline: None,
-            message: PhantomData,
-            in_a_row: 0,
-            answered: false,
-            first: None,
-            elsewhere: Some(DetachedSource(Mutex::new(Box::pin(messages)))),
-            observed_call: None,
-        }
+        let reading = DecodeOptions::whole(Nesting::default());
+        let mut stream = Self::new(None, ReceiverEnd::Server(Arc::default()), reading, None);
+        stream.elsewhere = Some(DetachedSource(Mutex::new(Box::pin(messages))));
+        stream
     }
 
     /// The next message of the source. After an error, or without a source, the stream has ended.

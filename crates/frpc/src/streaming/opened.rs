@@ -1,12 +1,10 @@
 //! Waiting for the first answer to a call that streams, for callers that match on the opening.
 
-use super::{Read, StreamControl, Streaming, late, read};
-use crate::{Code, Status};
-use bytes::Bytes;
-use frisbee::StreamMessage;
+use super::Streaming;
+use crate::Status;
 use polyglot::Message;
 use std::future::poll_fn;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
     /// At a client: waits until the server has answered the call, with its metadata, a message, or the end of the stream.
@@ -43,48 +41,18 @@ impl<M: Message> Streaming<M> {
     }
 
     fn poll_opened(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
-        let reading = self.reading;
-        let Some(receiver) = &mut self.receiver else { return Poll::Ready(Ok(())) };
-        let received = receiver.poll_recv_with(context, |message| {
-            let body = match &message {
-                StreamMessage::Copied(body) => Bytes::copy_from_slice(body),
-                StreamMessage::Shared(body) => body.clone(),
-            };
-            (read::<M>(message, reading), body)
-        });
-        let failed = match received {
-            Poll::Ready(Some((Read::Message(_), body))) => {
-                self.keep_first(body);
-                None
+        if self.receiver.is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        match self.poll_any(context) {
+            Poll::Ready(Some(first)) => {
+                // The next read is a long one, which begins with the message.
+                (*self.first.get_mut(), self.in_a_row) = (Some(Box::new(first?)), 0);
+                Poll::Ready(Ok(()))
             }
-            Poll::Ready(Some((Read::Other(other), body))) => match *other {
-                StreamControl::Packed(_) => {
-                    self.keep_first(body);
-                    None
-                }
-                other => self.handle_other(other).flatten(),
-            },
-            Poll::Ready(None) => self.handle_end(),
-            Poll::Pending => {
-                let Some(deadline) = &mut self.deadline else { return Poll::Pending };
-                ready!(deadline.as_mut().poll(context));
-                return self.fail_late().map(|_| Err(late()));
-            }
-        };
-        Poll::Ready(failed.map_or(Ok(()), |failed| failed.map(drop)))
-    }
-
-    /// Keeps the body of the first message. The next read is a long one, which begins with it.
-    fn keep_first(&mut self, body: Bytes) {
-        self.handle_answer(Code::Ok);
-        (self.first, self.in_a_row) = (Some(body), 0);
-    }
-
-    /// Reads the message that was kept.
-    pub(super) fn read_first(&mut self, body: Bytes) -> Option<Result<M, Status>> {
-        match read(StreamMessage::Shared(body), self.reading) {
-            Read::Message(message) => Some(Ok(message)),
-            Read::Other(other) => self.handle_other(*other).flatten(),
+            Poll::Ready(None) => Poll::Ready(Ok(())),
+            Poll::Pending if !self.metadata.is_empty() => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
         }
     }
 }

@@ -154,7 +154,8 @@ pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
 }
 
 fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, ReplyForm)) {
-    let style = ReplyForm::of_stream(form(sender));
+    // No mark of the direction: the id shows which end has opened the stream.
+    let style = ReplyForm { form: form(sender), backward: false };
     let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
 }
 

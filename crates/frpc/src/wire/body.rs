@@ -99,13 +99,6 @@ pub(crate) struct ReplyForm {
     pub(crate) backward: bool,
 }
 
-impl ReplyForm {
-    /// For packets of streams, which need no mark: their ids show which end has opened them.
-    pub(crate) fn of_stream(form: Form) -> Self {
-        Self { form, backward: false }
-    }
-}
-
 /// Why a message was not written.
 #[derive(Debug)]
 pub(crate) enum PutError {
@@ -300,19 +293,8 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
     polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Reads a reply, which is not packed. Long `Bytes` and `Utf8Bytes` share its memory.
-pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Response<M>, Status> {
-    let mut body = body.clone();
-    let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
-    replied(message(&body, reading), prefix)
-}
-
-/// As [`reply`], for one that came by a connection and may be packed.
-pub(crate) fn any_reply<M: Message>(
-    body: &Bytes,
-    reading: DecodeOptions,
-    by: &Connection,
-) -> Result<Response<M>, Status> {
+/// Reads a reply that came by a connection, and may be packed. Long `Bytes` and `Utf8Bytes` share its memory.
+pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
     replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)

@@ -136,7 +136,7 @@ impl fmt::Display for PackedError {
 
 /// Inflates a packed message.
 fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, PackedError> {
-    // A compat peer has not been told.
+    // A compat peer gets no HELLO that says so.
     if ConnectionEnd::of(by).packing.is_none() || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }

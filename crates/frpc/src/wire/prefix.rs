@@ -116,8 +116,8 @@ impl PrefixFields<'_> {
 /// Writes a prefix, if it has items. The body follows.
 #[inline(always)] // So that the fields that are not set cost nothing.
 pub(crate) fn put(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
-    let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = fields;
-    let has_more = backward || timeout.is_some() || status.is_some() || refused || report.is_some();
+    let PrefixFields { metadata, trace, .. } = fields;
+    let has_more = !PrefixFields { metadata: None, trace: None, ..fields }.is_empty();
     match (metadata, trace) {
         (None, None) if !has_more => {}
         (None, Some(trace)) if !has_more => put_trace(buffer, trace),
@@ -142,7 +142,7 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
 fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     let PrefixFields { backward, timeout, metadata, status, refused, trace, report } = fields;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
-    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused && report.is_none() {
+    if (PrefixFields { metadata, trace: None, ..fields }).is_empty() {
         if let Some(trace) = trace {
             put_trace(buffer, trace);
         }
@@ -273,11 +273,9 @@ fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
 
 #[cold]
 fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
-    let mut prefix = Prefix::default();
-    let (items, rest) = split(body)?;
-    let length = body.len() - rest.len();
-    read(items, &mut prefix)?;
-    body.advance(length);
+    let mut rest = &body[..];
+    let prefix = take_present_slice(&mut rest)?;
+    body.advance(body.len() - rest.len());
     Ok(prefix)
 }
 

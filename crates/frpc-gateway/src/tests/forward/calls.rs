@@ -2,7 +2,7 @@
 
 use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
 use frpc::{Channel, Server, Status};
-use frpc_details::ErrorInfo;
+use frpc_details::{ErrorInfo, StatusExt};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;

@@ -2,7 +2,7 @@
 
 use super::streams::{call_every_kind, recite, stream_json};
 use super::support::{calculator, exchange, front, greet, greeter, post};
-use frpc_details::ErrorInfo;
+use frpc_details::{ErrorInfo, StatusExt};
 use frpc_gateway::Forward;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use prost::Message;

@@ -2,6 +2,7 @@
 
 use frpc::codegen::{Client, Layout, Method};
 use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
+use frpc_details::{ErrorInfo, StatusExt};
 use frpc_dynamic::DescriptorPool;
 use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _, Trailers};
 use samples::greet::{Greeter, GreeterClient, Greeting, Name};
@@ -117,7 +118,7 @@ impl Greeter for Host {
         let (timeout, tenant) = (request.timeout(), request.metadata().get("tenant").map(str::to_owned));
         let text = match &*request.into_inner().name {
             "" => {
-                let detail = frpc_details::ErrorInfo::new("EMPTY", "tests");
+                let detail = ErrorInfo::new("EMPTY", "tests");
                 return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
             }
             "wait" => std::future::pending().await,

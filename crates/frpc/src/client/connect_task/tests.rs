@@ -1,62 +1,61 @@
 //! Attempts by a dialler that fails, in virtual time.
 
 use super::*;
-use crate::client::dial::Dialling;
 use crate::client::links::Links;
 use crate::endpoint::offer::OfferBuilder;
 use frisbee::Client;
 use std::sync::atomic::AtomicUsize;
+use tokio::io::DuplexStream;
+use tokio::runtime::Handle;
 
-/// Fails each time, and counts how often.
+/// A connector that fails each time, and counts how often.
 #[derive(Default)]
-struct FailingFactory {
+struct FailingConnector {
     attempts: AtomicUsize,
+    /// How long an attempt takes.
+    takes: Duration,
     panics: bool,
-    is_used_up: bool,
+    is_single: bool,
 }
 
-impl FailingFactory {
+impl FailingConnector {
     fn attempts(&self) -> usize {
         self.attempts.load(Ordering::Relaxed)
     }
-}
 
-impl Dialler for Arc<FailingFactory> {
-    fn dial(&self, _client: ClientBuilder, _endpoint: Endpoint) -> Dialling {
+    async fn fail(self: Arc<Self>) -> io::Result<DuplexStream> {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         assert!(!self.panics, "as the test wants");
-        let source = io::Error::from(io::ErrorKind::ConnectionRefused);
-        Box::pin(async { Err(frisbee::Error::Connect { address: "nowhere".to_owned(), source }) })
-    }
-
-    fn name(&self) -> &str {
-        "nowhere"
-    }
-
-    fn is_used_up(&self) -> bool {
-        self.is_used_up && self.attempts() > 0
+        tokio::time::sleep(self.takes).await;
+        Err(io::ErrorKind::ConnectionRefused.into())
     }
 }
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-fn maker(dialler: &Arc<FailingFactory>) -> ConnectionFactory {
-    ConnectionFactory {
+fn factory() -> LinkFactory {
+    LinkFactory {
         client: Client::builder(),
-        dialler: Arc::new(dialler.clone()),
         patience: PATIENCE,
+        connect_timeout: PATIENCE,
         offer: Arc::new(OfferBuilder::default().done().expect("it is empty")),
         runtime: Handle::current(),
-        server: None,
     }
+}
+
+fn dialler(failing: &Arc<FailingConnector>) -> Dialler {
+    let connector = failing.clone();
+    let mut dialler = Dialler::connector("nowhere", move || connector.clone().fail(), PATIENCE);
+    dialler.is_single = failing.is_single;
+    dialler
 }
 
 fn now() -> WaitPolicy {
     WaitPolicy { since: Instant::now(), until: None }
 }
 
-fn making(dialler: &Arc<FailingFactory>) -> Arc<ConnectTask> {
-    ConnectTask::new(maker(dialler), Arc::default())
+fn making(failing: &Arc<FailingConnector>) -> Arc<ConnectTask> {
+    ConnectTask::new(factory(), dialler(failing), None, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,7 +93,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
     }
     assert!(making.trouble().is_some());
     assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
-    assert_eq!(making.name(), "nowhere");
+    assert_eq!(making.dialler.name, "nowhere");
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,25 +117,35 @@ async fn caller_fails_when_next_pause_exceeds_its_patience() {
 
 #[tokio::test(start_paused = true)]
 async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
-    let failing = Arc::new(FailingFactory { panics: true, ..FailingFactory::default() });
+    let failing = Arc::new(FailingConnector { panics: true, ..FailingConnector::default() });
     let status = making(&failing).connection(now()).await.err().expect("there is no connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
-    let links = Links::by(maker(&failing));
+    let links = Links::by(factory(), dialler(&failing), None);
     let error = links.dial().await.expect_err("there is no connection");
     assert!(error.to_string().contains("nowhere"), "{error}");
 
-    let failing = Arc::new(FailingFactory { is_used_up: true, ..FailingFactory::default() });
+    let failing = Arc::new(FailingConnector { is_single: true, ..FailingConnector::default() });
     let making = making(&failing);
     let status = making.make(Instant::now(), None).await.err().expect("there is no further transport");
     assert!(status.message().contains("cannot reconnect"), "{status}");
     assert_eq!(failing.attempts(), 1);
 }
 
+/// They wait for one attempt. An earlier version woke the one alone that had polled last.
+#[tokio::test(start_paused = true)]
+async fn first_attempt_and_a_call_meanwhile_both_end() {
+    let failing = Arc::new(FailingConnector { takes: PATIENCE / 10, ..FailingConnector::default() });
+    let links = Links::by(factory(), dialler(&failing), None);
+    let both = async { tokio::join!(links.dial(), links.connect(now())) };
+    let (first, call) = tokio::time::timeout(10 * PATIENCE, both).await.expect("both end");
+    assert!(first.is_err() && call.is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn links_name_their_server_and_the_last_failure() {
     let failing = Arc::default();
-    let links = Links::by(maker(&failing));
+    let links = Links::by(factory(), dialler(&failing), None);
     assert_eq!((links.name(), links.trouble()), ("nowhere", None));
     assert!(links.connect(now()).await.is_err());
     assert!(links.trouble().is_some());

@@ -1,7 +1,7 @@
 //! Unary calls by another protocol. What handlers that are ready at once answer is there when the call has been made; the
 //! others become tasks.
 
-use super::{AbortOnDrop, AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
+use super::{AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::service::caller::Caller;
@@ -17,8 +17,11 @@ use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use parking_lot::MutexGuard;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::EnterGuard;
+use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
     /// Begins a turn at `now`: calls are begun on one thread, one after the other. Within it the current runtime is
@@ -89,11 +92,23 @@ pub enum AdapterCall {
 
 /// A call in progress, which ends when this is dropped.
 #[doc(hidden)]
-pub struct AdapterTask {
-    _task: AbortOnDrop<()>,
+pub struct AdapterTask<T = ()>(pub(super) JoinHandle<T>);
+
+impl<T> Future for AdapterTask<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
 }
 
-opaque_debug!([] AdapterTask, "AdapterTask");
+impl<T> Drop for AdapterTask<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+opaque_debug!([T] AdapterTask<T>, "AdapterTask");
 
 impl AdapterSlot {
     /// Calls the method. If its handler is ready at once, the response is appended to `out`, which is unchanged
@@ -174,6 +189,6 @@ impl AdapterMethod {
             drop((hold, call));
             done(response, reply);
         });
-        Ok(AdapterTask { _task: AbortOnDrop(task) })
+        Ok(AdapterTask(task))
     }
 }

@@ -4,7 +4,7 @@ use super::{Codec, Instance, StartedHandler, code};
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::schema::method::Method;
-use crate::service::failures::{log, panicked, too_many};
+use crate::service::failures::{caller_gone, log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
@@ -45,10 +45,10 @@ where
         let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
-                let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
+                let (style, packs, is_layered) = (caller.style, self.packs, self.chain.is_some());
                 // Native peers may cancel.
                 let call = caller.is_native().then_some((id, operation));
-                let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
+                let entered = caller.enter(id, name, inherited.deadline);
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, site, |task| {
                     let observed_call = observed_call();
@@ -136,7 +136,7 @@ where
         None => work.await,
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
             Ok(worked) => worked,
-            Err(_) => Ok(Err(Status::deadline_exceeded("the deadline of the call has passed"))),
+            Err(_) => Ok(Err(caller_gone())),
         },
     }
 }

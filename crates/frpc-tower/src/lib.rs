@@ -1,10 +1,20 @@
-//! Layers of tower around calls.
+//! Layers of [tower](https://docs.rs/tower) around the calls of [frpc](https://docs.rs/frpc-rs), at servers and channels.
+//!
+//! ```
+//! use frpc_tower::Tower;
+//! use std::time::Duration;
+//! use tower::ServiceBuilder;
+//!
+//! // Handlers get two seconds. tower's other layers, such as `ConcurrencyLimitLayer`, are added in the same way.
+//! let layers = ServiceBuilder::new().timeout(Duration::from_secs(2));
+//! let builder = frpc::Server::builder().middleware(Tower::new(layers));
+//! ```
+#![forbid(unsafe_code)]
 
-use super::{Call, CallResponse, Middleware, Next};
-use crate::Status;
-use crate::debug::opaque_debug;
+use frpc::{Call, CallResponse, Middleware, Next, Status};
 use parking_lot::Mutex;
 use std::error::Error;
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,22 +22,20 @@ use tower::load_shed::error::Overloaded;
 use tower::timeout::error::Elapsed;
 use tower::{Layer, Service};
 
-/// A layer of [tower](https://docs.rs/tower) as [`Middleware`], such as one that limits how many calls run at a time.
+/// A layer of tower as [`Middleware`], such as one that limits how many calls run at a time.
 ///
 /// The layer is applied once, to a service of [`Exchange`]s, and the resulting service is cloned for each call. Its
 /// errors become statuses: a [`Status`] is unchanged, tower's timeout is
-/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded), its load shedding
-/// [`ResourceExhausted`](crate::Code::ResourceExhausted), and any other error is [`Internal`](crate::Code::Internal)
+/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded), its load shedding
+/// [`ResourceExhausted`](frpc::Code::ResourceExhausted), and any other error is [`Internal`](frpc::Code::Internal)
 /// with its text.
 ///
 /// ```
-/// use frpc::Tower;
-/// use std::time::Duration;
-/// use tower::ServiceBuilder;
+/// use frpc_tower::Tower;
+/// use tower::limit::ConcurrencyLimitLayer;
 ///
-/// // Handlers get two seconds. tower's other layers, such as `ConcurrencyLimitLayer`, are added in the same way.
-/// let layers = ServiceBuilder::new().timeout(Duration::from_secs(2));
-/// let builder = frpc::Server::builder().middleware(Tower::new(layers));
+/// // At most 100 calls of the whole server run at a time.
+/// let builder = frpc::Server::builder().middleware(Tower::new(ConcurrencyLimitLayer::new(100)));
 /// ```
 pub struct Tower<S>(Mutex<S>);
 
@@ -87,4 +95,8 @@ fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     }
 }
 
-opaque_debug!([S] Tower<S>, "Tower");
+impl<S> fmt::Debug for Tower<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tower").finish_non_exhaustive()
+    }
+}
