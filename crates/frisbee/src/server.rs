@@ -17,9 +17,8 @@ use crate::transport::{Socket, second};
 use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
 use frisbee_core::ServerConfig;
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -616,19 +615,10 @@ impl<L: Listener, R: Protocol> BoundListener<L, R> {
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
         match pool.first() {
-            Some(worker) => {
-                worker.spawn(accepting);
-                shutdown.await;
-            }
-            None => {
-                let (mut shutdown, mut accepting) = (pin!(shutdown), pin!(accepting));
-                poll_fn(|context| match shutdown.as_mut().poll(context) {
-                    Poll::Ready(()) => Poll::Ready(()),
-                    Poll::Pending => accepting.as_mut().poll(context),
-                })
-                .await;
-            }
+            Some(worker) => worker.spawn(accepting),
+            None => drop(host.runtime.spawn(accepting)),
         }
+        shutdown.await;
         drop(listening);
         host.drain().await;
         Ok(())
