@@ -90,9 +90,10 @@ impl Listener for TcpListener {
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
         Self::poll_accept(self, context).map_ok(|(socket, peer)| {
-            // Every write is a batch already; holding it back for more would only add delay.
-            let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
-            let ends = EndpointInfo { peer: Some(peer), local: local.ok(), ..EndpointInfo::default() };
+            // On Linux it has the option of its listener.
+            #[cfg(not(target_os = "linux"))]
+            let _ = socket.set_nodelay(true);
+            let ends = EndpointInfo { peer: Some(peer), local: socket.local_addr().ok(), ..EndpointInfo::default() };
             (Socket::Tcp(socket), ends)
         })
     }
@@ -654,6 +655,8 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     // On Windows it would let others listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
+    // Every write of its connections is a batch already; holding it back for more would only add delay.
+    socket.set_nodelay(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }

@@ -209,6 +209,8 @@ fn is_connection_error(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::server::Listener;
+    use crate::transport::Socket;
     use crate::{Client, Handlers, Operation, Requester, Server};
     use std::future::poll_fn;
     use std::pin::pin;
@@ -237,4 +239,16 @@ mod tests {
             assert_eq!(requests.call(&connection, echo, "hello").await.expect("it is served").body, "hello");
         }
         assert_eq!(polls.load(Ordering::Relaxed), 1);
-    }}
+    }
+    #[tokio::test]
+    async fn accepted_sockets_send_without_delay() {
+        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("it listens");
+        let bound = Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("loopback has free ports");
+        for server in [passed, bound] {
+            let _client = tokio::net::TcpStream::connect(server.local_addr()).await.expect("it listens");
+            let accepted = poll_fn(|context| Listener::poll_accept(&server.bound.listener, context)).await;
+            assert!(matches!(accepted, Ok((Socket::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
+        }
+    }
+}
