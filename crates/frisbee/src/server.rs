@@ -17,9 +17,8 @@ use crate::transport::{Socket, second};
 use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
 use frisbee_core::ServerConfig;
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -91,9 +90,10 @@ impl Listener for TcpListener {
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
         Self::poll_accept(self, context).map_ok(|(socket, peer)| {
-            // Every write is a batch already; holding it back for more would only add delay.
-            let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
-            let ends = EndpointInfo { peer: Some(peer), local: local.ok(), ..EndpointInfo::default() };
+            // On Linux it has the option of its listener.
+            #[cfg(not(target_os = "linux"))]
+            let _ = socket.set_nodelay(true);
+            let ends = EndpointInfo { peer: Some(peer), local: socket.local_addr().ok(), ..EndpointInfo::default() };
             (Socket::Tcp(socket), ends)
         })
     }
@@ -616,19 +616,10 @@ impl<L: Listener, R: Protocol> BoundListener<L, R> {
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
         match pool.first() {
-            Some(worker) => {
-                worker.spawn(accepting);
-                shutdown.await;
-            }
-            None => {
-                let (mut shutdown, mut accepting) = (pin!(shutdown), pin!(accepting));
-                poll_fn(|context| match shutdown.as_mut().poll(context) {
-                    Poll::Ready(()) => Poll::Ready(()),
-                    Poll::Pending => accepting.as_mut().poll(context),
-                })
-                .await;
-            }
+            Some(worker) => worker.spawn(accepting),
+            None => drop(host.runtime.spawn(accepting)),
         }
+        shutdown.await;
         drop(listening);
         host.drain().await;
         Ok(())
@@ -664,6 +655,8 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     // On Windows it would let others listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
+    // Every write of its connections is a batch already; holding it back for more would only add delay.
+    socket.set_nodelay(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }

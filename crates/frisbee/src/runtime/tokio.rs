@@ -324,7 +324,6 @@ where
         // last bytes: taking a socket off its ring has no limit of time.
         self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
-        self.set_flush_timer();
         Poll::Ready(true)
     }
 
@@ -607,15 +606,11 @@ where
 
     /// Ready when the last write takes too long, or the peer has accepted nothing for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.set_flush_timer();
-        self.timer.poll_due(context)
-    }
-
-    fn set_flush_timer(&mut self) {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
             self.timer.reset(by);
         }
+        self.timer.poll_due(context)
     }
 
     fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {

@@ -1,12 +1,13 @@
 //! Accepting connections, and assigning each to a worker.
 //!
 //! A server with its own threads accepts on the first of them, which drives the accepted connections unless another has
-//! fewer connections: a connection to an idle server wakes one thread. Other servers accept where they are polled.
+//! fewer connections: a connection to an idle server wakes one thread. Other servers accept in a task of the runtime, whose
+//! threads drive the connections.
 //!
 //! # Decisions
 //!
-//! Accepted in the runtime of the caller, a connection to an idle server woke three threads: the poller, the acceptor and the
-//! worker. Accepted by the first worker it wakes one, and its socket is registered with one reactor.
+//! Accepted where `serve` is awaited, a connection to an idle server woke two threads more than one accepted by the thread
+//! that polls the sockets: the one that awaits, and one to drive it.
 
 use super::Listener;
 use crate::Protocol;
@@ -204,4 +205,50 @@ fn is_connection_error(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::server::Listener;
+    use crate::transport::Socket;
+    use crate::{Client, Handlers, Operation, Requester, Server};
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn connections_do_not_wake_the_task_that_serves() {
+        let echo = Operation::user(10).expect("users have 10 and up");
+        let handlers = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
+        let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+        let address = server.local_addr();
+        let polls = Arc::new(AtomicUsize::new(0));
+        let counted = polls.clone();
+        tokio::spawn(async move {
+            let mut serving = pin!(server.serve());
+            poll_fn(|context| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                serving.as_mut().poll(context)
+            })
+            .await
+        });
+        for _ in 0..3 {
+            let requests = Requester::new();
+            let connection = Client::builder().connect(address, requests.clone()).await.expect("it listens");
+            assert_eq!(requests.call(&connection, echo, "hello").await.expect("it is served").body, "hello");
+        }
+        assert_eq!(polls.load(Ordering::Relaxed), 1);
+    }
+    #[tokio::test]
+    async fn accepted_sockets_send_without_delay() {
+        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("it listens");
+        let bound = Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("loopback has free ports");
+        for server in [passed, bound] {
+            let _client = tokio::net::TcpStream::connect(server.local_addr()).await.expect("it listens");
+            let accepted = poll_fn(|context| Listener::poll_accept(&server.bound.listener, context)).await;
+            assert!(matches!(accepted, Ok((Socket::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::os::unix;
 impl ServerBuilder {
     /// Makes a server of a TCP socket that listens already, in place of [`bind`](Self::bind): one that the process
     /// before has passed, or that has options which `bind` does not set. On Unix an
-    /// `OwnedFd` will do. The socket is set to be nonblocking.
+    /// `OwnedFd` will do. The socket is set to be nonblocking, and its connections to send without delay.
     ///
     /// Connections that wait in the socket's queue belong to the socket and not to a process, so they are served by
     /// whichever process accepts them.
@@ -45,7 +45,7 @@ impl ServerBuilder {
         let local = listener.local_addr().map_err(failed)?;
         let failed = |source| Error::Bind { address: local.to_string(), source };
         #[cfg(target_os = "linux")]
-        check(&listener).map_err(failed)?;
+        check(&listener).and_then(|()| socket2::SockRef::from(&listener).set_tcp_nodelay(true)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = TcpListener::from_std(listener).map_err(failed)?;
         Ok(Server { local, bound: self.bound(listener, router) })

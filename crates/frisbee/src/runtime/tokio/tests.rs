@@ -2,7 +2,7 @@ use super::*;
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
-use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, Routed, Router};
+use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,13 +49,22 @@ fn drive<T>(io: T, sink: Sink) -> (DriveFuture<T, Sink, TokioTimer>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
+    drive_timed(io, sink, tokio_timer())
+}
+
+/// The same by a timer.
+fn drive_timed<T, C>(io: T, sink: Sink, timer: C) -> (DriveFuture<T, Sink, C>, Connection)
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    C: Timer,
+{
     let config = ClientConfig::from(Config::default().hello(false));
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
     let handle = Connection::client(&config, budget, Handle::current(), EndpointInfo::default());
     let core = frisbee_core::Connection::client(&config, now());
     let engine = Engine::new(core, Arc::new(sink), handle.clone());
     let busy = BusyPoll::new(Duration::ZERO);
-    (Driver::new(io, engine, None, tokio_timer(), busy).run(), handle)
+    (Driver::new(io, engine, None, timer, busy).run(), handle)
 }
 
 impl DrivenClient {
@@ -154,6 +163,34 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
         assert!(!transport.await.expect("it does not panic"), "it is not handed over");
     }
+}
+
+/// A timer that may not be set.
+struct UnsetTimer(Instant);
+
+impl Timer for UnsetTimer {
+    fn deadline(&self) -> Instant {
+        self.0
+    }
+
+    fn reset(&mut self, _deadline: Instant) {
+        panic!("setting a timer takes the lock of all timers, and may wake the thread that waits for them");
+    }
+
+    fn poll_due(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test]
+async fn transport_is_handed_over_without_a_timer() {
+    let (io, _peer) = duplex(4096);
+    let (running, handle) = drive_timed(io, Sink::default(), UnsetTimer(now()));
+    let transport = tokio::spawn(handle.into_transport());
+    tokio::task::yield_now().await;
+    let ended = running.await;
+    ended.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
+    transport.await.expect("it does not panic").expect("it is handed over");
 }
 
 /// A socket whose bytes the runtime has not heard of yet when writing to it fails.
