@@ -77,6 +77,11 @@ pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
+/// Whether calls inherit a deadline or a trace context.
+pub(crate) fn is_something() -> bool {
+    IS_SOMETHING.get()
+}
+
 /// The trace context that calls inherit.
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }

@@ -22,8 +22,9 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let Some(chain) = channel.chain() else { return call(request).await };
-    let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, &about, request, call)).await
+    let (method, timeout, mut around) = (*about.method(), request.timeout(), PooledCall::of(&chain));
+    around.begin(&about, request, call);
+    within_deadline(&channel.inner.runtime, method, timeout, around).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.

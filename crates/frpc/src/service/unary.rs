@@ -241,11 +241,8 @@ where
         let Some(chain) = &self.chain else { return self.call_as_task(request, started, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
-        let mut slot = self.layered.slot();
-        match &mut *slot {
-            Some(layered) => layered.begin(&self.about, request, last),
-            None => slot.set(Some(PooledCall::new(chain, &self.about, request, last))),
-        }
+        let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
+        layered.begin(&self.about, request, last);
         let polled = deadline::within(started.inherited.copied(), || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
@@ -261,7 +258,8 @@ where
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
-                let layered = PooledCall::new(chain, &self.about, request, last);
+                let mut layered = PooledCall::of(chain);
+                layered.begin(&self.about, request, last);
                 self.park(Cell::park(layered), started, Executor::Runtime, permits, reply)
             }
         }
