@@ -166,11 +166,10 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> ServeProgress {
+    fn serve(&mut self, Incoming { caller, envelope, mut trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
         if let Some(method_observer) = &mut self.method_observer {
-            let trace = options.as_ref().and_then(|options| options.trace);
-            method_observer.begin_unary(length, trace, caller.batch_calls().is_none());
+            method_observer.begin_unary(length, trace.copied(), caller.batch_calls().is_none());
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
@@ -193,18 +192,19 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, reply, overloaded(), ServeProgress::Refused);
         }
-        let (mut timeout, mut extras, mut inherited) = (None, OptionalExtras::default(), InheritedContext::default());
+        let (mut timeout, mut extras, mut deadline) = (None, OptionalExtras::default(), None);
         if let Some(options) = options {
             memory += options.memory;
-            (timeout, extras) = (options.timeout, options.extras);
-            inherited = InheritedContext { deadline: options.deadline, trace: options.trace };
+            (timeout, extras, deadline) = (options.timeout, options.extras, options.deadline);
         }
-        if let Some(method_observer) = &self.method_observer {
-            inherited.trace = method_observer.forwarded_trace(inherited.trace);
+        if let Some(method_observer) = self.method_observer.as_ref().filter(|observer| observer.has_observer) {
+            trace = method_observer.trace.as_ref();
         }
-        let inherited = inherited.is_something().then_some(&inherited);
+        let is_something = deadline.is_some() || trace.is_some();
+        let inherited = is_something.then(|| InheritedContext { deadline, trace: trace.copied() });
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
+        let started =
+            StartedHandler { caller, inherited: inherited.as_ref(), memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_inline(request, started, reply)
         } else {
