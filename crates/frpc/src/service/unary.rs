@@ -6,6 +6,7 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
 use crate::deadline::{self, InheritedContext};
+use crate::observe::Token;
 use crate::observe::observers::MethodObserver;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
@@ -168,14 +169,19 @@ where
 {
     fn serve(&mut self, Incoming { caller, envelope, mut trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
+        let forwarded;
         if let Some(method_observer) = &mut self.method_observer {
-            method_observer.begin_unary(length, trace.copied(), caller.batch_calls().is_none());
+            forwarded = method_observer.begin_unary(length, trace.copied(), caller.batch_calls().is_none());
+            trace = forwarded.as_ref();
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
             return self.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
         }
-        if let Err(status) = admit(self.guard.as_ref(), &mut options) {
+        // Most calls have neither.
+        if (options.is_some() || self.guard.is_some())
+            && let Err(status) = admit(self.guard.as_ref(), &mut options)
+        {
             return self.refuse(caller, reply, status, ServeProgress::Refused);
         }
         let is_packed = self.unpacks && packed::is_present(&body);
@@ -197,14 +203,15 @@ where
             memory += options.memory;
             (timeout, extras, deadline) = (options.timeout, options.extras, options.deadline);
         }
-        if let Some(method_observer) = self.method_observer.as_ref().filter(|observer| observer.has_observer) {
-            trace = method_observer.trace.as_ref();
-        }
-        let is_something = deadline.is_some() || trace.is_some();
-        let inherited = is_something.then(|| InheritedContext { deadline, trace: trace.copied() });
+        let context;
+        let inherited = if deadline.is_some() || trace.is_some() {
+            context = InheritedContext { deadline, trace: trace.copied() };
+            Some(&context)
+        } else {
+            None
+        };
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let started =
-            StartedHandler { caller, inherited: inherited.as_ref(), memory, is_slow: is_packed || self.packs };
+        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_inline(request, started, reply)
         } else {
@@ -366,9 +373,15 @@ where
 
     /// Ends the call for its observer. The reply begins at this length of the outbox.
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
-        if let Some(method_observer) = &self.method_observer {
+        let Some(method_observer) = &self.method_observer else { return };
+        match (method_observer.row, caller.batch_calls()) {
+            (Some(row), Some(batch_calls)) => batch_calls.add(row, code),
+            (Some(row), None) => method_observer.count_timed(row, code),
+            (None, _) => {}
+        }
+        if method_observer.has_observer && method_observer.token != Token::NO_END {
             let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
-            method_observer.end_unary(caller.batch_calls(), code, length);
+            method_observer.notify_end(code, length);
         }
     }
 }
