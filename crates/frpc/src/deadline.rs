@@ -2,7 +2,9 @@
 
 use crate::observe::TraceContext;
 use std::cell::Cell;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -48,6 +50,19 @@ pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
     tokio::time::sleep_until(at.into())
 }
 
+/// Waits by a [timer](sleep_until) of this runtime, for tasks of others, which may outlive it. Returns false if the runtime
+/// has ended before.
+pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
+    // Work that has used up the budget of its task does not delay its deadline.
+    let mut timer = pin!(tokio::task::unconstrained(sleep_until(runtime, at)));
+    poll_fn(|context| {
+        // A poll after the end of the runtime panics, and the end cannot be seen otherwise.
+        let polled = catch_unwind(AssertUnwindSafe(|| timer.as_mut().poll(context)));
+        polled.map_or(Poll::Ready(false), |polled| polled.map(|()| true))
+    })
+    .await
+}
+
 /// Bounds work by a [timer](sleep_until) of this runtime.
 pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
     let _entered = runtime.enter();
@@ -75,6 +90,11 @@ fn allowed_within(own: Option<Duration>) -> Option<Duration> {
 /// Whether the call is made in a handler that has a deadline.
 pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
+}
+
+/// Whether calls inherit a deadline or a trace context.
+pub(crate) fn is_something() -> bool {
+    IS_SOMETHING.get()
 }
 
 /// The trace context that calls inherit.

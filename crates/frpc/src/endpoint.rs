@@ -23,6 +23,7 @@ use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::ServedMethod;
+use crate::observe::TraceContext;
 use crate::observe::batch_calls::BatchCalls;
 use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
@@ -149,7 +150,7 @@ impl Protocol for Endpoint {
             return Routed::Continue;
         }
         let Packet { id, operation, body } = packet;
-        self.serve(session, id, operation, Envelope::bare(body), outbox)
+        self.serve(session, id, operation, Envelope::bare(body), None, outbox)
     }
 
     fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
@@ -313,7 +314,7 @@ impl Protocol for Endpoint {
             request.refuse(hand_off::refusal(&status, operation));
             return Routed::Useless;
         }
-        let Some(envelope) = Envelope::parse(request.request().clone()) else {
+        let Some((envelope, trace)) = Envelope::parse(request.request().clone()) else {
             request.refuse(hand_off::refusal(&body::malformed("request"), operation));
             return Routed::Useless;
         };
@@ -321,7 +322,8 @@ impl Protocol for Endpoint {
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff { requested: request, decision: HandOff::default() };
         // The handler gets a task: the connection must have no call in progress when it is handed off.
-        instance.serve(Incoming { caller: &session.caller, envelope, reply, inline: false }).into()
+        let trace = trace.as_ref();
+        instance.serve(Incoming { caller: &session.caller, envelope, trace, reply, inline: false }).into()
     }
 
     fn going_away(&self, session: &mut Session) {
@@ -391,6 +393,7 @@ impl Endpoint {
         id: PacketId,
         operation: Operation,
         envelope: Envelope,
+        trace: Option<&TraceContext>,
         outbox: &mut Outbox,
     ) -> Routed {
         session.bring(operation.number(), &self.offer.table);
@@ -399,7 +402,7 @@ impl Endpoint {
         };
         let inline = session.inline_runs.begin();
         let reply = ReplyTo::Packet { id, operation, outbox };
-        instance.serve(Incoming { caller: &session.caller, envelope, reply, inline }).into()
+        instance.serve(Incoming { caller: &session.caller, envelope, trace, reply, inline }).into()
     }
 
     /// Refuses a request before its method gets it.
@@ -495,10 +498,12 @@ impl Endpoint {
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         match ParsedPacket::parse(body, self.calls.is_some()) {
-            ParsedPacket::Request(envelope) if self.calls.is_none() => {
-                self.serve(session, id, operation, envelope, outbox)
+            ParsedPacket::Request(envelope, trace) if self.calls.is_none() => {
+                self.serve(session, id, operation, envelope, trace.as_ref(), outbox)
             }
-            ParsedPacket::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
+            ParsedPacket::Request(envelope, trace) => {
+                self.serve_backward(session, id, operation, envelope, trace.as_ref(), outbox)
+            }
             ParsedPacket::Malformed => {
                 let status = body::malformed("request");
                 self.refuse_request(session, id, operation, &status, outbox);
@@ -528,6 +533,7 @@ impl Endpoint {
         id: PacketId,
         operation: Operation,
         envelope: Envelope,
+        trace: Option<&TraceContext>,
         outbox: &mut Outbox,
     ) -> Routed {
         if self.offer.table.is_empty() {
@@ -535,7 +541,7 @@ impl Endpoint {
             return Routed::Continue;
         }
         match outbox.len() {
-            ..REPLIES_MAX => self.serve(session, id, operation, envelope, outbox),
+            ..REPLIES_MAX => self.serve(session, id, operation, envelope, trace, outbox),
             REPLIES_MAX..REPLIES_END => {
                 let status = Status::resource_exhausted(
                     "too many replies to earlier calls are waiting to be read by the caller",

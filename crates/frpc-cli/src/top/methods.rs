@@ -37,7 +37,7 @@ fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
 
 /// The calls of a method that have ended, and those that failed. A server may say any number.
 fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
-    let failed = figures.failed.iter().fold(0, |sum: u64, failed| sum.saturating_add(failed.count));
+    let failed = sum(figures.failed.iter().map(|failed| failed.count));
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
@@ -55,6 +55,11 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
     }
 }
 
+/// The sum of figures of a server, which may be any: the largest number at most.
+pub(super) fn sum(figures: impl Iterator<Item = u64>) -> u64 {
+    figures.fold(0, u64::saturating_add)
+}
+
 fn by_rate(a: &MethodRow<'_>, b: &MethodRow<'_>, rate: fn((f64, f64)) -> f64) -> Ordering {
     let of = |row: &MethodRow<'_>| row.rates.map_or(-1.0, rate);
     of(a).total_cmp(&of(b))
@@ -65,10 +70,9 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     if rows.is_empty() {
         return "calls: the server does not count them".to_owned();
     }
-    let sum = |number: fn(&MethodRow<'_>) -> u64| rows.iter().map(number).fold(0, u64::saturating_add);
     let rates = rows.iter().filter_map(|row| row.rates).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
     let (calls, errors) = (rate(rates.map(|rates| rates.0)), rate(rates.map(|rates| rates.1)));
-    let (ended, failed) = (sum(|row| row.ended), sum(|row| row.failed));
+    let (ended, failed) = (sum(rows.iter().map(|row| row.ended)), sum(rows.iter().map(|row| row.failed)));
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
 

@@ -4,7 +4,7 @@ use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use crossterm::style::Attribute;
-use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};
+use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream, Worker};
 use std::fmt::Write as _;
 
 /// The lines above the table.
@@ -134,12 +134,12 @@ fn head_lines(board: &TopView) -> [String; HEAD] {
     let opened = rate(board.rate(|server| server.opened));
     let shed = rate(board.rate(|server| server.shed));
     let memory = format!("{} of {}", bytes(server.memory_held), bytes(server.memory_max));
-    let tasks: u64 = server.workers.iter().map(|worker| worker.tasks).sum();
-    let ready: u64 = server.workers.iter().map(|worker| worker.ready).sum();
-    let polls = rate(board.rate(|server| server.workers.iter().map(|worker| worker.polls).sum()));
+    let of_workers = |server: &Server, figure: fn(&Worker) -> u64| methods::sum(server.workers.iter().map(figure));
+    let (tasks, ready) = (of_workers(&server, |worker| worker.tasks), of_workers(&server, |worker| worker.ready));
+    let polls = rate(board.rate(|server| of_workers(server, |worker| worker.polls)));
     let closes = server.closes.iter().map(|close| format!("{} {}", cell(&close.kind), close.count));
     let closes = closes.collect::<Vec<_>>().join(", ");
-    let calls: u64 = board.rows().iter().map(|row| row.calls).sum();
+    let calls = methods::sum(board.rows().iter().map(|row| row.calls));
     [
         format!(
             "{}{of_several}: {} open, {opened} opened/s, memory {memory}, {} refused ({shed}/s)",
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     use frpc_reflection::introspection_v1::{
-        Close, CloseCount, CodeCount, Figures, Hello, Method, ServerConnections, WatchReply, Worker,
+        Close, CloseCount, CodeCount, Figures, Hello, Method, ServerConnections, WatchReply,
     };
     use std::time::{Duration, Instant};
 
@@ -453,6 +453,35 @@ mod tests {
         text += &plain(&board);
         assert!(text.contains("\\u{1b}c"), "{text}");
         assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}']), "{text:?}");
+    }
+
+    #[test]
+    fn figures_of_a_server_beyond_64_bits_are_drawn_as_the_largest() {
+        let most = u64::MAX;
+        let worker = Worker { tasks: most, ready: most, polls: most, ..Worker::default() };
+        let figures = Figures { ok: most, p50_ns: most, p99_ns: most, max_ns: most, ..Figures::default() };
+        let figures = Some(Figures { failed: vec![CodeCount { code: 2, count: most }; 2], ..figures });
+        let method = Method { name: "a.B/C".to_owned(), figures, ..Method::default() };
+        let counts =
+            Server { open: most, opened: most, shed: most, memory_held: most, memory_max: most, ..Server::default() };
+        let server = Some(Server { workers: vec![worker; 2], methods: vec![method; 2], ..counts });
+        let row = Connection {
+            age_ms: most,
+            oldest_call_ms: most,
+            streams: most,
+            queued: most,
+            memory: most,
+            ..connection(most, "", most, most)
+        };
+        let connections = vec![row; 2];
+        let reply = WatchReply { servers: vec![ServerConnections { server, connections }] };
+        let (mut board, now) = (TopView::new(Column::Calls, None), Instant::now());
+        board.take(reply.clone(), now);
+        board.take(reply, now + Duration::from_secs(1));
+        let lines = drawn(&board, 200, 24);
+        assert!(lines[1].starts_with(&format!("2 workers, {most} tasks, {most} ready")), "{lines:?}");
+        press(&mut board, KeyCode::Char('m'));
+        drawn(&board, 200, 24);
     }
 
     #[test]

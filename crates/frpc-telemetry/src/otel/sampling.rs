@@ -12,11 +12,14 @@ pub(crate) struct Sampling {
     pub(crate) trusts: bool,
 }
 
-impl Sampling {
-    pub(crate) fn all() -> Self {
+impl Default for Sampling {
+    /// All of them.
+    fn default() -> Self {
         Self { below: u64::MAX, trusts: false }
     }
+}
 
+impl Sampling {
     pub(crate) fn set_ratio(&mut self, ratio: f64) {
         // The conversion saturates, and maps NaN to zero.
         self.below = (ratio * 2_f64.powi(64)) as u64;
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     fn sampling(ratio: f64) -> Sampling {
-        let mut sampling = Sampling::all();
+        let mut sampling = Sampling::default();
         sampling.set_ratio(ratio);
         sampling
     }

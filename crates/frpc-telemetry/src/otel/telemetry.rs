@@ -36,10 +36,13 @@ use std::time::Instant;
 #[must_use]
 pub struct Telemetry {
     tracer: Option<Arc<BoxedTracer>>,
-    sampling: Option<Sampling>,
+    sampling: Sampling,
     durations: Option<Durations>,
     lives: Arc<LiveCalls>,
 }
+
+/// The most attributes of a span.
+const ATTRIBUTES_MAX: usize = 7;
 
 /// The histograms of either end.
 #[derive(Clone)]
@@ -67,14 +70,14 @@ impl Telemetry {
     /// handler are recorded if it is. The trace context marks the other calls as not recorded, for peers that
     /// [trust](Self::trust_peers) this one.
     pub fn sample(mut self, ratio: f64) -> Self {
-        self.sampling_mut().set_ratio(ratio);
+        self.sampling.set_ratio(ratio);
         self
     }
 
     /// Lets peers decide for the calls that they send with a trace context. For servers that only other servers of the
     /// same owner call. Default: a peer's wish is ignored, since it could have everything recorded.
     pub fn trust_peers(mut self) -> Self {
-        self.sampling_mut().trusts = true;
+        self.sampling.trusts = true;
         self
     }
 
@@ -98,25 +101,6 @@ impl Telemetry {
     pub fn in_progress(&self) -> usize {
         self.lives.len()
     }
-
-    fn sampling_mut(&mut self) -> &mut Sampling {
-        self.sampling.get_or_insert_with(Sampling::all)
-    }
-
-    fn sampling(&self) -> Sampling {
-        self.sampling.unwrap_or_else(Sampling::all)
-    }
-
-    /// Begins the span of a call.
-    #[cold]
-    fn record(&self, tracer: &BoxedTracer, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> BoxedSpan {
-        let kind = match about.side() {
-            CallSide::Client => SpanKind::Client,
-            CallSide::Server => SpanKind::Server,
-        };
-        let attributes = vec![KeyValue::new(names::SYSTEM, names::FRPC), method(about)];
-        begin(tracer, about, kind, attributes, trace)
-    }
 }
 
 impl Observer for Telemetry {
@@ -127,9 +111,9 @@ impl Observer for Telemetry {
         {
             *trace = Some(active);
         }
-        let tracer = self.tracer.as_ref().filter(|_| self.sampling().is_chosen(trace.as_ref()));
+        let tracer = self.tracer.as_ref().filter(|_| self.sampling.is_chosen(trace.as_ref()));
         let span = match tracer {
-            Some(tracer) => Some(self.record(tracer, about, trace)),
+            Some(tracer) => Some(begin(tracer, about, None, trace)),
             None if self.tracer.is_some() => {
                 *trace = unrecorded(trace.as_ref());
                 None
@@ -160,12 +144,7 @@ impl Observer for Telemetry {
             }
             live.attempts = live.attempts.saturating_add(1);
             *trace = of_span(span.span_context());
-            let attributes = vec![
-                KeyValue::new(names::SYSTEM, names::FRPC),
-                method(about),
-                KeyValue::new(names::ATTEMPT, i64::from(live.attempts)),
-            ];
-            live.attempt = Some(begin(tracer, about, SpanKind::Client, attributes, trace));
+            live.attempt = Some(begin(tracer, about, Some(live.attempts), trace));
         });
     }
 }
@@ -204,12 +183,12 @@ impl Telemetry {
     }
 }
 
-/// Begins a span below `trace`, and puts it there.
+/// Begins the span of a call, or of a further attempt at it, below `trace`, and puts it there.
+#[cold]
 fn begin(
     tracer: &BoxedTracer,
     about: &ObservedMethod,
-    kind: SpanKind,
-    attributes: Vec<KeyValue>,
+    attempt: Option<u32>,
     trace: &mut Option<TraceContext>,
 ) -> BoxedSpan {
     let parent = match trace {
@@ -217,6 +196,13 @@ fn begin(
         Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
         None => Context::new(),
     };
+    let kind = match about.side() {
+        CallSide::Client => SpanKind::Client,
+        CallSide::Server => SpanKind::Server,
+    };
+    let mut attributes = Vec::with_capacity(ATTRIBUTES_MAX);
+    attributes.extend([KeyValue::new(names::SYSTEM, names::FRPC), method(about)]);
+    attributes.extend(attempt.map(|attempt| KeyValue::new(names::ATTEMPT, i64::from(attempt))));
     let builder = SpanBuilder::from_name(name(about)).with_kind(kind).with_attributes(attributes);
     let span = tracer.build_with_context(builder, &parent);
     // A tracer that records nothing may give spans without ids.
@@ -243,7 +229,7 @@ fn is_failure(side: CallSide, code: Code) -> bool {
 }
 
 fn name(about: &ObservedMethod) -> String {
-    format!("{}/{}", about.service(), about.method())
+    [about.service(), "/", about.method()].concat()
 }
 
 fn method(about: &ObservedMethod) -> KeyValue {
@@ -253,7 +239,7 @@ fn method(about: &ObservedMethod) -> KeyValue {
 impl fmt::Debug for Telemetry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Telemetry");
-        shown.field("spans", &self.tracer.is_some()).field("sampling", &self.sampling());
+        shown.field("spans", &self.tracer.is_some()).field("sampling", &self.sampling);
         shown.field("durations", &self.durations.is_some()).field("in_progress", &self.in_progress()).finish()
     }
 }

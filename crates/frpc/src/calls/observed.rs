@@ -35,8 +35,8 @@ pub(crate) struct ObservedCalls {
     late: u32,
     /// The call in each slot as the observer knows it, if one is notified of each call.
     tracked: Vec<TrackedCall>,
-    /// The numbers of methods at the observer of batches.
-    rows: Vec<(&'static Method, u32)>,
+    /// The numbers of methods at the observer of batches, if there is one.
+    rows: Vec<(&'static Method, Option<u32>)>,
     /// The index in `rows` of the method that was counted last.
     last: usize,
 }
@@ -44,7 +44,7 @@ pub(crate) struct ObservedCalls {
 /// The record of a call.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// When it was sent. Once it has been counted, or if it is not observed, [`COUNTED`] and how long it took.
+    /// When it was sent. If it is not counted, or has been, [`COUNTED`] and how long it took.
     time: u64,
     /// The row of its method.
     row: u32,
@@ -65,7 +65,7 @@ struct AnsweredBatch {
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Of a call that is not observed.
+    /// Of a call that is not counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
@@ -137,34 +137,23 @@ impl ObservedCalls {
         nanos(at.saturating_duration_since(self.made))
     }
 
-    fn row(&mut self, method: &'static Method) -> u32 {
+    fn row(&mut self, method: &'static Method) -> Option<u32> {
         match self.rows.get(self.last) {
             Some((last, row)) if std::ptr::eq(*last, method) => *row,
             _ => self.find_row(method),
         }
     }
 
-    fn find_row(&mut self, method: &'static Method) -> u32 {
+    fn find_row(&mut self, method: &'static Method) -> Option<u32> {
         let position = self.rows.iter().position(|(position, _)| std::ptr::eq(*position, method));
         self.last = position.unwrap_or_else(|| {
             self.rows.push((method, self.observers.register(&ObservedMethod::of_unary(method))));
             self.rows.len() - 1
         });
-        self.rows.get(self.last).map_or(0, |(_, row)| *row)
-    }
-
-    /// Counts the call in a slot whose message reply has arrived in this turn, unless an observer is notified of its
-    /// end.
-    #[inline(always)]
-    fn count_answered(&mut self, slot: usize) {
-        let Some(record) = self.records.get_mut(slot) else { return };
-        if !record.has_observer {
-            self.count_ok(slot);
-        }
+        self.rows.get(self.last).and_then(|(_, row)| *row)
     }
 
     /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
-    #[inline(always)]
     fn count_ok(&mut self, slot: usize) {
         let Some(record) = self.records.get_mut(slot).filter(|record| !record.is_counted()) else { return };
         let CallRecord { time, row, .. } = *record;
@@ -185,29 +174,36 @@ impl ObservedCalls {
         }
     }
 
-    fn notify_observer(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
-        if self.tracked.len() <= slot {
-            self.grow_tracked(slot);
-        }
-        if let Some(tracked) = self.tracked.get_mut(slot) {
+    /// Counts the call in a slot that was not counted when its reply came.
+    #[cold]
+    fn count_late(&mut self, slot: usize) {
+        self.count_ok(slot);
+        self.flush();
+    }
+
+    /// Records the call in a slot, which is sent at the time of the last one and is of its method.
+    fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
+        let has_observer = self.has_observer && token != Token::NO_END;
+        if self.has_observer
+            && let Some(tracked) = self.tracked.get_mut(slot)
+        {
             (tracked.token, tracked.trace) = (token, trace.copied());
         }
+        if let Some(record) = self.records.get_mut(slot) {
+            *record = CallRecord { has_observer, ..self.sent.2 };
+        }
     }
 
-    fn grow_tracked(&mut self, slot: usize) {
-        self.tracked.resize(slot + 1, TrackedCall::default());
-    }
-
-    /// Prepares the record of calls of a method that are sent now.
-    fn renew(&mut self, now: Instant, method: &'static Method) {
-        let record = CallRecord { time: self.since(now), row: self.row(method), has_observer: false };
-        self.sent = (now, Some(method), record);
-    }
-
-    /// Makes room for the call in a slot.
-    fn grow(&mut self, slot: usize, record: CallRecord) {
-        self.records.resize(slot, CallRecord::NOTHING);
-        self.records.push(record);
+    /// Makes room for the call in a slot, and prepares the record of calls of a method that are sent now.
+    fn prepare(&mut self, slot: usize, now: Instant, method: &'static Method) {
+        if self.records.len() <= slot {
+            self.records.resize(slot + 1, CallRecord::NOTHING);
+        }
+        if self.has_observer && self.tracked.len() <= slot {
+            self.tracked.resize(slot + 1, TrackedCall::default());
+        }
+        let record = self.row(method).map(|row| CallRecord { time: self.since(now), row, has_observer: false });
+        self.sent = (now, Some(method), record.unwrap_or(CallRecord::NOTHING));
     }
 }
 
@@ -236,20 +232,24 @@ impl Calls {
         token: Token,
         trace: Option<&TraceContext>,
     ) {
-        let now = self.now(deadline::now);
-        let Some(observed) = &mut self.observed else { return };
+        let slot = usize::from(ticket.slot);
+        let Some(observed) = self.observed.as_deref_mut() else { return };
         let (sent, last, _) = observed.sent;
-        if sent != now || !last.is_some_and(|last| std::ptr::eq(last, method)) {
-            observed.renew(now, method);
+        let is_same = self.now == Some(sent) && last.is_some_and(|last| std::ptr::eq(last, method));
+        if is_same && slot < observed.records.len() {
+            observed.record(slot, token, trace);
+        } else {
+            self.observe_first(slot, method, token, trace);
         }
-        let (slot, mut record) = (usize::from(ticket.slot), observed.sent.2);
-        if observed.has_observer {
-            observed.notify_observer(slot, token, trace);
-            record.has_observer = token != Token::NO_END;
-        }
-        match observed.records.get_mut(slot) {
-            Some(entry) => *entry = record,
-            None => observed.grow(slot, record),
+    }
+
+    /// Notes a call that is sent at another time than the last one, or is of another method, or in a new slot.
+    #[cold]
+    fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
+        let now = self.now(deadline::now);
+        if let Some(observed) = &mut self.observed {
+            observed.prepare(slot, now, method);
+            observed.record(slot, token, trace);
         }
     }
 
@@ -275,8 +275,11 @@ impl Calls {
             let is_message = body::is_bare_message(&packet.body);
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
-            if is_message && let Some(observed) = &mut self.observed {
-                observed.count_answered(slot);
+            if is_message
+                && let Some(observed) = &mut self.observed
+                && observed.records.get(slot).is_some_and(|record| !record.has_observer)
+            {
+                observed.count_ok(slot);
             }
         }
         let observed = self.observed.as_mut()?;
@@ -291,13 +294,14 @@ impl Calls {
     }
 
     /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
-    /// knows it by, and how long its request was.
+    /// knows it by, and how long its request was, if the observer is notified of its end.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
-        observed.count_ok(slot);
-        observed.flush();
-        let tracked = observed.tracked.get(slot)?;
+        if observed.records.get(slot).is_some_and(|record| !record.is_counted()) {
+            observed.count_late(slot);
+        }
+        let tracked = observed.tracked.get(slot).filter(|tracked| tracked.token != Token::NO_END)?;
         Some((tracked.token, tracked.sizes.request))
     }
 
@@ -331,7 +335,7 @@ impl Calls {
     /// Counts a call that is over. If it was counted as answered, it is so no longer.
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
-        let row = observed.row(method);
+        let Some(row) = observed.row(method) else { return };
         if !over.is_counted {
             observed.observers.ended(row, code, 1, over.nanos);
         } else if code != Code::Ok {

@@ -175,7 +175,7 @@ impl<'a> PendingCall<'a> {
         }
         match put {
             Ok(()) => {
-                if self.observer.is_some() && link.observer.is_some() {
+                if self.observer.is_some_and(|token| token != Token::NO_END) && link.observer.is_some() {
                     link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
                 }
                 Ok(ticket)

@@ -236,13 +236,15 @@ impl Channel {
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
-        poll_fn(|context| {
-            // A task is in a runtime, and the check for one is fast.
-            let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
-            let _entered = is_outside.then(|| self.inner.runtime.enter());
-            call.as_mut().poll(context)
-        })
-        .await
+        poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
+    }
+
+    /// Polls a part of a call in the channel's runtime, if that happens outside of any.
+    pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
+        // A task is in a runtime, and the check for one is fast.
+        let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
+        let _entered = is_outside.then(|| self.inner.runtime.enter());
+        poll()
     }
 
     /// The channel with other layers around calls.
@@ -259,9 +261,10 @@ impl Channel {
 
     /// The channel for calls within its middleware, of a call that an observer knows as `observed`.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
-        let outer = self.layers.as_deref().cloned().unwrap_or_default();
-        let layers = Layers { chain: None, observed, ..outer };
-        Self { inner: self.inner.clone(), layers: layers.present() }
+        let layers = self.layers.as_deref();
+        let outer = layers.filter(|layers| observed.is_some() || layers.handed.is_some() || layers.hedges);
+        let layers = outer.map(|outer| Arc::new(Layers { chain: None, observed, ..outer.clone() }));
+        Self { inner: self.inner.clone(), layers }
     }
 
     /// A call that begins, as its observer knows it. `start` is given if it has begun before.

@@ -3,9 +3,13 @@
 use crate::api::middleware::{MethodInfo, PooledCall};
 use crate::calls::failures::expired;
 use crate::client::channel::Channel;
+use crate::client::connect_task::RUNTIME_ENDED;
 use crate::deadline::{self, HandlerFuture, InheritedContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -22,8 +26,9 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let Some(chain) = channel.chain() else { return call(request).await };
-    let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(&channel.inner.runtime, method, timeout, PooledCall::new(&chain, &about, request, call)).await
+    let (method, timeout, mut around) = (*about.method(), request.timeout(), PooledCall::of(&chain));
+    around.begin(&about, request, call);
+    within_deadline(&channel.inner.runtime, method, timeout, around).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.
@@ -35,12 +40,20 @@ pub(crate) async fn within_deadline<B: 'static>(
 ) -> Result<Response<B>, Status> {
     let timeout = deadline::allowed(timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let bounded = HandlerFuture { inherited: InheritedContext { deadline, trace: deadline::trace() }, future: around };
+    let mut bounded =
+        HandlerFuture { inherited: InheritedContext { deadline, trace: deadline::trace() }, future: around };
     match deadline {
         None => bounded.await,
         Some(until) => {
-            let answered = deadline::timeout_at(runtime, until, bounded).await;
-            answered.unwrap_or_else(|_| Err(expired(&method)))
+            let mut late = pin!(deadline::wait_until(runtime, until));
+            poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
+                Poll::Ready(answered) => Poll::Ready(answered),
+                Poll::Pending => late
+                    .as_mut()
+                    .poll(context)
+                    .map(|is_due| Err(if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) })),
+            })
+            .await
         }
     }
 }

@@ -125,7 +125,7 @@ impl Channel {
                 let pause = is_retry.then(|| attempts.backoff());
                 attempts.fail(*failed);
                 if let Some(pause) = pause {
-                    deadline::sleep_until(&self.inner.runtime, deadline::now() + pause).await;
+                    deadline::wait_until(&self.inner.runtime, deadline::now() + pause).await;
                 }
             }
             let PickedConnection { link, trial } = match picked.take() {

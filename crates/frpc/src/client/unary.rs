@@ -38,13 +38,15 @@ type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + S
 ///    |  |       v
 ///    |  +--> Retrying --> ended
 ///    v
-///   Layered ------------> ended
+///   Within or Layered --> ended
 /// ```
 enum UnaryState<'a, B> {
     New,
     /// The request was sent, and the reply is awaited.
     Sent(InFlight<B>),
-    /// The call runs within middleware, or requests the connection.
+    /// The call runs within middleware.
+    Within(PooledCall<Result<Response<B>, Status>>),
+    /// The call runs within middleware and with a deadline or an observer, or requests the connection.
     Layered(Boxed<'a, B>),
     /// The call could not be sent at once, or has to be made again.
     Retrying(Boxed<'a, B>),
@@ -87,9 +89,10 @@ where
                     this.state = UnaryState::Retrying(this.retry(Some(failed), None, observed));
                 }
             },
-            UnaryState::Layered(_) | UnaryState::Retrying(_) => {}
+            UnaryState::Within(_) | UnaryState::Layered(_) | UnaryState::Retrying(_) => {}
         }
         match &mut this.state {
+            UnaryState::Within(call) => this.channel.poll_in_runtime(|| Pin::new(call).poll(context)),
             UnaryState::Layered(call) | UnaryState::Retrying(call) => call.as_mut().poll(context),
             UnaryState::New | UnaryState::Sent(_) => Poll::Pending,
         }
@@ -162,7 +165,11 @@ where
                 let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
                 let inner = channel.within(observed);
                 let make = move |request| async move { UnaryCall::new(&inner, method, request).await };
-                let around = PooledCall::new(chain, &about, request, make);
+                let mut around = PooledCall::of(chain);
+                around.begin(&about, request, make);
+                if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
+                    return UnaryState::Within(around);
+                }
                 let runtime = &channel.inner.runtime;
                 Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
             }

@@ -9,38 +9,33 @@ use std::sync::Arc;
 
 impl MethodObserver {
     /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
-    /// task. `is_timed` says that it belongs to no turn.
-    pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
+    /// task. `is_timed` says that it belongs to no turn. Returns the trace context for calls of the handler.
+    pub(crate) fn begin_unary(
+        &mut self,
+        request: usize,
+        trace: Option<TraceContext>,
+        is_timed: bool,
+    ) -> Option<TraceContext> {
         self.began = is_timed.then(deadline::now);
-        if self.has_observer {
-            self.trace = trace;
-            self.token = self.observers.notify_begin(&self.about, &mut self.trace);
-            self.request = request as u64;
+        if !self.has_observer {
+            return trace;
         }
+        self.trace = trace;
+        self.token = self.observers.notify_begin(&self.about, &mut self.trace);
+        self.request = request as u64;
+        self.trace
     }
 
-    /// The trace context for calls of the handler, if the request had this one.
-    pub(crate) fn forwarded_trace(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
-        if self.has_observer { self.trace } else { trace }
+    /// Counts the call, which belongs to no turn.
+    pub(crate) fn count_timed(&self, row: u32, code: Code) {
+        let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
+        self.observers.ended(row, code, 1, nanos);
     }
 
-    /// Ends the call, with a reply of so many bytes.
-    pub(crate) fn end_unary(&self, batch_calls: Option<&BatchCalls>, code: Code, reply: usize) {
-        match batch_calls {
-            Some(batch_calls) => batch_calls.add(self.row, code),
-            None => {
-                let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
-                self.observers.ended(self.row, code, 1, nanos);
-            }
-        }
-        if self.has_observer {
-            self.observers.notify_end(
-                &self.about,
-                self.token,
-                code,
-                CallSizes { request: self.request, reply: reply as u64 },
-            );
-        }
+    /// Notifies the observer of the end of the call, with a reply of so many bytes.
+    pub(crate) fn notify_end(&self, code: Code, reply: usize) {
+        let sizes = CallSizes { request: self.request, reply: reply as u64 };
+        self.observers.notify_end(&self.about, self.token, code, sizes);
     }
 
     /// Continues the call as a task. Dropped before its end, it has been cancelled.
@@ -70,7 +65,8 @@ impl BatchCalls {
         }
     }
 
-    fn add(&self, row: u32, code: Code) {
+    /// Counts a call that was answered in this turn.
+    pub(crate) fn add(&self, row: u32, code: Code) {
         if code != Code::Ok || row != self.row.get() {
             return self.add_other(row, code);
         }

@@ -19,8 +19,8 @@ pub(crate) struct Observers {
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
-    /// Its number at the observer of batches.
-    pub(crate) row: u32,
+    /// Its number at the observer of batches, if there is one.
+    pub(crate) row: Option<u32>,
     /// An observer is notified of each call.
     pub(crate) has_observer: bool,
     /// Of the unary call that is served at the moment: its token, and the length of its request.
@@ -81,9 +81,9 @@ impl Observers {
         }
     }
 
-    /// The number of a method at the observer of batches.
-    pub(crate) fn register(&self, about: &ObservedMethod) -> u32 {
-        self.batches.as_ref().map_or(0, |batches| batches.register(about))
+    /// The number of a method at the observer of batches, if there is one.
+    pub(crate) fn register(&self, about: &ObservedMethod) -> Option<u32> {
+        self.batches.as_ref().map(|batches| batches.register(about))
     }
 
     /// Reports calls that have ended, and took so long each.
@@ -208,8 +208,9 @@ impl ObservedCall {
             return;
         }
         let MethodObserver { observers, about, row, .. } = &self.method_observer;
-        let nanos = nanos(deadline::now().saturating_duration_since(self.start.at));
-        observers.ended(*row, code, 1, nanos);
+        if let Some(row) = row {
+            observers.ended(*row, code, 1, nanos(deadline::now().saturating_duration_since(self.start.at)));
+        }
         if observers.has_observer() {
             observers.notify_end(about, self.start.token, code, CallSizes { request: self.request, reply });
         }

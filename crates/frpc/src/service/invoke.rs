@@ -4,6 +4,7 @@
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
 use crate::api::request::Origin;
+use crate::observe::TraceContext;
 use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::service::admission::Guard;
 use crate::service::caller::Caller;
@@ -32,6 +33,7 @@ pub(crate) trait Invoke: Send {
 pub(crate) struct Incoming<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: Envelope,
+    pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) reply: ReplyTo<'a>,
     /// The handler may be polled in place.
     pub(crate) inline: bool,

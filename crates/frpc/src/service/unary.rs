@@ -6,6 +6,7 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{Chain, MethodInfo, PooledCall};
 use crate::deadline::{self, InheritedContext};
+use crate::observe::Token;
 use crate::observe::observers::MethodObserver;
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
@@ -166,17 +167,21 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> ServeProgress {
+    fn serve(&mut self, Incoming { caller, envelope, mut trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
+        let forwarded;
         if let Some(method_observer) = &mut self.method_observer {
-            let trace = options.as_ref().and_then(|options| options.trace);
-            method_observer.begin_unary(length, trace, caller.batch_calls().is_none());
+            forwarded = method_observer.begin_unary(length, trace.copied(), caller.batch_calls().is_none());
+            trace = forwarded.as_ref();
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
             return self.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
         }
-        if let Err(status) = admit(self.guard.as_ref(), &mut options) {
+        // Most calls have neither.
+        if (options.is_some() || self.guard.is_some())
+            && let Err(status) = admit(self.guard.as_ref(), &mut options)
+        {
             return self.refuse(caller, reply, status, ServeProgress::Refused);
         }
         let is_packed = self.unpacks && packed::is_present(&body);
@@ -193,16 +198,18 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, reply, overloaded(), ServeProgress::Refused);
         }
-        let (mut timeout, mut extras, mut inherited) = (None, OptionalExtras::default(), InheritedContext::default());
+        let (mut timeout, mut extras, mut deadline) = (None, OptionalExtras::default(), None);
         if let Some(options) = options {
             memory += options.memory;
-            (timeout, extras) = (options.timeout, options.extras);
-            inherited = InheritedContext { deadline: options.deadline, trace: options.trace };
+            (timeout, extras, deadline) = (options.timeout, options.extras, options.deadline);
         }
-        if let Some(method_observer) = &self.method_observer {
-            inherited.trace = method_observer.forwarded_trace(inherited.trace);
-        }
-        let inherited = inherited.is_something().then_some(&inherited);
+        let context;
+        let inherited = if deadline.is_some() || trace.is_some() {
+            context = InheritedContext { deadline, trace: trace.copied() };
+            Some(&context)
+        } else {
+            None
+        };
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
         let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
@@ -241,11 +248,8 @@ where
         let Some(chain) = &self.chain else { return self.call_as_task(request, started, reply) };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
-        let mut slot = self.layered.slot();
-        match &mut *slot {
-            Some(layered) => layered.begin(&self.about, request, last),
-            None => slot.set(Some(PooledCall::new(chain, &self.about, request, last))),
-        }
+        let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
+        layered.begin(&self.about, request, last);
         let polled = deadline::within(started.inherited.copied(), || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
@@ -261,7 +265,8 @@ where
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
-                let layered = PooledCall::new(chain, &self.about, request, last);
+                let mut layered = PooledCall::of(chain);
+                layered.begin(&self.about, request, last);
                 self.park(Cell::park(layered), started, Executor::Runtime, permits, reply)
             }
         }
@@ -368,9 +373,15 @@ where
 
     /// Ends the call for its observer. The reply begins at this length of the outbox.
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
-        if let Some(method_observer) = &self.method_observer {
+        let Some(method_observer) = &self.method_observer else { return };
+        match (method_observer.row, caller.batch_calls()) {
+            (Some(row), Some(batch_calls)) => batch_calls.add(row, code),
+            (Some(row), None) => method_observer.count_timed(row, code),
+            (None, _) => {}
+        }
+        if method_observer.has_observer && method_observer.token != Token::NO_END {
             let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
-            method_observer.end_unary(caller.batch_calls(), code, length);
+            method_observer.notify_end(code, length);
         }
     }
 }

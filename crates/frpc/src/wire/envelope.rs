@@ -1,8 +1,9 @@
 //! Packets of calls between two frpc peers. Each is parsed here, once, when it arrives; code further in matches on the
 //! result.
 
+use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 /// A request, without its packet's header.
 pub(crate) struct Envelope {
@@ -20,13 +21,13 @@ impl Envelope {
         Self { options: None, length: body.len(), body }
     }
 
-    /// Parses the request of a native peer. `None` if its prefix is malformed.
-    pub(crate) fn parse(body: Bytes) -> Option<Self> {
+    /// Parses the request of a native peer, and its trace context. `None` if its prefix is malformed.
+    pub(crate) fn parse(body: Bytes) -> Option<(Self, Option<TraceContext>)> {
         if !prefix::is_present(&body) {
-            return Some(Self::bare(body));
+            return Some((Self::bare(body), None));
         }
         match ParsedPacket::parse(body, false) {
-            ParsedPacket::Request(envelope) => Some(envelope),
+            ParsedPacket::Request(envelope, trace) => Some((envelope, trace)),
             _ => None,
         }
     }
@@ -34,7 +35,8 @@ impl Envelope {
 
 /// A packet with options that is not of a stream.
 pub(crate) enum ParsedPacket {
-    Request(Envelope),
+    /// The trace context is not an option in the box, since many calls have one and no options.
+    Request(Envelope, Option<TraceContext>),
     /// A request whose prefix cannot be read.
     Malformed,
     /// A reply to a call of this end. The call parses it, since it knows the type.
@@ -44,7 +46,12 @@ pub(crate) enum ParsedPacket {
 impl ParsedPacket {
     /// Parses a packet that begins with options. `is_dialler` says that this end has dialled the connection: calls of
     /// the accepting end are marked.
-    pub(crate) fn parse(body: Bytes, is_dialler: bool) -> Self {
+    pub(crate) fn parse(mut body: Bytes, is_dialler: bool) -> Self {
+        let length = body.len();
+        if !is_dialler && let Some(trace) = prefix::trace_alone(&body) {
+            body.advance(prefix::TRACE_ALONE_LEN);
+            return Self::Request(Envelope { options: None, body, length }, Some(trace));
+        }
         let Ok((items, rest)) = prefix::split(&body) else {
             return if is_dialler { Self::Reply(body) } else { Self::Malformed };
         };
@@ -55,9 +62,10 @@ impl ParsedPacket {
         if prefix::read(items, &mut options).is_err() {
             return Self::Malformed;
         }
-        let length = body.len();
-        let message = body.slice(length - rest.len()..);
-        Self::Request(Envelope { options: Some(options), body: message, length })
+        let before = length - rest.len();
+        body.advance(before);
+        let trace = options.trace.take();
+        Self::Request(Envelope { options: Some(options), body, length }, trace)
     }
 }
 
@@ -75,7 +83,7 @@ mod tests {
     }
 
     fn timeout(parsed: ParsedPacket) -> Option<(Option<Duration>, usize)> {
-        let ParsedPacket::Request(Envelope { options, body, length }) = parsed else { return None };
+        let ParsedPacket::Request(Envelope { options, body, length }, _) = parsed else { return None };
         assert_eq!(body[..], [8, 0]);
         Some((options.and_then(|options| options.timeout), length))
     }
@@ -94,8 +102,39 @@ mod tests {
     }
 
     #[test]
+    fn trace_of_a_request_is_apart_from_its_options() {
+        let trace = TraceContext::new([1; 16], [2; 8], true).map(TraceContext::to_bytes);
+        for timeout in [None, Some(Duration::from_micros(4))] {
+            let context = trace.as_ref().and_then(|bytes| TraceContext::from_bytes(bytes));
+            let body = packet(PrefixFields { trace: context.as_ref(), timeout, ..PrefixFields::default() });
+            let ParsedPacket::Request(parsed, trace) = ParsedPacket::parse(body.clone(), false) else {
+                panic!("no request")
+            };
+            assert_eq!((trace, parsed.length, &parsed.body[..]), (context, body.len(), &[8, 0][..]));
+            assert_eq!(parsed.options.map(|options| options.timeout), timeout.map(Some));
+            assert!(matches!(ParsedPacket::parse(body.clone(), true), ParsedPacket::Reply(whole) if whole == body));
+            let cut = body.slice(..body.len() - 3);
+            assert!(matches!(ParsedPacket::parse(cut, false), ParsedPacket::Malformed));
+        }
+    }
+
+    #[test]
+    fn trace_without_ids_is_none() {
+        let mut bytes = packet(PrefixFields {
+            trace: TraceContext::new([1; 16], [2; 8], true).as_ref(),
+            ..PrefixFields::default()
+        })
+        .to_vec();
+        bytes[4..20].fill(0);
+        let ParsedPacket::Request(parsed, trace) = ParsedPacket::parse(bytes.into(), false) else {
+            panic!("no request")
+        };
+        assert_eq!((trace, &parsed.body[..]), (None, &[8, 0][..]));
+    }
+
+    #[test]
     fn request_without_options_is_bare() {
-        let envelope = Envelope::parse(Bytes::from_static(&[8, 0])).expect("it is well-formed");
+        let (envelope, _) = Envelope::parse(Bytes::from_static(&[8, 0])).expect("it is well-formed");
         assert_eq!((envelope.options.is_none(), &envelope.body[..], envelope.length), (true, &[8, 0][..], 2));
     }
 

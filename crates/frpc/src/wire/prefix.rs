@@ -42,7 +42,10 @@ const TRACE: u8 = 6;
 /// How busy the end is that replies: the calls that it works on, and the time that a further one takes, in microseconds.
 const REPORT: u8 = 7;
 
-/// The first bytes of a prefix that has a trace context and nothing else.
+/// The length of a prefix that has a trace context and nothing else.
+pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
+
+/// The first bytes of such a prefix.
 const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
 
 /// The contents of a prefix.
@@ -212,11 +215,16 @@ fn varint_len(number: u64) -> usize {
 
 /// Writes a prefix with a trace context and nothing else.
 fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
-    let mut prefix = [0; TRACE_ALONE.len() + TraceContext::LEN];
+    let mut prefix = [0; TRACE_ALONE_LEN];
     let (start, context) = prefix.split_at_mut(TRACE_ALONE.len());
     start.copy_from_slice(&TRACE_ALONE);
     context.copy_from_slice(&trace.to_bytes());
     buffer.extend_from_slice(&prefix);
+}
+
+/// The trace context of a body whose prefix has one and nothing else.
+pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
+    TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }
 
 /// The report in the prefix of a body, if it has one, and whether something follows.

@@ -10,7 +10,7 @@
 //! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
 use super::innermost::InnermostCall;
-use super::runner::{ErasedMiddleware, RunnerSlot};
+use super::runner::{ErasedMiddleware, OutermostSlot, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
 use crate::api::request::Origin;
 use crate::debug::opaque_debug;
@@ -120,17 +120,32 @@ impl Future for ChainFuture {
     }
 }
 
-/// A call within its middleware. `T` is its result. When it has ended, another can begin in its memory.
-pub(crate) struct MiddlewareCall<T> {
-    outermost: Pin<Box<RunnerSlot>>,
+/// A call within its middleware, in memory of the chain. `T` is its result. When it has ended, another can begin in its
+/// memory, which the chain gets back when this is dropped. Kept boxes are not distinguished by methods: that of another one
+/// serves as well, except for the box of the call itself.
+pub(crate) struct PooledCall<T> {
+    /// `None` only while this is dropped.
+    outermost: Option<Pin<Box<RunnerSlot>>>,
+    chain: Arc<Chain>,
     result: PhantomData<fn() -> T>,
 }
 
-impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
-    /// Begins the next call, within the same chain.
+impl<T> PooledCall<T> {
+    /// A call that has yet to [begin](Self::begin), in the memory of another if the chain keeps some.
+    pub(crate) fn of(chain: &Arc<Chain>) -> Self {
+        let outermost = chain.take_spare().unwrap_or_else(|| chain.slot());
+        Self { outermost: Some(outermost), chain: chain.clone(), result: PhantomData }
+    }
+
+    fn outermost(&mut self) -> Option<OutermostSlot<'_>> {
+        Some(self.outermost.as_mut()?.as_mut().project())
+    }
+}
+
+impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
+    /// Begins a call.
     pub(crate) fn begin<A, F>(
         &mut self,
-        chain: &Arc<Chain>,
         about: &MethodInfo,
         request: Request<A>,
         make: impl FnOnce(Request<A>) -> F + Send + 'static,
@@ -138,12 +153,11 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
         A: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
+        let inner = InnerChain::of(&self.chain, 1);
+        let Some(outermost) = self.outermost() else { return };
         let (message, timeout, origin, extras) = request.into_parts_with_extras();
-        let outermost = self.outermost.as_mut().project();
         let mut last = InnermostCall::new(outermost.last.take(), make, message);
-        if chain.middleware.len() > 1 {
-            last.rest = InnerChain::of(chain, 1);
-        }
+        last.rest = inner;
         // Here, since it would be put on the stack before.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             *outermost.has_run = Some(last.has_run.clone());
@@ -153,92 +167,29 @@ impl<B: Send + 'static> MiddlewareCall<Result<Response<B>, Status>> {
     }
 }
 
-impl<B: 'static> MiddlewareCall<Result<Response<B>, Status>> {
-    /// Polls the middleware, until it has a [`reply`](Self::reply).
-    pub(crate) fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
-        let outermost = self.outermost.as_mut().project();
-        let coming =
-            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
-        outermost.runs.poll(coming, context)
-    }
-
+impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
     /// The reply of the call by what its middleware has returned.
-    pub(crate) fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
+    fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
         let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
-        match reply.and_then(Option::take) {
-            Some(message) => {
+        match (reply.and_then(Option::take), self.outermost()) {
+            (Some(message), Some(outermost)) => {
                 let response = Response::from_parts_with_extras(message, of.extras.take());
                 // The call has taken the previous contents.
-                std::mem::forget(self.outermost.as_mut().project().last.replace(of));
+                std::mem::forget(outermost.last.replace(of));
                 Ok(response)
             }
-            None => Err(Status::internal("a middleware returned the response of another call")),
+            _ => Err(Status::internal("a middleware returned the response of another call")),
         }
     }
 
     /// The status of the call by that which its middleware returned. Whatever call that was of, this call has not run if
     /// the middleware never continued it, or if it was not sent.
     fn verdict(&mut self, status: Status) -> Status {
-        let has_run = self.outermost.as_mut().project().has_run.as_ref();
+        let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_ref());
         match has_run.is_none_or(|has_run| has_run.load(Ordering::Relaxed)) {
             true => status.may_run(),
             false => status.not_run(),
-        }
-    }
-}
-
-impl<B: 'static> Future for MiddlewareCall<Result<Response<B>, Status>> {
-    type Output = Result<Response<B>, Status>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let returned = ready!(self.poll_middleware(context));
-        Poll::Ready(self.reply(returned))
-    }
-}
-
-/// A call within its middleware in memory of the chain, which gets it back when this is dropped after the call has
-/// ended. Kept boxes are not distinguished by methods: that of another one serves as well, except for the box of the
-/// call itself.
-pub(crate) struct PooledCall<T> {
-    around: Option<MiddlewareCall<T>>,
-    chain: Arc<Chain>,
-}
-
-impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Begins a call in the memory of another, if the chain keeps some.
-    pub(crate) fn new<A, F>(
-        chain: &Arc<Chain>,
-        about: &MethodInfo,
-        request: Request<A>,
-        make: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) -> Self
-    where
-        A: Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
-        let around = match chain.take_spare() {
-            Some(mut around) => {
-                around.begin(chain, about, request, make);
-                around
-            }
-            None => chain.around(about, request, make),
-        };
-        Self { around: Some(around), chain: chain.clone() }
-    }
-
-    /// Begins the next call, as [`MiddlewareCall::begin`] does.
-    pub(crate) fn begin<A, F>(
-        &mut self,
-        about: &MethodInfo,
-        request: Request<A>,
-        make: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) where
-        A: Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
-        if let Some(around) = &mut self.around {
-            around.begin(&self.chain, about, request, make);
         }
     }
 }
@@ -247,17 +198,20 @@ impl<B: 'static> Future for PooledCall<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(around) = &mut self.around else { return Poll::Pending };
-        Pin::new(around).poll(context)
+        let Some(outermost) = self.outermost() else { return Poll::Pending };
+        let coming =
+            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
+        let returned = ready!(outermost.runs.poll(coming, context));
+        Poll::Ready(self.reply(returned))
     }
 }
 
 impl<T> Drop for PooledCall<T> {
     fn drop(&mut self) {
-        if let Some(around) = self.around.take()
-            && around.outermost.last.as_ref().is_some_and(|last| !last.is_coming)
+        if let Some(outermost) = self.outermost.take()
+            && outermost.last.as_ref().is_some_and(|last| !last.is_coming)
         {
-            self.chain.keep(around);
+            self.chain.keep(outermost);
         }
     }
 }
@@ -280,45 +234,26 @@ impl Chain {
     }
 
     /// The memory of a call that has ended within this chain.
-    fn take_spare<T>(&self) -> Option<MiddlewareCall<T>> {
+    fn take_spare(&self) -> Option<Pin<Box<RunnerSlot>>> {
         // No caller waits for memory, which can be allocated instead.
-        let outermost = self.spares.try_lock()?.pop()?;
-        Some(MiddlewareCall { outermost, result: PhantomData })
+        self.spares.try_lock()?.pop()
     }
 
     /// Keeps the memory of a call that has ended within this chain.
-    fn keep<T>(&self, around: MiddlewareCall<T>) {
+    fn keep(&self, outermost: Pin<Box<RunnerSlot>>) {
         if let Some(mut spares) = self.spares.try_lock()
             && spares.len() < SPARES_MAX
         {
-            spares.push(around.outermost);
+            spares.push(outermost);
         }
     }
 
     /// Memory for a call.
-    fn slot<T>(&self) -> MiddlewareCall<T> {
-        let outermost = match self.middleware.first() {
+    fn slot(&self) -> Pin<Box<RunnerSlot>> {
+        match self.middleware.first() {
             Some(middleware) => middleware.clone().slot(),
             None => Arc::new(|call: Call, next: Next| next.run(call)).slot(),
-        };
-        MiddlewareCall { outermost, result: PhantomData }
-    }
-
-    /// Runs a call within the chain.
-    pub(crate) fn around<A, B, F>(
-        self: &Arc<Self>,
-        about: &MethodInfo,
-        request: Request<A>,
-        last: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) -> MiddlewareCall<Result<Response<B>, Status>>
-    where
-        A: Send + 'static,
-        B: Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
-        let mut around = self.slot();
-        around.begin(self, about, request, last);
-        around
+        }
     }
 }
 
@@ -336,7 +271,11 @@ where
 {
     match chain {
         None => last(request).await,
-        Some(chain) => PooledCall::new(&chain, &about, request, last).await,
+        Some(chain) => {
+            let mut call = PooledCall::of(&chain);
+            call.begin(&about, request, last);
+            call.await
+        }
     }
 }
 

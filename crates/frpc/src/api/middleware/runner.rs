@@ -26,8 +26,12 @@ impl<M: Middleware> ErasedMiddleware for M {
 /// A slot for the futures of one middleware, one after the other.
 pub(super) type RunnerSlot = RunnerState<dyn RunMiddleware>;
 
+/// The parts of a slot.
+pub(super) type OutermostSlot<'a> = RunnerProjection<'a, dyn RunMiddleware>;
+
 pin_project_lite::pin_project! {
     /// The runner of a middleware, and the state kept with it if that is the outermost.
+    #[project = RunnerProjection]
     pub(super) struct RunnerState<P: ?Sized> {
         // The call inside of all middleware, before it begins and after it has ended.
         pub(super) last: Option<Box<InnermostCall>>,

@@ -2,7 +2,7 @@
 
 use super::super::Body;
 use super::*;
-use crate::observe::BatchObserver;
+use crate::observe::{BatchObserver, CallEnd, Observer};
 use crate::schema::layout::Layout;
 use bytes::Bytes;
 use frisbee::Operation;
@@ -191,4 +191,29 @@ fn late_replies_are_counted_after_lock_release() {
     late.expect("one was late").count();
     assert_eq!(observed.batches.0.lock().late_replies, 1);
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
+}
+
+/// Samples no call.
+struct NoSamples;
+
+impl Observer for NoSamples {
+    fn begin(&self, _about: &ObservedMethod, _trace: &mut Option<TraceContext>) -> Token {
+        Token::NO_END
+    }
+
+    fn end(&self, _about: &ObservedMethod, _token: Token, _ended: &CallEnd) {}
+}
+
+#[test]
+fn unsampled_call_keeps_its_trace_for_another_attempt() {
+    let mut observers = Observers::default();
+    observers.set_observer(NoSamples);
+    let mut calls = Calls::default();
+    calls.set_observers(Some(&Arc::new(observers)));
+    let trace = TraceContext::new([1; 16], [2; 8], false);
+    let ticket = calls.begin(ADD.operation, None, Some(Waker::noop())).unwrap();
+    calls.observe(ticket, &ADD, Token::NO_END, trace.as_ref());
+    assert_eq!(calls.observe_ok(ticket), None, "its observer is not notified of its end");
+    let over = calls.over_now(ticket).expect("it is known");
+    assert_eq!((over.tracked.token, over.tracked.trace), (Token::NO_END, trace));
 }

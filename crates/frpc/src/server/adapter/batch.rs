@@ -128,14 +128,15 @@ impl AdapterSlot {
         let trace = request.traceparent();
         let (body, timeout, _, extras) = request.into_parts_with_extras();
         let length = body.len();
-        let has_options = timeout.is_some() || trace.is_some() || extras.as_deref().is_some();
-        let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
+        let has_options = timeout.is_some() || extras.as_deref().is_some();
+        let options = has_options.then(|| Box::new(Prefix { timeout, extras, ..Prefix::default() }));
         let mut outcome = None;
         let inline = inline_runs.begin();
         adapter.connection.set_routed(self.method.operation);
         let served = self.instance.serve(Incoming {
             caller,
             envelope: Envelope { options, body, length },
+            trace: trace.as_ref(),
             reply: ReplyTo::Adapter { out, outcome: &mut outcome },
             inline,
         });

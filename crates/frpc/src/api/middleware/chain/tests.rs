@@ -34,7 +34,23 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn ended<B: 'static>(around: &mut MiddlewareCall<Outcome<B>>) -> Outcome<B> {
+/// A call that has begun within a chain.
+fn begun<A, B, F>(
+    chain: &Arc<Chain>,
+    request: Request<A>,
+    make: impl FnOnce(Request<A>) -> F + Send + 'static,
+) -> PooledCall<Outcome<B>>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    F: Future<Output = Outcome<B>> + Send + 'static,
+{
+    let mut around = PooledCall::of(chain);
+    around.begin(&about(), request, make);
+    around
+}
+
+fn ended<B: 'static>(around: &mut PooledCall<Outcome<B>>) -> Outcome<B> {
     match poll(around) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => panic!("nothing waits"),
@@ -45,10 +61,15 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
     Ok(Response::new(2 * request.into_inner()))
 }
 
+/// Where the box of the outermost middleware is.
+fn outermost<T>(around: &PooledCall<T>) -> Option<usize> {
+    around.outermost.as_ref().map(|outermost| (&raw const **outermost).addr())
+}
+
 /// Where the boxes of a call that has ended are, from the outermost.
-fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
-    let mut found = vec![(&raw const *around.outermost).addr()];
-    let last = around.outermost.as_mut().project().last.as_mut().expect("it has ended well");
+fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
+    let mut found = outermost(around).into_iter().collect::<Vec<_>>();
+    let last = around.outermost().expect("it is kept").last.as_mut().expect("it has ended well");
     let slots: Vec<_> = std::iter::from_fn(|| last.take_slot()).collect();
     found.extend(slots.iter().map(|slot| (&raw const **slot).addr()));
     slots.into_iter().rev().for_each(|slot| last.keep_slot(slot));
@@ -61,12 +82,12 @@ fn boxes<T>(around: &mut MiddlewareCall<T>) -> Vec<usize> {
 fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
     for length in 1..=3 {
         let chain = chain_of(length);
-        let mut around = chain.around(&about(), Request::new(1), double);
+        let mut around = begun(&chain, Request::new(1), double);
         assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
         let first = boxes(&mut around);
         assert_eq!(first.len(), length + 3);
         for number in 2..5 {
-            around.begin(&chain, &about(), Request::new(number), double);
+            around.begin(&about(), Request::new(number), double);
             assert_eq!(ended(&mut around).unwrap().into_inner(), 2 * number);
             assert_eq!(boxes(&mut around), first);
         }
@@ -102,7 +123,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
             Poll::Ready(Ok(Response::new(message.clone())))
         })
     };
-    let mut around = chain.around(&about(), Request::new(canary.clone()), handler);
+    let mut around = begun(&chain, Request::new(canary.clone()), handler);
     let response = ended(&mut around).unwrap();
     assert_eq!(Arc::strong_count(&canary), 4, "it is here, in the middleware itself, and in the response twice");
     drop(response);
@@ -117,21 +138,21 @@ fn failed_call_leaves_outermost_box_reusable() {
         0 => Err(Status::aborted("zero")),
         number => Ok(Response::new(number)),
     };
-    let mut around = chain.around(&about(), Request::new(0), fail);
+    let mut around = begun(&chain, Request::new(0), fail);
     assert_eq!(ended(&mut around).unwrap_err().code(), Code::Aborted);
-    let outermost = (&raw const *around.outermost).addr();
-    around.begin(&chain, &about(), Request::new(7), fail);
+    let first = outermost(&around);
+    around.begin(&about(), Request::new(7), fail);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 7);
-    assert_eq!(boxes(&mut around).first(), Some(&outermost));
+    assert_eq!(outermost(&around), first);
 }
 
 #[test]
 fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
     let chain = chain_of(1);
-    let mut around = chain.around(&about(), Request::new(1), double);
+    let mut around = begun(&chain, Request::new(1), double);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
     let triple = async |request: Request<u32>| Ok(Response::new(3 * request.into_inner()));
-    around.begin(&chain, &about(), Request::new(1), triple);
+    around.begin(&about(), Request::new(1), triple);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 3);
 }
 
@@ -139,20 +160,19 @@ fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
 fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
     let chain = chain_of(1);
     let call = || {
-        let mut around = chain.around(&about(), Request::new(1), double);
+        let mut around = begun(&chain, Request::new(1), double);
         ended(&mut around).unwrap();
         around
     };
     let mut first = call();
     let boxes_of_first = boxes(&mut first);
-    chain.keep(first);
-    let mut reused = chain.take_spare::<Outcome<u32>>().expect("it was kept");
+    drop(first);
+    let mut reused = PooledCall::<Outcome<u32>>::of(&chain);
     assert_eq!(boxes(&mut reused), boxes_of_first);
-    assert!(chain.take_spare::<Outcome<u32>>().is_none(), "it is not kept twice");
-    for _ in 0..2 * SPARES_MAX {
-        chain.keep(call());
-    }
-    chain.keep(call());
+    assert!(chain.spares.lock().is_empty(), "it is not kept twice");
+    drop(reused);
+    let calls: Vec<_> = (0..2 * SPARES_MAX).map(|_| call()).collect();
+    drop(calls);
     assert_eq!(chain.spares.lock().len(), SPARES_MAX);
     assert!(Chain::clone(&chain).spares.lock().is_empty());
 }
@@ -160,18 +180,18 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
 #[test]
 fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
-    let serve = || PooledCall::new(&chain, &about(), Request::new(1), double);
+    let serve = || begun(&chain, Request::new(1), double);
     drop(serve());
     assert!(chain.spares.lock().is_empty(), "it has not begun");
     let mut served = serve();
     let Poll::Ready(outcome) = poll(&mut served) else { panic!("nothing waits") };
     assert_eq!(outcome.unwrap().into_inner(), 2);
-    let first = served.around.as_mut().map(boxes);
+    let first = boxes(&mut served);
     drop(served);
     let mut served = serve();
     assert!(chain.spares.lock().is_empty());
     assert!(poll(&mut served).is_ready());
-    assert_eq!(served.around.as_mut().map(boxes), first);
+    assert_eq!(boxes(&mut served), first);
 }
 
 /// Middleware that returns the response that is here, and leaves its own.
@@ -206,21 +226,21 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
     });
     let leave = leave.present().expect("it is not empty");
     let text = async |_request: Request<u32>| Ok(Response::new("text"));
-    let mut left = leave.around(&about(), Request::new(1), text);
+    let mut left = begun(&leave, Request::new(1), text);
     assert_eq!(ended(&mut left).unwrap_err().code(), Code::Aborted);
 
     let mut chain = Chain::default();
     chain.push(exchanges.clone());
     let chain = chain.present().expect("it is not empty");
-    let mut around = chain.around(&about(), Request::new(1), double);
+    let mut around = begun(&chain, Request::new(1), double);
     let status = ended(&mut around).unwrap_err();
     assert_eq!(
         (status.code(), status.message()),
         (Code::Internal, "a middleware returned the response of another call")
     );
-    assert!(around.outermost.last.is_none());
+    assert!(around.outermost().is_some_and(|outermost| outermost.last.is_none()));
     exchanges.0.lock().unwrap().take();
-    around.begin(&chain, &about(), Request::new(2), double);
+    around.begin(&about(), Request::new(2), double);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 4);
 }
 
@@ -243,7 +263,7 @@ fn call_begins_when_rest_of_chain_is_polled() {
         *counts.lock().unwrap() += 1;
         double(request)
     };
-    let mut around = chain.around(&about(), Request::new(4), handler);
+    let mut around = begun(&chain, Request::new(4), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 8);
     assert_eq!(*started.lock().unwrap(), 1);
 }
@@ -268,9 +288,9 @@ fn metadata_and_extensions_pass_through_middleware() {
         let timeout = Some(Duration::from_secs(5));
         Request::from_parts_with_extras(1, timeout, Origin::Here, Default::default())
     };
-    let mut around = chain.around(&about(), request(1), handler);
+    let mut around = begun(&chain, request(1), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
-    around.begin(&chain, &about(), request(2), handler);
+    around.begin(&about(), request(2), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
 }
 
@@ -289,7 +309,7 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
         let chain = Arc::new(chain);
         let request = Request::from_parts_with_extras(1_u32, None, origin, OptionalExtras::default());
         let make = async move |_: Request<u32>| result.map(Response::new);
-        let mut around = chain.around(&about(), request, make);
+        let mut around = begun(&chain, request, make);
         ended(&mut around).expect_err("it is refused").may_have_run()
     };
     let of = |middleware: &dyn Fn(&mut Chain)| {

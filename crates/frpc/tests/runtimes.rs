@@ -1,0 +1,68 @@
+//! Calls of a channel whose runtime ends, made by tasks of another runtime.
+
+use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+
+/// How long a test waits for an event.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Reports each call, and answers none.
+struct Silent(Arc<Semaphore>);
+
+impl Greeter for Silent {
+    async fn greet(&self, _request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        self.0.add_permits(1);
+        pending().await
+    }
+
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        pending().await
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads")
+}
+
+/// The code of a call in progress at the end of the runtime of its channel, which `change` changes before.
+fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code {
+    let [own, other, serving] = [(); 3].map(|()| runtime());
+    let (began, (here, there)) = (Arc::new(Semaphore::new(0)), frpc::memory());
+    let service = GreeterServer::new(Silent(began.clone()));
+    let server = serving.block_on(async { Server::builder().add_service(service).build() }).expect("valid settings");
+    serving.spawn(async move { server.serve_connection(there).await });
+    let channel = own.block_on(Channel::connect_io(here)).expect("it is in memory");
+    let client = GreeterClient::new(change(channel, began.clone()));
+    let mut request = Request::new(Name::default());
+    request.set_timeout(PATIENCE);
+    let call = other.spawn(async move { client.greet(request).await });
+    other.block_on(async {
+        tokio::time::timeout(PATIENCE, began.acquire()).await.expect("it begins").expect("it is open").forget();
+    });
+    drop(own);
+    let ended = other.block_on(async { tokio::time::timeout(PATIENCE, call).await });
+    ended.expect("it ends").expect("it does not panic").expect_err("nothing answers it").code()
+}
+
+/// The pause before a second attempt was polled after the end of its runtime, which panics.
+#[test]
+fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
+    assert_eq!(code_of_call(|channel, _| channel), Code::Unavailable);
+}
+
+/// So was the deadline of a call within middleware.
+#[test]
+fn call_in_middleware_fails_when_the_runtime_of_its_channel_ends() {
+    let waits = |channel: Channel, began: Arc<Semaphore>| {
+        channel.with_middleware(move |_call: Call, _next: Next| {
+            began.add_permits(1);
+            pending::<Result<CallResponse, Status>>()
+        })
+    };
+    assert_eq!(code_of_call(waits), Code::Unavailable);
+}
