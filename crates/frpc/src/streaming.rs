@@ -64,9 +64,9 @@ pub struct Streaming<M> {
     /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
-    /// The first message, if [`opened`](Self::opened) has received it and it is unread. The lock is never taken; it makes
-    /// the type `Sync`.
-    first: Mutex<Option<Box<M>>>,
+    /// The first message, or the failure after metadata, if [`opened`](Self::opened) has received it and it is unread. The
+    /// lock is never taken; it makes the type `Sync`.
+    first: Mutex<Option<Result<Box<M>, Status>>>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// At a client: the call as its observer knows it.
@@ -240,7 +240,7 @@ impl<M: Message> Streaming<M> {
             return self.fail_late();
         }
         if let Some(first) = self.first.get_mut().take() {
-            return Poll::Ready(Some(Ok(*first)));
+            return Poll::Ready(Some(first.map(|message| *message)));
         }
         let reading = self.reading;
         loop {

@@ -110,7 +110,7 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // Whoever is unknown may sign in, as a caller that the rule refuses.
+        // An unknown caller may sign in later, as a caller that the rule refuses.
         let stays = own.principal.is_some() || self.access.includes_all(rule);
         own.may(rule) && own.expires().is_none() && stays && !is_limited
     }
@@ -306,7 +306,8 @@ mod tests {
         }
     }
 
-    /// A method that was open to unknown callers stayed open on a connection that had called it, whoever signed in there.
+    /// A method that was open to unknown callers stayed open on a connection that had called it, for any caller that signed in
+    /// there.
     #[tokio::test]
     async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
@@ -316,8 +317,8 @@ mod tests {
         tokio::spawn(async move { server.serve_connection(there).await });
         let client = GreeterClient::new(Channel::connect_io(here).await.expect("it is there"));
         let name = |name: &str| Name { name: name.to_owned() };
-        client.greet(name("")).await.expect("everybody may call");
-        client.greet(name("guest")).await.expect("everybody may sign in");
+        client.greet(name("")).await.expect("unknown callers may call");
+        client.greet(name("guest")).await.expect("unknown callers may sign in");
         let refused = client.greet(name("")).await.expect_err("guests may not call");
         assert_eq!(refused.code(), Code::PermissionDenied);
     }

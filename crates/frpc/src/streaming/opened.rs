@@ -11,7 +11,7 @@ impl<M: Message> Streaming<M> {
     ///
     /// A call returns before that, so a refusal arrives with the first [`message`](Self::message). This is for callers
     /// that handle it earlier, and for those that read the [`metadata`](Self::metadata) before the messages. The first
-    /// message is kept. A server whose stream is silent at first answers by the metadata of its
+    /// message is kept, and so is a failure after metadata. A server whose stream is silent at first answers by the metadata of its
     /// [`Response`](crate::Response), if that has any.
     ///
     /// ```
@@ -45,9 +45,11 @@ impl<M: Message> Streaming<M> {
             return Poll::Ready(Ok(()));
         }
         match self.poll_any(context) {
+            Poll::Ready(Some(Err(failure))) if self.metadata.is_empty() => Poll::Ready(Err(failure)),
+            // A failure after metadata is kept as well: the server has answered.
             Poll::Ready(Some(first)) => {
-                // The next read is a long one, which begins with the message.
-                (*self.first.get_mut(), self.in_a_row) = (Some(Box::new(first?)), 0);
+                // The next read is a long one, which begins with it.
+                (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(None) => Poll::Ready(Ok(())),
