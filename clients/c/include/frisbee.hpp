@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -503,8 +504,8 @@ class Server {
     }
     ~Server() {
         if (handle_.get() == nullptr || frisbee_server_stop(handle_.get(), nullptr) != FRISBEE_FAILED_PRECONDITION) return;
-        // Within a function or a callback nothing can wait for the functions that run: they keep their memory.
-        for (auto &function : functions_) (void)function.release();
+        // Within a function or a callback nothing can wait for the functions that run. A thread does, and frees them.
+        std::thread([rest = std::move(*this)] {}).detach();
     }
 
     /// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`. It runs in several threads at once.

@@ -214,15 +214,20 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         Ok(())
     }
 
+    /// Notes that the function has returned, before its callers get their results: one that calls again at once would be
+    /// counted twice.
+    fn returned(&self) {
+        let mut queue = self.queue.lock();
+        let running = std::mem::take(&mut queue.running);
+        // Callers call again, and calls received in the meantime are queued.
+        queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
+    }
+
     /// The next step: a batch, or a wait for one; nothing if the queue is empty, and the task is over.
     fn next(&self) -> Option<Step<T, R, E>> {
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
             queue.waiting.pop_front();
-        }
-        if let running @ 1.. = std::mem::take(&mut queue.running) {
-            // Callers call again, and calls received in the meantime are queued.
-            queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
         }
         let Some(first) = queue.waiting.front() else {
             queue.has_task = false;
@@ -291,9 +296,15 @@ where
 }
 
 /// Calls the function, and gives each call its result.
-async fn serve<T, R, E: From<BatchError>>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>) {
+async fn serve<T, R, E>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>)
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    E: From<BatchError> + Send + 'static,
+{
     let (items, replies): (Vec<T>, Vec<_>) = batch.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
     let outcome = unwound(|| (shared.run)(items)).await;
+    shared.returned();
     let failure = match &outcome {
         Some(results) if results.len() == replies.len() => None,
         Some(results) => Some(BatchError::ResultCount { results: results.len(), calls: replies.len() }),
@@ -344,6 +355,7 @@ impl<T, R, E> fmt::Debug for Batcher<T, R, E> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Wake};
 
     /// The error of an item, or of its batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -417,6 +429,35 @@ mod tests {
         }
         assert_eq!(start.elapsed(), 6 * SECOND);
         assert_eq!(sizes(&ran), [1, 1, 1]);
+    }
+
+    /// Calls again as soon as it is woken, as a caller on another thread may.
+    struct CallAgain {
+        batcher: Batcher<u32, u32, Failure>,
+        called: Mutex<Option<oneshot::Receiver<Result<u32, Failure>>>>,
+    }
+
+    impl Wake for CallAgain {
+        fn wake(self: Arc<Self>) {
+            let (reply, replied) = oneshot::channel();
+            let item = PendingCall { item: 8, arrived: Instant::now(), reply };
+            assert_eq!(self.batcher.shared.add(item), Ok(()));
+            *self.called.lock() = Some(replied);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lone_caller_that_calls_at_once_waits_for_nobody() {
+        let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
+        let start = Instant::now();
+        let again = Arc::new(CallAgain { batcher: batcher.clone(), called: Mutex::default() });
+        let mut first = Box::pin(called(batcher, 7));
+        assert!(first.as_mut().poll(&mut Context::from_waker(&again.clone().into())).is_pending());
+        tokio::time::sleep(5 * SECOND).await;
+        assert_eq!(first.await, Ok(14));
+        let second = again.called.lock().take().expect("the first call has ended");
+        assert_eq!(second.await, Ok(Ok(16)));
+        assert_eq!((start.elapsed(), sizes(&ran)), (5 * SECOND, vec![1, 1]));
     }
 
     #[tokio::test(start_paused = true)]
