@@ -135,18 +135,17 @@ impl Queue {
 
     /// Wakes the tasks of expired deadlines, and sets the timer for the first of the others.
     fn expire(&self) -> io::Result<()> {
-        let expired = {
+        let (expired, set) = {
             let mut state = self.state.lock();
             let now = Instant::now();
             let later = state.waiting.split_off(&(now, u64::MAX));
             let expired = std::mem::replace(&mut state.waiting, later);
-            if let Some(((first, _), _)) = state.waiting.first_key_value() {
-                self.timer.get_ref().set(*first - now)?;
-            }
-            expired
+            let first = state.waiting.first_key_value();
+            (expired, first.map_or(Ok(()), |((first, _), _)| self.timer.get_ref().set(*first - now)))
         };
+        // Also if the timer has failed.
         wake_all(expired.into_values());
-        Ok(())
+        set
     }
 }
 
