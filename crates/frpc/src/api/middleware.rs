@@ -23,7 +23,8 @@ pub(crate) use chain::{Chain, PooledCall, through};
 ///
 /// A server runs it [around its services](crate::ServerBuilder::middleware), and a client [around its
 /// calls](crate::Channel::with_middleware). The first middleware that was added is the outermost. Without middleware a
-/// call pays one branch; with one, some hundred instructions. The memory of middleware serves one call after the other.
+/// call pays one branch; with one, about 500 instructions at a server and 1200 at a client. The memory of middleware
+/// serves one call after the other.
 ///
 /// Middleware does not see messages. It sees the method, the metadata and the names of the types. Around a call with
 /// streams it ends when the handler has returned, or when the client has its stream of replies; the messages follow

@@ -40,7 +40,7 @@ pub(crate) struct Guard {
     rule: Option<usize>,
     method: Method,
     /// Calls without options are admitted for as long as the connection lives.
-    is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 impl Guard {

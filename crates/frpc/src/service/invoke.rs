@@ -81,7 +81,7 @@ pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
     /// The bytes that its request holds.
     pub(crate) memory: usize,
-    pub(crate) observed_call: Option<ObservedCall>,
+    pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
 
 /// The progress of a call when the method returns.

@@ -78,6 +78,7 @@ where
             chain: chain.cloned(),
             about: self.about,
             method_observer: method_observer.cloned(),
+            needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
             guard,
             unpacks,
             packs,
@@ -145,6 +146,8 @@ struct Instance<S, H, A, B, F: Future> {
     about: MethodInfo,
     method_observer: Option<MethodObserver>,
     guard: Option<Guard>,
+    /// The guard admits no call without options.
+    needs_options: bool,
     unpacks: bool,
     packs: bool,
 }
@@ -178,8 +181,7 @@ where
             caller.connection.count_rejected();
             return self.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
         }
-        // Most calls have neither.
-        if (options.is_some() || self.guard.is_some())
+        if (options.is_some() || self.needs_options)
             && let Err(status) = admit(self.guard.as_ref(), &mut options)
         {
             return self.refuse(caller, reply, status, ServeProgress::Refused);

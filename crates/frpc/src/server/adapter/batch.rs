@@ -176,7 +176,7 @@ impl AdapterMethod {
                 return Err(status);
             }
         };
-        call.observed_call = observed_call.map(Box::new);
+        call.observed_call = observed_call;
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
             let connection = &call.caller.connection;

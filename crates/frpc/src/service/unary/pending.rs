@@ -83,7 +83,7 @@ where
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let codec = self.codec.clone();
-                let connection = connection.clone();
+                let (connection, observed_call) = (connection.clone(), observed_call().map(Box::new));
                 let work = Box::pin(async move {
                     let worked = with_deadline(permits, inherited, parked).await;
                     let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
@@ -93,8 +93,7 @@ where
                     let (message, extras) = result?.into_parts_with_extras();
                     Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
                 });
-                *outcome =
-                    Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call: observed_call() }));
+                *outcome = Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call }));
                 None
             }
         };
