@@ -28,8 +28,9 @@ use crate::workers::executor::settle;
 use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock, Weak};
@@ -439,8 +440,9 @@ pub(crate) struct OpenConnections {
 
 #[derive(Debug)]
 struct Connections {
-    /// Without a handle as long as it is on the way.
-    by_number: HashMap<u64, Option<Connection>>,
+    /// Without a handle as long as it is on the way. In the order of arrival: the end of a server takes the same course in
+    /// each run of a simulation.
+    by_number: BTreeMap<u64, Option<Connection>>,
     arrivals: Arrivals,
     next: u64,
     phase: ServerPhase,
@@ -455,11 +457,9 @@ pub(crate) struct Admitted {
 }
 
 impl Connections {
-    /// Ended arrivals, in the order of arrival: the end of a server takes the same course in each run of a simulation.
+    /// The connections that are not on the way any more.
     fn handles(&self) -> Vec<Connection> {
-        let mut numbers: Vec<_> = self.by_number.keys().copied().collect();
-        numbers.sort_unstable();
-        numbers.iter().filter_map(|number| self.by_number.get(number)?.clone()).collect()
+        self.by_number.values().flatten().cloned().collect()
     }
 
     /// A connection, and when it came.
@@ -471,7 +471,7 @@ impl Connections {
 
 impl Default for OpenConnections {
     fn default() -> Self {
-        let (by_number, arrivals) = (HashMap::new(), Arrivals::default());
+        let (by_number, arrivals) = (BTreeMap::new(), Arrivals::default());
         let inner = Connections { by_number, arrivals, next: 0, phase: ServerPhase::Serving };
         Self {
             inner: Mutex::new(inner),
@@ -513,14 +513,9 @@ impl OpenConnections {
     /// The next connections after a number, so many at most.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<(u64, Admitted)> {
         let inner = self.inner.lock();
-        let is_behind = |number: &u64| after.is_none_or(|after| *number > after);
-        let mut numbers: Vec<_> = inner.by_number.keys().copied().filter(is_behind).collect();
-        if max < numbers.len() {
-            numbers.select_nth_unstable(max);
-            numbers.truncate(max);
-        }
-        numbers.sort_unstable();
-        numbers.into_iter().filter_map(|number| Some((number, inner.admitted(number)?))).collect()
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = inner.by_number.range((after, Bound::Unbounded)).take(max);
+        next.filter_map(|(number, _)| Some((*number, inner.admitted(*number)?))).collect()
     }
 
     /// The connection with a number.
