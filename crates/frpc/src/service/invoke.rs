@@ -70,7 +70,6 @@ impl ReplyTo<'_> {
 }
 
 /// The progress of a call by another protocol.
-#[allow(clippy::large_enum_variant, reason = "it is moved once, and a box would be an allocation for each waiting call")]
 pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
     Pending(PendingHandler),
