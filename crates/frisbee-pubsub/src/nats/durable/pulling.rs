@@ -76,6 +76,8 @@ pub(super) struct Puller {
     items: mpsc::Sender<Item>,
     /// The messages that were requested from NATS and have not arrived.
     asked: usize,
+    /// The messages that NATS had for the subscription when it sent the last one.
+    pending: u64,
     /// When NATS last said something.
     heard: Instant,
     /// How often the connection has been made.
@@ -105,6 +107,7 @@ impl Puller {
             demand,
             items,
             asked: 0,
+            pending: 0,
             heard: Instant::now(),
             connects,
             is_lost: false,
@@ -151,10 +154,11 @@ impl Puller {
         Ok(())
     }
 
-    /// Returns the messages of the last request that come without a reader, so that other readers get them. NATS has
-    /// sent all that it had when it sends a heartbeat.
+    /// Returns the messages of the last request that are in transit to the reader that has gone, so that others get them. If
+    /// others have got them, NATS sends a heartbeat. It drops a request whose subscriber has gone.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
+            && self.pending > 0
             && let Ok(Some(message)) = timeout(SILENCE, subscriber.next()).await
             && message.status.is_none()
         {
@@ -245,7 +249,7 @@ impl Puller {
 
     async fn deliver(&mut self, message: Message) {
         let message = JetStreamMessage { message, context: self.shared.context.clone() };
-        let Some((delivery, place)) = self.delivery(&message) else {
+        let Some((delivery, place, pending)) = self.delivery(&message) else {
             static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(std::time::Instant::now()) {
                 let subscription = &self.name;
@@ -253,6 +257,7 @@ impl Puller {
             }
             return;
         };
+        self.pending = pending;
         let item = if delivery.attempt > 1 {
             self.gaps.again();
             Item::Message(delivery)
@@ -262,13 +267,16 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
+        // Before the reader has it: it begins again when it wants another.
+        self.demand.end();
         if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
             unread.give_back().await;
         }
     }
 
-    /// The delivery that a message is, if NATS says that it is one of this subscription.
-    fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition)> {
+    /// The delivery that a message is, if NATS says that it is one of this subscription; its place, and the number of
+    /// messages after it.
+    fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;
         if info.stream != self.shared.stream || info.consumer != self.name {
@@ -288,7 +296,7 @@ impl Puller {
             ack_timeout: self.ack_timeout,
             since: Instant::now(),
         };
-        Some((delivery, place))
+        Some((delivery, place, info.pending))
     }
 }
 
