@@ -57,7 +57,7 @@ fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
 
 /// So was the deadline of a call within middleware.
 #[test]
-fn call_in_middleware_fails_when_the_runtime_of_its_channel_ends() {
+fn call_in_middleware_fails_when_its_channels_runtime_ends() {
     let waits = |channel: Channel, began: Arc<Semaphore>| {
         channel.with_middleware(move |_call: Call, _next: Next| {
             began.add_permits(1);
