@@ -57,6 +57,7 @@ pub mod guide;
 mod hand_off;
 pub mod inspect;
 mod mailbox;
+#[cfg(target_os = "linux")]
 mod malloc_trim;
 mod pending_handshakes;
 mod pool;

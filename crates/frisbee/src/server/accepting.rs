@@ -240,6 +240,7 @@ mod tests {
         }
         assert_eq!(polls.load(Ordering::Relaxed), 1);
     }
+
     #[tokio::test]
     async fn accepted_sockets_send_without_delay() {
         let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");

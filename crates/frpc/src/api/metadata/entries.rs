@@ -16,9 +16,6 @@ const SENSITIVE: u8 = 0x80;
 /// several bytes.
 const SHORT_HEAD: usize = 3;
 
-/// The lengths from which on one takes several bytes.
-const LONG: usize = 0x80;
-
 /// Entries, each with a head, a key and a value, in the order of insertion.
 #[derive(Clone)]
 pub(super) struct Entries {
@@ -35,7 +32,8 @@ pub(super) struct Entries {
     apart: Vec<u8>,
 }
 
-const _: () = assert!(INLINE_LEN <= u8::MAX as usize && INLINE_LEN < LONG);
+// Lengths from 0x80 on take several bytes.
+const _: () = assert!(INLINE_LEN < 0x80);
 
 /// An entry of metadata.
 pub(super) struct Entry<'a> {
