@@ -92,7 +92,9 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
 #[tokio::test]
 async fn simple_call_does_not_wait_for_peer_kind() {
     let (address, accepted) = Raw::listen().await;
-    let client = ExtensionClient::connect(address).await.expect("the server listens");
+    let config = Config::default().ping_interval(Duration::from_millis(200)).idle_timeout(Duration::from_secs(2));
+    let channel = Channel::builder().config(config).connect(address).await.expect("the server listens");
+    let client = ExtensionClient::new(channel);
     let mut silent = accepted.await;
     let plain = tokio::spawn({
         let client = client.clone();
@@ -262,7 +264,7 @@ async fn late_reading_server_slows_client_without_loss() {
 async fn consecutive_streams_use_up_no_ids_or_credit() {
     let (client, _) = served().await;
     // More than the 32 767 ids that a client has.
-    for n in 0..40_000 {
+    for n in 0..33_000 {
         let mut chunks = client.flood(Time { millis: 1 }).await.expect("there is room").into_inner();
         chunks.message().await.expect("it streams").expect("there is one message");
         if n % 2 == 0 {

@@ -60,7 +60,7 @@ async fn missing_service_is_unimplemented_ten_thousand_times() {
     for caller in 0..CALLERS {
         let client = InteropClient::new(channel.clone());
         callers.spawn(async move {
-            for _ in 0..40_000 / CALLERS {
+            for _ in 0..10_000 / CALLERS {
                 assert_refused(call(&client, caller % 4, None).await, Code::Unimplemented);
             }
         });

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::mpsc;
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
-const TIMES: usize = 1000;
+const TIMES: usize = 400;
 
 /// A mebibyte with a different value at each position.
 static RAW: LazyLock<Vec<u8>> = LazyLock::new(|| (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect());

@@ -106,7 +106,7 @@ async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
     }
 }
 
-const SEEDS: u64 = 250;
+const SEEDS: u64 = 100;
 
 /// Notes that it was woken.
 #[derive(Default)]

@@ -25,7 +25,7 @@ async fn client(process: &Process) -> InteropClient {
     InteropClient::new(channel.expect("some server is there"))
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: World) {
     let memories = SERVERS.map(|_| Arc::new(Memory::default()));
     for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
@@ -60,7 +60,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
 }
 
 /// Restarts one server after the other, as a supervisor does: each notifies its clients, and ends when it has answered.
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
     let memory = Arc::new(Memory::default());
     let running = Arc::new(Mutex::new(SERVERS.map(|_| None)));

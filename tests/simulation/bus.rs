@@ -106,12 +106,12 @@ async fn trouble(world: World, bus: MemoryBus) {
     bus.set_away(false);
 }
 
-#[sim_test(seeds = 25)]
+#[sim_test(seeds = 10)]
 async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
     each_message_is_received_or_missed(world, &Broker::builder()).await;
 }
 
-#[sim_test(seeds = 25)]
+#[sim_test(seeds = 10)]
 async fn histories_on_a_bus_miss_no_message_silently(world: World) {
     each_message_is_received_or_missed(world, &Broker::builder().history("numbers.>", History::last(5))).await;
 }

@@ -31,7 +31,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
 }
 
 /// Replaces a process, as a supervisor does: the next one accepts before the previous one is stopped.
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
@@ -60,7 +60,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
 }
 
 /// All of them are notified at one moment, in the same order in each run.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
     let mut calls = JoinSet::new();
@@ -83,7 +83,7 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     assert_eq!(server.running(), 0);
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     // The default.
     const LASTS: Duration = Duration::from_secs(20);
@@ -118,7 +118,7 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     assert_eq!(server.running(), 0);
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
@@ -134,7 +134,7 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World) {
     let server = Running::start(&world, "server");
     let patience = Duration::from_millis(50) + some(&world, 5_000);
@@ -159,7 +159,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     }
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: World) {
     let process = world.node("client").process();
     let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
@@ -173,7 +173,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
 }
 
 /// It was dialled ten thousand times a second once.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));
     let counted = accepted.clone();
@@ -199,7 +199,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     assert!(dialled < 100, "{dialled} times");
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;

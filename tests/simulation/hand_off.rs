@@ -127,7 +127,7 @@ async fn race(world: &World, connection: &Connection) -> bool {
     false
 }
 
-#[sim_test(seeds = 100)]
+#[sim_test(seeds = 40)]
 async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
     world.node("gateway").start(|process| async move {
         let acceptor = Server::builder().build(Gateway).expect("it can be served");

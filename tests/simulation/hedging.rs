@@ -299,7 +299,7 @@ async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
 }
 
 /// Attempts are lost, wait for room until the deadline, and are cancelled, in each order.
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
     let (client, all, _) = client_of(&world, 3, false, builder, Config::default().calls_max(2)).await;

@@ -371,12 +371,12 @@ async fn run(world: World, defect: Defect, restarts: bool) {
     drop(disturbing.await);
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn lost_connections_lose_no_message_silently(world: World) {
     run(world, Defect::None, false).await;
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn restarted_broker_is_noticed(world: World) {
     run(world, Defect::None, true).await;
 }

@@ -28,7 +28,7 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
 }
 
 /// A connection survives on a link of 20 kB/s, with any load in both directions.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
     for (from, to) in [("client", "server"), ("server", "client")] {
@@ -63,7 +63,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
 }
 
 /// Bodies of many clients beyond the server's memory: some are refused, all are answered, and the limit holds.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
     const MEMORY: usize = 400_000;
     // Work in progress may exceed it: one read, and one write of each connection.
@@ -98,7 +98,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
 }
 
 /// Clients that send nothing or half a header arrive in crowds, and others are served as usual.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     const SILENT: u64 = 8;
     let config = Config::default().idle_timeout(Duration::from_secs(3_600));

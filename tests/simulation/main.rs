@@ -37,7 +37,7 @@ use std::sync::atomic::Ordering;
 use world::{Outcome, Plan};
 
 /// Seeds of an ordinary run.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 100;
 
 #[test]
 fn no_seed_breaks_a_promise() {

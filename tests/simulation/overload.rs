@@ -91,7 +91,7 @@ async fn leave(world: &World, peers: impl Send, stats: &Stats) {
     world.eventually("nothing is held", MINUTE, || (stats.open(), stats.memory_held()) == (0, 0)).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn request_without_memory_is_discarded_alone(world: World) {
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peer = peer(&world).await;
@@ -115,7 +115,7 @@ fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn stream_opening_without_memory_is_answered(world: World) {
     let is_ours = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
@@ -136,7 +136,7 @@ async fn stream_opening_without_memory_is_answered(world: World) {
     assert_eq!((stats.rejected(), stats.memory_held()), (1, 0));
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     const LENGTH: usize = 25_000;
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
@@ -165,7 +165,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     leave(&world, peers, &stats).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peers = Vec::new();
@@ -181,7 +181,7 @@ async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
     assert_eq!(stats.opened(), 10);
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn requests_over_connection_share_are_refused_before_start(world: World) {
     const SENT: u16 = 1_000;
     let gated = Gated::shut();
@@ -215,7 +215,7 @@ impl Interop for Keeping {
     left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World) {
     const LENGTH: usize = 10_000;
     let kept = Arc::new(AtomicU64::new(0));
@@ -231,7 +231,7 @@ async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World
     leave(&world, peer, &stats).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn metadata_of_pending_handlers_is_charged(world: World) {
     let is_stream = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder(), Service);
@@ -263,7 +263,7 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
     world.eventually("nothing is held", MINUTE, || stats.memory_held() == 0).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World) {
     const SENT: u16 = 300;
     let most = world.draw(|rng| rng.u16(1..SENT));
@@ -286,7 +286,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
     expect_sum(&mut peer, 1).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peer = peer(&world).await;
@@ -302,7 +302,7 @@ async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
     world.eventually("nothing is held", MINUTE, || stats.memory_held() == 0).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = kept.clone();
@@ -319,7 +319,7 @@ async fn closed_stream_keeps_slot_until_dropped(world: World) {
     world.eventually("there is room again", MINUTE, || kept.lock().expect("it is whole").len() == 1).await;
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
     let (keeper, mut kept) = unbounded_channel::<Stream>();
     accept(&world, Handlers::new().on_stream(move |_first: Bytes, stream| drop(keeper.send(stream))));
@@ -335,7 +335,7 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
     }
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
     // A message is much more than a connection costs by itself.
     const MEMORY: usize = 2 << 20;

@@ -53,7 +53,7 @@ async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
     successes
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     let (server, client) = world.draw(|rng| (rng.bool(), rng.bool()));
     let memory = Arc::new(Memory::default());
@@ -107,7 +107,7 @@ impl Interop for Giving {
     }
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.set_cables(Cable::default().splits(0.5));
     world.node("server").start(|process| async move {

@@ -84,7 +84,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
     received
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn a_subscription_has_no_gaps_or_ends(world: World) {
     world.node("broker").start(|process| async move {
         let acceptor = Server::builder().build(Broker::new()).expect("a broker can be served");

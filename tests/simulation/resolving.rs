@@ -69,7 +69,7 @@ async fn call(client: &InteropClient, numbers: std::ops::Range<i64>) {
     }
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     let [stays, leaves, joins] = ["stays", "leaves", "joins"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["stays", "leaves"]));
@@ -119,7 +119,7 @@ impl Resolver for Script {
     }
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
     let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
     let both = || Ok(endpoints(&["one", "other"]));
@@ -198,7 +198,7 @@ async fn thousand_clients_spread_their_return_to_recovered_server(world: World) 
     assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn call_without_any_connection_skips_the_spread(world: World) {
     let [_before, after] = ["before", "after"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["before"]));
@@ -216,7 +216,7 @@ async fn call_without_any_connection_skips_the_spread(world: World) {
     assert_eq!(after.executed(1..2), 1);
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
     let records = [("one", 9), ("other", 1), ("ONE", 3)];

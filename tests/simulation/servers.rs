@@ -58,7 +58,7 @@ async fn stream(client: &ExtensionClient) -> bool {
     chunks.message().await.is_ok()
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
@@ -120,7 +120,7 @@ async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
     assert!((CALLS as u64..=CALLS as u64 * 11 / 10).contains(&made), "{made} calls instead of {CALLS}");
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
@@ -153,7 +153,7 @@ async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
     assert!(flooded > 30, "{flooded} of 200 streams are its share");
 }
 
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
@@ -166,7 +166,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
 }
 
 /// They waited for it, or were lost with it, each time that it was dialled.
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
     world.node("s1").start(|process| {
@@ -189,7 +189,7 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
 }
 
 /// It blocked every new client, at each of the servers.
-#[sim_test(seeds = 60)]
+#[sim_test(seeds = 24)]
 async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
@@ -205,7 +205,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
 }
 
 /// Its calls take long, so that it has as many of them as the other one, and takes few new ones.
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
     const CALLERS: usize = 8;
     let (servers, client) = both(&world).await;

@@ -81,7 +81,7 @@ async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connectio
     (client_of_stalled, connection, stalled)
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_next_to_stalled_subscriber(&world).await;
@@ -107,7 +107,7 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
 }
 
-#[sim_test(seeds = 20)]
+#[sim_test(seeds = 10)]
 async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
     let (_client, connection, _stalled) = publish_next_to_stalled_subscriber(&world).await;

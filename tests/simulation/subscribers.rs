@@ -26,7 +26,7 @@ async fn next(subscription: &mut Subscription) -> u64 {
     number(&message.expect("no subscriber is slow here"))
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn one_member_of_each_group_gets_each_message(world: World) {
     serve(&world, Broker::builder(), Config::default());
     let got = Arc::new(Mutex::new(Vec::new()));
@@ -63,7 +63,7 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
     members.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn departed_subscribers_leave_no_state(world: World) {
     let broker = serve(&world, Broker::builder(), Config::default());
     let (writer, _writing) = client(&world, "writer", Config::default()).await;
@@ -105,7 +105,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
     }
 }
 
-#[sim_test(seeds = 30)]
+#[sim_test(seeds = 12)]
 async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: World) {
     serve(&world, Broker::builder(), Config::default());
     let (client, _connection) = client(&world, "reader", Config::default()).await;

@@ -1,9 +1,9 @@
 //! A gateway that lets users in by calls and then gives them its connection, for any other protocol.
 //!
 //! ```sh
-//! cargo run --release -p hand-off --bin gateway -- serve 127.0.0.1:7000 --user ada:secret \
+//! cargo run --release -p hand-off --bin proxy -- serve 127.0.0.1:7000 --user ada:secret \
 //!     --target postgres=127.0.0.1:5432 --target etcd=127.0.0.1:2379
-//! cargo run --release -p hand-off --bin gateway -- connect 127.0.0.1:7000 --user ada:secret --target etcd \
+//! cargo run --release -p hand-off --bin proxy -- connect 127.0.0.1:7000 --user ada:secret --target etcd \
 //!     --listen 127.0.0.1:2400
 //! ```
 //!
