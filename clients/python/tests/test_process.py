@@ -148,6 +148,31 @@ print("stopped")
     assert program(text) == "stopped\n"
 
 
+def test_a_signal_that_another_thread_gets_ends_a_server() -> None:
+    """The server waited for a signal that interrupts its own thread: Ctrl-C right before that wait was lost."""
+    text = """
+from frisbee_rpc import Server
+server = Server()
+@server
+def sum(a: int, b: int) -> int:
+    return a + b
+import os, signal, sys, threading
+main = threading.get_ident()
+def interrupt():
+    seen = 0
+    while seen < 1000:
+        os.sched_yield()
+        # In a wait without a limit this place does not change.
+        place = sys._current_frames()[main]
+        seen = seen + 1 if place.f_code.co_filename == threading.__file__ and server._native else 0
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+server.run("127.0.0.1:0")
+print("stopped")
+"""
+    assert program(text) == "stopped\n"
+
+
 DRAIN = """
 import asyncio, os, signal, sys, threading
 from frisbee_rpc import Client, Context, Server

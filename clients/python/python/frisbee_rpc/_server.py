@@ -343,7 +343,9 @@ class Server:
         try:
             self.start(address)
             self._announce()
-            stopped.wait()
+            # A signal at another thread, or right before a wait, interrupts none.
+            while not stopped.wait(0.5):
+                pass
         except KeyboardInterrupt:
             pass
         finally:
