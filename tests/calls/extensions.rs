@@ -93,8 +93,8 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
 async fn simple_call_does_not_wait_for_peer_kind() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().ping_interval(Duration::from_millis(200)).idle_timeout(Duration::from_secs(2));
-    let channel = Channel::builder().config(config).connect(address).await.expect("the server listens");
-    let client = ExtensionClient::new(channel);
+    let channel = Channel::builder().config(config).calls::<ExtensionClient>().connect(address).await;
+    let client = ExtensionClient::new(channel.expect("the server listens"));
     let mut silent = accepted.await;
     let plain = tokio::spawn({
         let client = client.clone();
