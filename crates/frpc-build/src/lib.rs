@@ -113,14 +113,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod backend;
 mod builder;
 mod cargo;
-mod checked;
 mod codec;
 mod error;
 mod files;
 mod generate;
-mod language;
 mod lock;
 mod output;
 mod schema;
@@ -130,7 +129,6 @@ use std::path::Path;
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use language::Language;
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
 pub use output::{LoadedProtos, Output, OutputFile};
 

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
-use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::wire_order::oneof_of;
 
 /// The input for the codec of a message.
 pub(crate) struct Message<'a> {
@@ -61,7 +61,7 @@ struct Lines {
 /// `impl Fields for …`.
 pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, index, .. } = message;
-    let order = in_wire_order(proto, |field| map_value(field, index).is_some());
+    let order = index.in_wire_order(proto);
     let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
     for field in &order {

@@ -17,7 +17,7 @@ use crate::generate::messages::{Message, map_value, sibling};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
 use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debug};
 use crate::schema::externs::{Externs, Owner};
-use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::wire_order::oneof_of;
 
 /// The names of all views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
@@ -80,7 +80,7 @@ impl Views<'_> {
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
-        let order = in_wire_order(proto, |field| map_value(field, index).is_some());
+        let order = index.in_wire_order(proto);
         let by_statement = order.iter().any(|field| oneof_of(field).is_some());
         let mut lines = Lines::default();
         for field in &order {

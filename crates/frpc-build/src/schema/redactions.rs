@@ -44,7 +44,7 @@ struct FieldOptions {
 }
 
 /// Whether the schema hides the value of a field from debugging output.
-pub(crate) fn is_redacted(field: &FieldDescriptorProto) -> bool {
+pub fn is_redacted(field: &FieldDescriptorProto) -> bool {
     let options = field.options.iter().flat_map(|options| &options.uninterpreted_option);
     options.into_iter().any(|option| matches!(&option.name[..], [part] if part.name_part == OPTION))
 }
