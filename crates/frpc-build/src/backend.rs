@@ -39,7 +39,7 @@ use std::fmt;
 use prost_types::FileDescriptorProto;
 
 pub use crate::lock::Plan;
-pub use crate::schema::redactions::is_redacted;
+pub use crate::schema::options::is_redacted;
 pub use crate::schema::wire_order::oneof_of;
 pub use crate::schema::{FoundDescriptor, Index, Schema, full_name, is_map_entry, within};
 

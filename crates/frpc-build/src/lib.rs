@@ -168,7 +168,7 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
 /// the same schema as an encoded `FileDescriptorSet`. Nothing happens if that is not valid.
 #[doc(hidden)]
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
-    schema::keep_options(&mut fds.file, encoded);
+    schema::options::keep_options(&mut fds.file, encoded);
 }
 
 /// The files that every schema can import: their names and texts. For programs that parse schemas themselves;

@@ -3,10 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod comments;
 pub(crate) mod externs;
+pub(crate) mod options;
 pub(crate) mod parse;
 pub(crate) mod patterns;
-pub(crate) mod redactions;
-pub(crate) mod tools;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -165,12 +164,6 @@ impl Schema {
         let (line, column) = span.map_or((0, 0), |(line, column)| (one_based(line), one_based(column)));
         SourcePosition { file: shown, line, column }
     }
-}
-
-/// Keeps the options of `files` that prost-types does not know, by the same files as an encoded `FileDescriptorSet`.
-pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
-    redactions::keep(files, encoded);
-    tools::keep(files, encoded);
 }
 
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.
