@@ -44,7 +44,7 @@ pub use crate::schema::wire_order::oneof_of;
 pub use crate::schema::{FoundDescriptor, Index, Schema, full_name, is_map_entry, within};
 
 use crate::codec::Codec;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::generate::reflection;
 use crate::lock::{self, LockOptions};
 use crate::output::OutputFile;
@@ -87,18 +87,6 @@ impl<'a> Checked<'a> {
         check(schema, &index, externs)?;
         let plan = lock::plan(schema, &index, locks, warn)?;
         Ok(Self { schema, index, plan, codec: locks.codec })
-    }
-
-    /// Checks that the codec is Polyglot, for a language that has no other.
-    ///
-    /// # Errors
-    ///
-    /// If the codec is another.
-    pub fn require_polyglot(&self, language: &str) -> Result<(), Error> {
-        if self.codec == Codec::Polyglot {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
     }
 
     /// Returns the encoded `FileDescriptorSet` of those of these files that have services, and of their imports; `None`

@@ -164,9 +164,9 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
     configure().compile_fds(fds)
 }
 
-/// Restores the option `debug_redact` of fields and those of `frpc/agent.proto`, which decoding by prost-types drops, from
-/// the same schema as an encoded `FileDescriptorSet`. Nothing happens if that is not valid.
-#[doc(hidden)]
+/// Restores the options of fields and methods that decoding by prost-types drops (`debug_redact`, and those of
+/// `frpc/agent.proto`) from the same schema as an encoded `FileDescriptorSet`: for programs that get their schema from
+/// protoc. Nothing happens if the encoded schema is not valid.
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }

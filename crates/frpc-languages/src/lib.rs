@@ -22,7 +22,8 @@ mod typescript;
 
 use std::collections::BTreeMap;
 
-use frpc_build::backend::Schema;
+use frpc_build::backend::{Checked, Schema};
+use frpc_build::{Codec, Error, ErrorKind};
 use prost_types::FileDescriptorProto;
 
 pub use python::Python;
@@ -35,6 +36,14 @@ mod tag {
     pub(crate) const MESSAGE_ONEOF: i32 = 8;
     pub(crate) const ENUM_VALUE: i32 = 2;
     pub(crate) const SERVICE_METHOD: i32 = 2;
+}
+
+/// Refuses a codec that the languages do not have.
+fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> {
+    if checked.codec == Codec::Polyglot {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
 }
 
 /// The files to generate, by package. The languages have no library with the types of protobuf and frpc, so these are

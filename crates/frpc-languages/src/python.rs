@@ -15,7 +15,7 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
-use crate::{packages, tag};
+use crate::{packages, require_polyglot, tag};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
@@ -37,7 +37,7 @@ pub struct Python;
 /// Generates a module for each package.
 impl Backend for Python {
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
-        checked.require_polyglot("Python")?;
+        require_polyglot(checked, "Python")?;
         let packages = packages(checked.schema);
         let names = Names::new(&checked.index, packages.values().flatten().copied());
         let generator = Generator { checked, names };

@@ -16,7 +16,7 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
-use crate::{packages, tag};
+use crate::{packages, require_polyglot, tag};
 use names::{Names, fields_of, member, value_names};
 
 /// TypeScript: one module for each package, which imports the npm package `frisbee-rpc`: interfaces and tables for messages,
@@ -68,7 +68,7 @@ impl TypeScript {
 /// Generates a module for each package.
 impl Backend for TypeScript {
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
-        checked.require_polyglot("TypeScript")?;
+        require_polyglot(checked, "TypeScript")?;
         if !["", "js", "ts"].contains(&&*self.extension) {
             let text = format!("invalid import extension {:?}: use `js`, `ts` or an empty text", self.extension);
             return Err(Error::new(ErrorKind::Option, text));
