@@ -1,4 +1,4 @@
-"""Generated modules: `tests/generated/desk.py`, and those that frpc-build has as golden files."""
+"""Generated modules: `tests/generated/desk.py`, and those that frpc-languages has as golden files."""
 
 from __future__ import annotations
 
