@@ -51,7 +51,7 @@ instructions:
 
 # Rewrites generated code; read the diff.
 golden:
-    UPDATE_GOLDEN=1 cargo test --locked -p frpc-build
+    UPDATE_GOLDEN=1 cargo test --locked -p frpc-build -p frpc-languages
 
 # Rewrites the lists of public items in docs/api; read the diff.
 api:

@@ -384,6 +384,10 @@ mod frpc_build_readme {
     super::items!("frpc-build-1");
 }
 
+mod frpc_languages_readme {
+    super::items!("frpc-languages-1");
+}
+
 pub(crate) fn core() -> Outcome {
     statements!("frisbee-core-1");
     Ok(())

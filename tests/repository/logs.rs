@@ -9,7 +9,7 @@ use std::path::Path;
 const LEVELS: [&str; 3] = ["error", "warn", "info"];
 
 /// The crates whose output is for their callers, and not a log.
-const PROGRAMS: [&str; 2] = ["frpc-build", "frpc-cli"];
+const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "frpc-languages"];
 
 /// Calls `look` with each source below a folder.
 fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {

@@ -309,7 +309,7 @@ impl<T: Field> Field for Box<T> {
 /// are `optional` or `required` in the schema are always sent, so that nothing of proto2 is left on the wire.
 mod proto2 {
     use super::*;
-    use frpc::polyglot::Fields;
+    use frpc::polyglot::{Fields, Index};
 
     /// `message VLate { optional Late v = 1; required int32 n = 2; repeated int32 p = 3 [packed = true]; }`
     #[derive(Debug, Default)]
@@ -325,13 +325,13 @@ mod proto2 {
         const NAME: &'static str = "vectwo.VLate";
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-            to.enumeration::<Late>("v", &self.v)?;
+            to.field_as::<Index<Late>>("v", &self.v)?;
             to.field("n", &self.n)?;
             to.field("p", &self.p)
         }
 
         fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-            Ok(Self { v: from.enumeration::<Late, _>("v")?, n: from.field("n")?, p: from.field("p")? })
+            Ok(Self { v: from.field_as::<Index<Late>, _>("v")?, n: from.field("n")?, p: from.field("p")? })
         }
     }
 

@@ -1,4 +1,4 @@
-"""Generated modules: `tests/generated/desk.py`, and those that frpc-build has as golden files."""
+"""Generated modules: `tests/generated/desk.py`, and those that frpc-languages has as golden files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .generated import desk
 from .test_desk import DESK
 from .test_desk import desk as serving_desk
 
-GOLDEN = Path(__file__).parent.parent.parent.parent / "crates/frpc-build/tests/golden/python"
+GOLDEN = Path(__file__).parent.parent.parent.parent / "crates/frpc-languages/tests/golden/python"
 
 
 class Numbers(desk.Desk):

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, Sequence
 from frisbee_rpc._native import Api, Schema
 
 FOLDER = Path(__file__).parent.parent.parent.parent / "crates/frpc-build/tests"
-GOLDEN = FOLDER / "golden/python"
+GOLDEN = FOLDER.parent.parent / "frpc-languages/tests/golden/python"
 PROTO = FOLDER / "proto"
 VECTORS = [json.loads(line) for line in (FOLDER / "golden/vectors.jsonl").read_text("utf-8").splitlines()]
 SCALARS: dict[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": float, "str": str, "bytes": bytes.fromhex}

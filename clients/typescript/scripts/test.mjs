@@ -9,7 +9,7 @@ const out = `${root}build/test`;
 const wanted = process.argv.slice(2);
 
 execFileSync("node", [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root], { stdio: "inherit" });
-if (!process.env.FRISBEE_DESK) execFileSync("cargo", ["build", "--quiet", "--locked", "-p", "typescript-tests", "-p", "frpc-build", "--bins"], { cwd: root, stdio: "inherit" });
+if (!process.env.FRISBEE_DESK) execFileSync("cargo", ["build", "--quiet", "--locked", "-p", "typescript-tests", "-p", "frpc-languages", "--bins"], { cwd: root, stdio: "inherit" });
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });

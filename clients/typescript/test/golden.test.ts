@@ -5,27 +5,28 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { decode, encode, message, type Type } from "frisbee-rpc";
 import ts from "typescript";
-import * as rootless from "../../../crates/frpc-build/tests/golden/typescript/_.js";
-import * as builtins from "../../../crates/frpc-build/tests/golden/typescript/builtins.js";
-import * as collisions from "../../../crates/frpc-build/tests/golden/typescript/collisions.js";
-import * as comments from "../../../crates/frpc-build/tests/golden/typescript/comments.js";
-import * as dataclasses from "../../../crates/frpc-build/tests/golden/typescript/dataclasses.js";
-import * as enums from "../../../crates/frpc-build/tests/golden/typescript/enum.js";
-import * as google from "../../../crates/frpc-build/tests/golden/typescript/google.protobuf.js";
-import * as hostile from "../../../crates/frpc-build/tests/golden/typescript/hostile.js";
-import * as interop from "../../../crates/frpc-build/tests/golden/typescript/interop.js";
-import * as money from "../../../crates/frpc-build/tests/golden/typescript/money.js";
-import * as presence from "../../../crates/frpc-build/tests/golden/typescript/presence.js";
-import * as shapes from "../../../crates/frpc-build/tests/golden/typescript/shapes.js";
-import * as orders from "../../../crates/frpc-build/tests/golden/typescript/shop.orders.v1.js";
-import * as shop from "../../../crates/frpc-build/tests/golden/typescript/shop.js";
-import * as keywords from "../../../crates/frpc-build/tests/golden/typescript/type.keywords.js";
-import * as vec from "../../../crates/frpc-build/tests/golden/typescript/vec.js";
-import * as vecopt from "../../../crates/frpc-build/tests/golden/typescript/vecopt.js";
-import * as wellknown from "../../../crates/frpc-build/tests/golden/typescript/wellknown.js";
+import * as rootless from "../../../crates/frpc-languages/tests/golden/typescript/_.js";
+import * as builtins from "../../../crates/frpc-languages/tests/golden/typescript/builtins.js";
+import * as collisions from "../../../crates/frpc-languages/tests/golden/typescript/collisions.js";
+import * as comments from "../../../crates/frpc-languages/tests/golden/typescript/comments.js";
+import * as dataclasses from "../../../crates/frpc-languages/tests/golden/typescript/dataclasses.js";
+import * as enums from "../../../crates/frpc-languages/tests/golden/typescript/enum.js";
+import * as google from "../../../crates/frpc-languages/tests/golden/typescript/google.protobuf.js";
+import * as hostile from "../../../crates/frpc-languages/tests/golden/typescript/hostile.js";
+import * as interop from "../../../crates/frpc-languages/tests/golden/typescript/interop.js";
+import * as money from "../../../crates/frpc-languages/tests/golden/typescript/money.js";
+import * as presence from "../../../crates/frpc-languages/tests/golden/typescript/presence.js";
+import * as shapes from "../../../crates/frpc-languages/tests/golden/typescript/shapes.js";
+import * as orders from "../../../crates/frpc-languages/tests/golden/typescript/shop.orders.v1.js";
+import * as shop from "../../../crates/frpc-languages/tests/golden/typescript/shop.js";
+import * as keywords from "../../../crates/frpc-languages/tests/golden/typescript/type.keywords.js";
+import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
+import * as vecopt from "../../../crates/frpc-languages/tests/golden/typescript/vecopt.js";
+import * as wellknown from "../../../crates/frpc-languages/tests/golden/typescript/wellknown.js";
 import { bytes, hex } from "./matrix/vectors.js";
 
-const FOLDER = "../../crates/frpc-build/tests/golden";
+const VECTORS = "../../crates/frpc-build/tests/golden/vectors.jsonl";
+const FOLDER = "../../crates/frpc-languages/tests/golden/typescript";
 const MODULES: Readonly<Record<string, object>> = {
   "_": rootless, builtins, collisions, comments, dataclasses, "enum": enums, "google.protobuf": google, hostile, interop, money, presence, shapes,
   "shop.orders.v1": orders, shop, "type.keywords": keywords, vec, vecopt, wellknown,
@@ -55,7 +56,7 @@ interface Vector {
   readonly value: readonly unknown[];
   readonly body: string;
 }
-const vectors = readFileSync(`${FOLDER}/vectors.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Vector);
+const vectors = readFileSync(VECTORS, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Vector);
 
 const tables = new Map<string, { readonly table: Table; readonly module: string; readonly ident: string }>();
 for (const [module, exported] of Object.entries(MODULES)) {
@@ -92,7 +93,7 @@ function single(of: Kind, value: unknown): unknown {
 }
 
 test("golden modules are all here, and each of their messages has vectors", () => {
-  const files = readdirSync(`${FOLDER}/typescript`).map((name) => name.replace(/\.ts$/, ""));
+  const files = readdirSync(FOLDER).map((name) => name.replace(/\.ts$/, ""));
   assert.deepEqual(Object.keys(MODULES).sort(), files.sort());
   const own = [...tables.keys()].filter((name) => !name.startsWith("google.protobuf.")).sort();
   assert.deepEqual([...new Set(vectors.map(({ type }) => type))].sort(), own);
@@ -110,7 +111,7 @@ test("golden messages are encoded and decoded as in Rust", () => {
 test("golden enums have their numbers in the order of the schema", () => {
   // The index of a value on the wire is its place in the schema.
   for (const [module, exported] of Object.entries(MODULES)) {
-    const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/typescript/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
+    const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
     for (const [ident, numbers] of Object.entries(exported)) {
       if (typeof numbers !== "object" || "name" in numbers && "fields" in numbers || "fingerprint" in numbers) continue;
       const declared: number[] = [];
@@ -127,7 +128,7 @@ test("golden enums have their numbers in the order of the schema", () => {
 
 test("golden interfaces have the properties of their tables", () => {
   for (const [module] of Object.entries(MODULES)) {
-    const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/typescript/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
+    const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
     for (const statement of source.statements) {
       if (!ts.isInterfaceDeclaration(statement)) continue;
       const found = [...tables.values()].find((it) => it.module === module && it.ident === statement.name.text);

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 pub use paths::IntoPaths;
 
+use crate::backend::Backend;
 use crate::codec::Codec;
 use crate::generate::rpc::ServiceOptions;
-use crate::generate::typescript::TypeScriptOptions;
-use crate::language::Language;
 use crate::lock::{LockOptions, LockUpdate, Numbering};
 use crate::schema::externs::Externs;
 use crate::schema::patterns::{OptionPath, Target};
@@ -46,10 +45,8 @@ pub struct Builder {
     locks: LockOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
-    language: Language,
-    /// The folder for TypeScript that accompanies Rust.
-    typescript: Option<PathBuf>,
-    typescript_options: TypeScriptOptions,
+    /// The back end of another language than Rust.
+    backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
     /// The paths that the user has given to options.
@@ -66,9 +63,7 @@ impl Builder {
             locks: LockOptions::default(),
             out_dir: None,
             include_file: None,
-            language: Language::default(),
-            typescript: None,
-            typescript_options: TypeScriptOptions::default(),
+            backend: None,
             file_descriptor_set_path: None,
             emit_rerun_if_changed: true,
             option_paths: Vec::new(),
@@ -468,56 +463,10 @@ impl Builder {
         self
     }
 
-    /// Sets the language of the generated code. Default: [`Language::Rust`]. Most options are about Rust and change
-    /// nothing in other languages.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// frpc_build::configure()
-    ///     .language(frpc_build::Language::TypeScript)
-    ///     .out_dir("page/src/generated")
-    ///     .compile_protos(&["proto/greet.proto"], &["proto"])?;
-    /// # Ok::<(), frpc_build::Error>(())
-    /// ```
-    pub fn language(mut self, language: Language) -> Self {
-        self.language = language;
-        self
-    }
-
-    /// Also generates [TypeScript](Language::TypeScript), and writes it to this folder, which has to exist.
-    ///
-    /// A build script then writes to a folder of its package, which cargo permits but does not expect: have this option
-    /// in a program that you run by hand if the generated code is committed.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// frpc_build::configure().typescript("page/src/generated").compile_protos(&["proto/greet.proto"], &["proto"])?;
-    /// # Ok::<(), frpc_build::Error>(())
-    /// ```
-    pub fn typescript(mut self, folder: impl AsRef<Path>) -> Self {
-        self.typescript = Some(folder.as_ref().to_owned());
-        self
-    }
-
-    /// Whether integers of 64 bits are `number` in TypeScript instead of `bigint`. Default: `false`. A value beyond
-    /// 2^53 is then refused when it is read.
-    pub fn typescript_numbers(mut self, enable: bool) -> Self {
-        self.typescript_options.numbers = enable;
-        self
-    }
-
-    /// Sets the runtime module of generated TypeScript. Default: `frisbee-rpc`.
-    pub fn typescript_runtime(mut self, module: impl Into<String>) -> Self {
-        self.typescript_options.runtime = module.into();
-        self
-    }
-
-    /// Sets the extension of import paths in generated TypeScript: `js`, `ts` for runtimes that strip types, or an empty
-    /// text for bundlers and CommonJS. Default: `js`.
-    pub fn typescript_import_extension(mut self, extension: impl Into<String>) -> Self {
-        self.typescript_options.extension = extension.into();
+    /// Generates code of another language, instead of Rust: with a back end of the crate `frpc-languages`, or with one
+    /// [of yours](crate::backend). Most options are about Rust and change nothing in other languages.
+    pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
+        self.backend = Some(Box::new(backend));
         self
     }
 

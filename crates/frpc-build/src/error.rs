@@ -46,7 +46,8 @@ pub(crate) struct SourcePosition {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+    /// An error of a [back end](crate::backend::Backend): one sentence without a full stop.
+    pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
         Self { kind, position: None, text: text.into(), source: None }
     }
 

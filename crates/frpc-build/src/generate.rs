@@ -11,12 +11,10 @@ mod memory;
 mod messages;
 pub(crate) mod modules;
 mod prost_code;
-pub(crate) mod python;
 mod redact;
-mod reflection;
+pub(crate) mod reflection;
 pub(crate) mod rpc;
 mod services;
-pub(crate) mod typescript;
 mod utf8_bytes;
 mod views;
 
@@ -30,7 +28,7 @@ use prost_build::{Module, Service, ServiceGenerator};
 use prost_types::{DescriptorProto, FileDescriptorProto};
 use syn::{Generics, Item, ItemEnum, ItemStruct};
 
-use crate::checked::{Backend, Checked, Files};
+use crate::backend::Checked;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::generate::json::{json_enumeration_impl, json_impl};
@@ -39,7 +37,7 @@ use crate::generate::memory::memory_impl;
 use crate::generate::messages::{Message, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
-use crate::output;
+use crate::output::{self, OutputFile};
 use crate::schema::comments::clean_file;
 use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema, full_name};
@@ -62,19 +60,18 @@ pub(crate) struct Rust<'a> {
     pub(crate) is_in_out_dir: bool,
 }
 
-/// Generates a file for each package, and the one that includes them.
-impl Backend for Rust<'_> {
-    fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
+impl Rust<'_> {
+    /// Generates a file for each package, and the one that includes them.
+    pub(crate) fn emit(self, checked: &Checked<'_>, warn: &mut dyn FnMut(String)) -> Result<Vec<OutputFile>, Error> {
         let Self { prost, externs, services, include_file, is_in_out_dir } = self;
-        let mut warnings = Vec::new();
-        let modules = modules(checked, prost, externs, services, &mut |text| warnings.push(text))?;
+        let modules = modules(checked, prost, externs, services, warn)?;
         let mut files = output::files(&modules);
         if let Some(name) = include_file {
             check_modules(checked, &modules)?;
             let allows = !services.without_allows;
             files.push(output::include_file(name.display().to_string(), &modules, is_in_out_dir, allows));
         }
-        Ok(Files { files, warnings })
+        Ok(files)
     }
 }
 

@@ -113,14 +113,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod backend;
 mod builder;
 mod cargo;
-mod checked;
 mod codec;
 mod error;
 mod files;
 mod generate;
-mod language;
 mod lock;
 mod output;
 mod schema;
@@ -130,7 +129,6 @@ use std::path::Path;
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use language::Language;
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
 pub use output::{LoadedProtos, Output, OutputFile};
 
@@ -166,11 +164,11 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
     configure().compile_fds(fds)
 }
 
-/// Restores the option `debug_redact` of fields and those of `frpc/agent.proto`, which decoding by prost-types drops, from
-/// the same schema as an encoded `FileDescriptorSet`. Nothing happens if that is not valid.
-#[doc(hidden)]
+/// Restores the options of fields and methods that decoding by prost-types drops (`debug_redact`, and those of
+/// `frpc/agent.proto`) from the same schema as an encoded `FileDescriptorSet`: for programs that get their schema from
+/// protoc. Nothing happens if the encoded schema is not valid.
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
-    schema::keep_options(&mut fds.file, encoded);
+    schema::options::keep_options(&mut fds.file, encoded);
 }
 
 /// The files that every schema can import: their names and texts. For programs that parse schemas themselves;

@@ -46,9 +46,9 @@ use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
 use shared_operations::AdjacentService;
 use stored::Lock;
 
-/// The result for a build.
-#[derive(Default)]
-pub(crate) struct Plan {
+/// The methods and layouts of a schema on the wire.
+#[derive(Debug, Default)]
+pub struct Plan {
     operations: Operations,
     /// Locks to write after the build has succeeded.
     pub(crate) updates: Vec<LockFile>,
@@ -58,8 +58,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The operations of a file, for each service.
-    pub(crate) fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> {
+    /// Returns the operations of the methods of a file, for each of its services, in the order of declaration.
+    pub fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
 
@@ -73,8 +73,17 @@ impl Plan {
         shared_operations::remark(&self.layouts, &[&self.neighbours[..], &earlier].concat())
     }
 
-    /// The layout of a service.
-    pub(crate) fn layout(&self, service: &str) -> Result<&Layout, Error> {
+    /// Returns the layouts of all services.
+    pub fn layouts(&self) -> &[Layout] {
+        &self.layouts
+    }
+
+    /// Returns the layout of a service by its full name.
+    ///
+    /// # Errors
+    ///
+    /// If the schema has no such service.
+    pub fn layout(&self, service: &str) -> Result<&Layout, Error> {
         self.layouts.iter().find(|layout| layout.service() == service).ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, format!("the layout of the service `{service}` was not recorded"))
         })

@@ -92,6 +92,13 @@ pub struct OutputFile {
     pub text: String,
 }
 
+impl OutputFile {
+    /// A file with this path, relative to the output folder.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
 /// The file that includes all modules, each within modules with the names of its package.
 pub(crate) fn include_file(name: String, modules: &[Generated], is_in_out_dir: bool, allows: bool) -> OutputFile {
     OutputFile { name, text: include_text(modules, is_in_out_dir, allows) }

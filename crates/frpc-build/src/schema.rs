@@ -3,10 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod comments;
 pub(crate) mod externs;
+pub(crate) mod options;
 pub(crate) mod parse;
 pub(crate) mod patterns;
-pub(crate) mod redactions;
-pub(crate) mod tools;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -52,9 +51,11 @@ pub(crate) fn has_kept_operations(package: &str) -> bool {
     PACKAGES_KEPT.contains(&package) || package.starts_with("frpc.")
 }
 
-/// All files of one compilation, imports before those that import them.
-pub(crate) struct Schema {
-    pub(crate) files: Vec<FileDescriptorProto>,
+/// All files of one build.
+#[derive(Debug)]
+pub struct Schema {
+    /// The files, imports before those that import them.
+    pub files: Vec<FileDescriptorProto>,
     /// The paths of the files, except of those that are built into protox.
     paths: HashMap<String, PathBuf>,
     /// The names of files that are here only because others import them.
@@ -108,31 +109,17 @@ impl Schema {
     }
 
     /// Whether code is generated for a file.
-    pub(crate) fn is_generated(&self, file: &FileDescriptorProto) -> bool {
+    pub fn is_generated(&self, file: &FileDescriptorProto) -> bool {
         self.is_used(file) && !(self.skips_imports && self.is_import(file))
     }
 
     /// Whether code is generated for a file, or uses a type of it.
-    pub(crate) fn is_used(&self, file: &FileDescriptorProto) -> bool {
+    pub fn is_used(&self, file: &FileDescriptorProto) -> bool {
         !self.unused.contains(file.name())
     }
 
-    /// The files to generate for a language that has no library with the types of protobuf and frpc: these are generated
-    /// wherever they are used.
-    pub(crate) fn self_contained(&self) -> impl Iterator<Item = &FileDescriptorProto> {
-        let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
-        self.files.iter().filter(move |file| self.is_generated(file) || self.is_used(file) && is_library(file))
-    }
-
-    /// [These files](Self::self_contained) by package.
-    pub(crate) fn by_package(&self) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
-        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
-        self.self_contained().for_each(|file| packages.entry(file.package()).or_default().push(file));
-        packages
-    }
-
-    /// The lines of the comment of an item.
-    pub(crate) fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
+    /// Returns the lines of the comment of the item with a descriptor path in a file.
+    pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
         let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
         let location = locations.iter().find(|location| location.path == path && self.is_used(file));
         let comments =
@@ -179,23 +166,26 @@ impl Schema {
     }
 }
 
-/// Keeps the options of `files` that prost-types does not know, by the same files as an encoded `FileDescriptorSet`.
-pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
-    redactions::keep(files, encoded);
-    tools::keep(files, encoded);
-}
-
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.
-pub(crate) struct Index<'a> {
-    pub(crate) messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
-    pub(crate) enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Index<'a> {
+    /// The messages, with the hidden ones of map entries.
+    pub messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
+    /// The enums.
+    pub enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
 }
 
 /// A descriptor with its file and its descriptor path.
-pub(crate) struct FoundDescriptor<'a, T> {
-    pub(crate) file: &'a FileDescriptorProto,
-    pub(crate) path: Vec<i32>,
-    pub(crate) proto: &'a T,
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FoundDescriptor<'a, T> {
+    /// The file that declares it.
+    pub file: &'a FileDescriptorProto,
+    /// The path in that file.
+    pub path: Vec<i32>,
+    /// The descriptor.
+    pub proto: &'a T,
 }
 
 impl<'a> Index<'a> {
@@ -213,13 +203,13 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// The entry type of a map field; `None` for other fields.
-    pub(crate) fn map_entry(&self, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
+    /// Returns the entry type of a map field; `None` for other fields.
+    pub fn map_entry(&self, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
         self.messages.get(field.type_name()).map(|found| found.proto).filter(|proto| is_map_entry(proto))
     }
 
-    /// The package of a message or enum.
-    pub(crate) fn package_of(&self, full_name: &str) -> Option<&'a str> {
+    /// Returns the package of a message or enum.
+    pub fn package_of(&self, full_name: &str) -> Option<&'a str> {
         let found = self.messages.get(full_name).map(|found| found.file);
         found.or_else(|| self.enums.get(full_name).map(|found| found.file)).map(FileDescriptorProto::package)
     }
@@ -240,8 +230,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// `package.Service`.
-pub(crate) fn full_name(package: &str, name: &str) -> String {
+/// Returns `package.Name`, or `Name` without a package.
+pub fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
@@ -258,8 +248,9 @@ fn type_names(file: &FileDescriptorProto) -> impl Iterator<Item = &str> {
     fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()]))
 }
 
-/// The descriptor path of the item `at` of kind `tag` within `path`.
-pub(crate) fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
+/// Returns the descriptor path of the item `at` within `path`, in the list with the field number `tag` of
+/// `descriptor.proto`.
+pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
     path.extend([tag, position(at)]);
     path
@@ -270,7 +261,7 @@ pub(crate) fn position(at: usize) -> i32 {
     i32::try_from(at).expect("descriptors have fewer than 2^31 entries")
 }
 
-/// Whether this message is the hidden entry type of a map field.
-pub(crate) fn is_map_entry(message: &DescriptorProto) -> bool {
+/// Whether a message is the hidden entry type of a map field.
+pub fn is_map_entry(message: &DescriptorProto) -> bool {
     message.options.as_ref().is_some_and(prost_types::MessageOptions::map_entry)
 }

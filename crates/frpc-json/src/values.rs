@@ -136,47 +136,31 @@ macro_rules! strings {
 
 strings! { String Utf8Bytes }
 
-impl Json for Vec<u8> {
-    const NAME: &'static str = "google.protobuf.BytesValue";
+macro_rules! byte_strings {
+    ($($type:ty)*) => {$(
+        impl Json for $type {
+            const NAME: &'static str = "google.protobuf.BytesValue";
 
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
+            #[inline]
+            fn is_default(&self) -> bool {
+                self.is_empty()
+            }
 
-    #[inline]
-    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-        to.bytes(self);
-        Ok(())
-    }
+            #[inline]
+            fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+                to.bytes(self);
+                Ok(())
+            }
 
-    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        const EXPECTED: &str = "base64 string";
-        let offset = from.value_offset();
-        let text = from.string(EXPECTED)?;
-        *self = base64::decode(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))?;
-        Ok(())
-    }
+            fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+                const EXPECTED: &str = "base64 string";
+                let offset = from.value_offset();
+                let text = from.string(EXPECTED)?;
+                *self = base64::decode(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))?.into();
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl Json for Bytes {
-    const NAME: &'static str = <Vec<u8> as Json>::NAME;
-
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
-
-    #[inline]
-    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-        to.bytes(self);
-        Ok(())
-    }
-
-    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let mut bytes = Vec::new();
-        bytes.decode_json(from)?;
-        *self = bytes.into();
-        Ok(())
-    }
-}
+byte_strings! { Vec<u8> Bytes }

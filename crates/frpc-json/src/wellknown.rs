@@ -92,6 +92,13 @@ impl Reader<'_> {
         })
     }
 
+    /// Reads a value.
+    pub fn read<T: Json + Default>(&mut self) -> Result<T, DecodeError> {
+        let mut value = T::default();
+        self.value(&mut value)?;
+        Ok(value)
+    }
+
     /// Reads something a level deeper.
     pub fn level(&mut self, read: impl FnOnce(&mut Self) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
         self.enter()?;
@@ -158,6 +165,21 @@ impl Writer<'_> {
 /// value::Kind)`.
 #[macro_export]
 macro_rules! well_known {
+    // The implementation, by a writer and a reader of the value `$this`.
+    (@json $name:expr, $type:ty, $this:ident, |$to:ident| $encode:expr, |$from:ident| $decode:expr $(, $nullable:literal)?) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = concat!("google.protobuf.", $name);
+            $(const IS_NULLABLE: bool = $nullable;)?
+            fn encode_json(&self, $to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                let $this = self;
+                $encode
+            }
+            fn decode_json(&mut self, $from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                let $this = self;
+                $decode
+            }
+        }
+    };
     (Timestamp for $type:ty) => {
         $crate::well_known!(@time "Timestamp", $type, encode_timestamp, decode_timestamp);
     };
@@ -165,138 +187,69 @@ macro_rules! well_known {
         $crate::well_known!(@time "Duration", $type, encode_duration, decode_duration);
     };
     (@time $name:literal, $type:ty, $encode:ident, $decode:ident) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = concat!("google.protobuf.", $name);
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                $crate::wellknown::$encode(self.seconds, self.nanos, to)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                (self.seconds, self.nanos) = $crate::wellknown::$decode(from)?;
-                Ok(())
-            }
-        }
+        $crate::well_known!(@json $name, $type, it, |to| $crate::wellknown::$encode(it.seconds, it.nanos, to), |from| {
+            (it.seconds, it.nanos) = $crate::wellknown::$decode(from)?;
+            Ok(())
+        });
     };
     (FieldMask for $type:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.FieldMask";
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                $crate::wellknown::encode_field_mask(&self.paths, to)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                self.paths = $crate::wellknown::decode_field_mask(from)?;
-                Ok(())
-            }
-        }
+        $crate::well_known!(@json "FieldMask", $type, it, |to| $crate::wellknown::encode_field_mask(&it.paths, to), |from| {
+            it.paths = $crate::wellknown::decode_field_mask(from)?;
+            Ok(())
+        });
     };
     (Any for $type:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.Any";
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                $crate::wellknown::encode_any(&self.type_url, &self.value, to)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                let (type_url, value) = $crate::wellknown::decode_any(from)?;
-                (self.type_url, self.value) = (type_url, value.into());
-                Ok(())
-            }
-        }
+        $crate::well_known!(@json "Any", $type, it, |to| $crate::wellknown::encode_any(&it.type_url, &it.value, to), |from| {
+            let (type_url, value) = $crate::wellknown::decode_any(from)?;
+            (it.type_url, it.value) = (type_url, value.into());
+            Ok(())
+        });
     };
     (Empty for $type:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.Empty";
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.value(&())
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                $crate::wellknown::decode_empty(from)
-            }
-        }
+        $crate::well_known!(@json "Empty", $type, _it, |to| to.value(&()), |from| $crate::wellknown::decode_empty(from));
     };
     (Struct for $type:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.Struct";
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.structure(&self.fields)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                from.level_not_null("object", |from| from.map(&mut self.fields))
-            }
-        }
+        $crate::well_known!(@json "Struct", $type, it, |to| to.structure(&it.fields), |from| {
+            from.level_not_null("object", |from| from.map(&mut it.fields))
+        });
     };
     (ListValue for $type:ty, $value:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.ListValue";
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.list_value::<$value>(&self.values)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                from.level_not_null("array", |from| from.list(&mut self.values))
-            }
-        }
+        $crate::well_known!(@json "ListValue", $type, it, |to| to.list_value::<$value>(&it.values), |from| {
+            from.level_not_null("array", |from| from.list(&mut it.values))
+        });
     };
     (Value for $type:ty, $($kind:ident)::+) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = "google.protobuf.Value";
-            const IS_NULLABLE: bool = true;
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.level(|to| match &self.kind {
-                    None => to.no_kind(),
-                    Some($($kind)::+::NullValue(_)) => {
-                        to.raw("null");
-                        Ok(())
-                    }
-                    Some($($kind)::+::NumberValue(value)) => to.number_value(*value),
-                    Some($($kind)::+::StringValue(value)) => to.value(value),
-                    Some($($kind)::+::BoolValue(value)) => to.value(value),
-                    Some($($kind)::+::StructValue(value)) => to.value(value),
-                    Some($($kind)::+::ListValue(value)) => to.value(value),
-                })
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                from.level(|from| {
-                    self.kind = Some(match from.value_kind()? {
-                        $crate::wellknown::ValueKind::Null => $($kind)::+::NullValue(0),
-                        $crate::wellknown::ValueKind::Number => {
-                            let mut value = 0.0;
-                            from.value(&mut value)?;
-                            $($kind)::+::NumberValue(value)
-                        }
-                        $crate::wellknown::ValueKind::String => {
-                            let mut value = ::std::string::String::new();
-                            from.value(&mut value)?;
-                            $($kind)::+::StringValue(value)
-                        }
-                        $crate::wellknown::ValueKind::Bool => {
-                            let mut value = false;
-                            from.value(&mut value)?;
-                            $($kind)::+::BoolValue(value)
-                        }
-                        $crate::wellknown::ValueKind::Struct => {
-                            let mut value = ::core::default::Default::default();
-                            from.value(&mut value)?;
-                            $($kind)::+::StructValue(value)
-                        }
-                        $crate::wellknown::ValueKind::List => {
-                            let mut value = ::core::default::Default::default();
-                            from.value(&mut value)?;
-                            $($kind)::+::ListValue(value)
-                        }
-                    });
+        $crate::well_known!(@json "Value", $type, it, |to| {
+            to.level(|to| match &it.kind {
+                None => to.no_kind(),
+                Some($($kind)::+::NullValue(_)) => {
+                    to.raw("null");
                     Ok(())
-                })
-            }
-        }
+                }
+                Some($($kind)::+::NumberValue(value)) => to.number_value(*value),
+                Some($($kind)::+::StringValue(value)) => to.value(value),
+                Some($($kind)::+::BoolValue(value)) => to.value(value),
+                Some($($kind)::+::StructValue(value)) => to.value(value),
+                Some($($kind)::+::ListValue(value)) => to.value(value),
+            })
+        }, |from| {
+            from.level(|from| {
+                it.kind = Some(match from.value_kind()? {
+                    $crate::wellknown::ValueKind::Null => $($kind)::+::NullValue(0),
+                    $crate::wellknown::ValueKind::Number => $($kind)::+::NumberValue(from.read()?),
+                    $crate::wellknown::ValueKind::String => $($kind)::+::StringValue(from.read()?),
+                    $crate::wellknown::ValueKind::Bool => $($kind)::+::BoolValue(from.read()?),
+                    $crate::wellknown::ValueKind::Struct => $($kind)::+::StructValue(from.read()?),
+                    $crate::wellknown::ValueKind::List => $($kind)::+::ListValue(from.read()?),
+                });
+                Ok(())
+            })
+        }, true);
     };
     ($wrapper:ident for $type:ty) => {
-        impl $crate::Json for $type {
-            const NAME: &'static str = concat!("google.protobuf.", stringify!($wrapper));
-            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.value(&self.value)
-            }
-            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
-                from.value(&mut self.value)
-            }
-        }
+        $crate::well_known!(@json stringify!($wrapper), $type, it, |to| to.value(&it.value), |from| {
+            from.value(&mut it.value)
+        });
     };
 }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, LONG_MIN, NESTING_CEILING};
-use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Utf8Bytes, Value, varint};
+use crate::{Codec, EncodeError, EncodeReason, Kind, Shape, Utf8Bytes, Value, varint};
 
 /// Appends values to a buffer.
 ///
@@ -491,22 +491,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field of an enum type: a number, or an option, list or map of numbers.
-    ///
-    /// # Errors
-    ///
-    /// If the enum declares no such number and it does not encode an unknown index either; the error names the
-    /// field.
-    #[inline]
-    pub fn enumeration<E: Enumeration>(
-        &mut self,
-        name: &'static str,
-        value: &impl Shape<Index<E>>,
-    ) -> Result<(), EncodeError> {
-        self.field_as::<Index<E>>(name, value)
-    }
-
-    /// Writes a field by a [`Codec`], for types that do not determine their encoding.
+    /// Writes a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
     ///
     /// # Errors
     ///

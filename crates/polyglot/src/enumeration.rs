@@ -10,7 +10,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// does not know is kept as the number `i32::MIN + index`, and goes out as that index again.
 ///
 /// ```
-/// use polyglot::{Decoder, Encoder, Enumeration};
+/// use polyglot::{Decoder, Encoder, Enumeration, Index};
 ///
 /// /// `enum Sparse { ZERO = 0; FAR = 1000; }`
 /// struct Sparse;
@@ -36,10 +36,10 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// }
 ///
 /// let mut out = Vec::new();
-/// Encoder::new(&mut out).enumeration::<Sparse>("distance", &1000)?;
+/// Encoder::new(&mut out).field_as::<Index<Sparse>>("distance", &1000)?;
 /// assert_eq!(out, [0x0a, 1]);
 ///
-/// let unknown: i32 = Decoder::new(&[0x0a, 9]).enumeration::<Sparse, _>("distance")?;
+/// let unknown: i32 = Decoder::new(&[0x0a, 9]).field_as::<Index<Sparse>, _>("distance")?;
 /// assert_eq!(unknown, i32::MIN + 9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

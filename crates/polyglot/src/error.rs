@@ -132,7 +132,7 @@ impl fmt::Display for DecodeReason {
 /// The value cannot be encoded. The caller's fault.
 ///
 /// ```
-/// use polyglot::{EncodeReason, Encoder, Enumeration};
+/// use polyglot::{EncodeReason, Encoder, Enumeration, Index};
 ///
 /// struct Color;
 /// impl Enumeration for Color {
@@ -145,7 +145,7 @@ impl fmt::Display for DecodeReason {
 ///     }
 /// }
 ///
-/// let error = Encoder::new(&mut Vec::new()).enumeration::<Color>("color", &7).unwrap_err();
+/// let error = Encoder::new(&mut Vec::new()).field_as::<Index<Color>>("color", &7).unwrap_err();
 /// assert_eq!(error.reason(), &EncodeReason::UnknownNumber { enumeration: "paint.Color", number: 7 });
 /// assert_eq!(error.to_string(), "in field `color`: enum paint.Color has no number 7");
 /// ```

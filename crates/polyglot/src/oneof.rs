@@ -1,7 +1,7 @@
 //! Oneofs: every member a field of its own in the flat form, one tagged value in the rich form.
 
 use crate::codec::encode_default;
-use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Encoder, Enumeration, Form, Index, Kind};
+use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Encoder, Form, Kind};
 
 /// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
 ///
@@ -79,8 +79,8 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] or
-    /// [`Encoder::enumeration_member`] with the member's index in the declaration, from 1.
+    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] or [`Encoder::member_as`] with the
+    /// member's index in the declaration, from 1.
     ///
     /// # Errors
     ///
@@ -126,21 +126,6 @@ impl Encoder<'_> {
         self.member_as::<T>(name, member, value)
     }
 
-    /// Writes the member that is set, of an enum type, in the rich form. For [`Oneof::encode_member`].
-    ///
-    /// # Errors
-    ///
-    /// If the enum has no such number.
-    #[inline]
-    pub fn enumeration_member<E: Enumeration>(
-        &mut self,
-        name: &'static str,
-        member: u32,
-        value: &i32,
-    ) -> Result<(), EncodeError> {
-        self.member_as::<Index<E>>(name, member, value)
-    }
-
     /// Writes the member that is set by way of a [`Codec`], in the rich form. For [`Oneof::encode_member`].
     ///
     /// # Errors
@@ -165,21 +150,6 @@ impl Encoder<'_> {
     #[inline]
     pub fn flat_member<T: Element>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
         self.flat_member_as::<T>(name, value)
-    }
-
-    /// Writes a member of an enum type at its own position, `None` if another or none is set. In the rich form this
-    /// writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the enum has no such number.
-    #[inline]
-    pub fn flat_enumeration_member<E: Enumeration>(
-        &mut self,
-        name: &'static str,
-        value: Option<&i32>,
-    ) -> Result<(), EncodeError> {
-        self.flat_member_as::<Index<E>>(name, value)
     }
 
     /// Writes a member at its own position by way of a [`Codec`], `None` if another or none is set. In the rich form
@@ -274,22 +244,6 @@ impl<O> OneofDecoder<O> {
         variant: impl FnOnce(T) -> O,
     ) -> Result<(), DecodeError> {
         self.member_as::<T>(from, name, variant)
-    }
-
-    /// Reads a member of an enum type at its own position; it becomes the value unless it is its default. In the rich
-    /// form this reads nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the member is missing or malformed.
-    #[inline]
-    pub fn enumeration_member<E: Enumeration>(
-        &mut self,
-        from: &mut Decoder<'_>,
-        name: &'static str,
-        variant: impl FnOnce(i32) -> O,
-    ) -> Result<(), DecodeError> {
-        self.member_as::<Index<E>>(from, name, variant)
     }
 
     /// Reads a member at its own position by way of a [`Codec`]; it becomes the value unless it is its default. In the

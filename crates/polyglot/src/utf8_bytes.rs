@@ -8,13 +8,11 @@ use std::str::Utf8Error;
 
 use bytes::Bytes;
 
-use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, Value};
-
 /// Text in shared memory: to `String` what [`Bytes`] is to `Vec<u8>`.
 ///
 /// A clone copies no text. As a field of a message it is a string on the wire; from [`BULK_MIN`](crate::BULK_MIN) bytes
-/// on, encoding [sets it aside](Encoder::gathering), and decoding checks it and then [slices it off](Decoder::shared),
-/// where a `String` is copied. Such a slice keeps the whole input alive.
+/// on, encoding [sets it aside](crate::Encoder::gathering), and decoding checks it and then
+/// [slices it off](crate::Decoder::shared), where a `String` is copied. Such a slice keeps the whole input alive.
 ///
 /// ```
 /// use polyglot::Utf8Bytes;
@@ -234,27 +232,6 @@ macro_rules! equal {
 
 equal! { str &str String [u8] &[u8] }
 
-impl Value for Utf8Bytes {
-    #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        to.utf8_bytes(self)
-    }
-
-    #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        from.utf8_bytes()
-    }
-}
-
-impl Element for Utf8Bytes {
-    const KIND: Kind = Kind::String;
-
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
-}
-
 /// As a string.
 #[cfg(feature = "serde")]
 mod with_serde {
@@ -277,6 +254,7 @@ mod with_serde {
 
 #[cfg(test)]
 mod tests {
+    use crate::{Decoder, Encoder};
     use std::collections::{BTreeSet, HashSet};
 
     use super::*;

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use bytes::Bytes;
 
-use crate::{DecodeError, Decoder, EncodeError, Encoder, Kind, Shape};
+use crate::{DecodeError, Decoder, EncodeError, Encoder, Kind, Shape, Utf8Bytes};
 
 /// A type that can be a field of a message.
 ///
@@ -108,15 +108,6 @@ impl Value for String {
     }
 }
 
-impl Element for String {
-    const KIND: Kind = Kind::String;
-
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
-}
-
 impl Key for String {}
 
 impl Value for Vec<u8> {
@@ -139,15 +130,6 @@ impl Value for Vec<u8> {
     }
 }
 
-impl Element for Vec<u8> {
-    const KIND: Kind = Kind::Bytes;
-
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
-}
-
 impl Value for Bytes {
     #[inline]
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -160,13 +142,37 @@ impl Value for Bytes {
     }
 }
 
-impl Element for Bytes {
-    const KIND: Kind = Kind::Bytes;
+impl Value for Utf8Bytes {
+    #[inline]
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.utf8_bytes(self)
+    }
 
     #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        from.utf8_bytes()
     }
+}
+
+/// Values that are the default if they are empty.
+macro_rules! text {
+    ($($type:ty, $kind:ident;)*) => {$(
+        impl Element for $type {
+            const KIND: Kind = Kind::$kind;
+
+            #[inline]
+            fn is_default(&self) -> bool {
+                self.is_empty()
+            }
+        }
+    )*};
+}
+
+text! {
+    String, String;
+    Utf8Bytes, String;
+    Vec<u8>, Bytes;
+    Bytes, Bytes;
 }
 
 /// Containers, by the [`Codec`](crate::Codec) that each element is of itself.

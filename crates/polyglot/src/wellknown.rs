@@ -166,7 +166,7 @@ mod structs {
     use prost_types::value::Kind;
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
-    use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Oneof};
+    use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
 
     /// A message with fields in wire order.
     macro_rules! message {
@@ -209,7 +209,7 @@ mod structs {
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             to.oneof("kind", &self.kind)?;
-            to.flat_enumeration_member::<NullValue>("null_value", member!(self, NullValue))?;
+            to.flat_member_as::<Index<NullValue>>("null_value", member!(self, NullValue))?;
             to.flat_member("number_value", member!(self, NumberValue))?;
             to.flat_member("string_value", member!(self, StringValue))?;
             to.flat_member("bool_value", member!(self, BoolValue))?;
@@ -219,7 +219,7 @@ mod structs {
 
         fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof("kind")?;
-            kind.enumeration_member::<NullValue>(from, "null_value", Kind::NullValue)?;
+            kind.member_as::<Index<NullValue>>(from, "null_value", Kind::NullValue)?;
             kind.member(from, "number_value", Kind::NumberValue)?;
             kind.member(from, "string_value", Kind::StringValue)?;
             kind.member(from, "bool_value", Kind::BoolValue)?;
@@ -232,7 +232,7 @@ mod structs {
     impl Oneof for Kind {
         fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             match self {
-                Self::NullValue(value) => to.enumeration_member::<NullValue>("null_value", 1, value),
+                Self::NullValue(value) => to.member_as::<Index<NullValue>>("null_value", 1, value),
                 Self::NumberValue(value) => to.member("number_value", 2, value),
                 Self::StringValue(value) => to.member("string_value", 3, value),
                 Self::BoolValue(value) => to.member("bool_value", 4, value),
@@ -243,7 +243,7 @@ mod structs {
 
         fn decode_member(member: u32, from: &mut Decoder<'_>) -> Result<Option<Self>, DecodeError> {
             Ok(Some(match member {
-                1 => Self::NullValue(from.enumeration::<NullValue, _>("null_value")?),
+                1 => Self::NullValue(from.field_as::<Index<NullValue>, _>("null_value")?),
                 2 => Self::NumberValue(from.field("number_value")?),
                 3 => Self::StringValue(from.field("string_value")?),
                 4 => Self::BoolValue(from.field("bool_value")?),
@@ -273,7 +273,7 @@ mod views {
 
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
-    use crate::{DecodeError, Decoder, Fields, List, Map, MessageView, OneofView, Viewed};
+    use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
 
     /// The view of a message with fields in wire order.
     macro_rules! view {
@@ -348,7 +348,7 @@ mod views {
 
         fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof_view("kind")?;
-            kind.enumeration_member::<NullValue>(from, "null_value", ValueKindView::NullValue)?;
+            kind.member_as::<Index<NullValue>>(from, "null_value", ValueKindView::NullValue)?;
             kind.view_member(from, "number_value", ValueKindView::NumberValue)?;
             kind.view_member(from, "string_value", ValueKindView::StringValue)?;
             kind.view_member(from, "bool_value", ValueKindView::BoolValue)?;
@@ -361,7 +361,7 @@ mod views {
     impl<'a> OneofView<'a> for ValueKindView<'a> {
         fn decode_member(member: u32, from: &mut Decoder<'a>) -> Result<Option<Self>, DecodeError> {
             Ok(Some(match member {
-                1 => Self::NullValue(from.enumeration::<NullValue, _>("null_value")?),
+                1 => Self::NullValue(from.field_as::<Index<NullValue>, _>("null_value")?),
                 2 => Self::NumberValue(from.view("number_value")?),
                 3 => Self::StringValue(from.view("string_value")?),
                 4 => Self::BoolValue(from.view("bool_value")?),

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Malformed, decode, encode, type Type } from "frisbee-rpc";
-import * as interop from "../../../../crates/frpc-build/tests/golden/typescript/interop.js";
-import * as vec from "../../../../crates/frpc-build/tests/golden/typescript/vec.js";
-import * as vecopt from "../../../../crates/frpc-build/tests/golden/typescript/vecopt.js";
+import * as interop from "../../../../crates/frpc-languages/tests/golden/typescript/interop.js";
+import * as vec from "../../../../crates/frpc-languages/tests/golden/typescript/vec.js";
+import * as vecopt from "../../../../crates/frpc-languages/tests/golden/typescript/vecopt.js";
 import measured from "../../../../tests/wire/vectors.json" with { type: "json" };
 
 interface Encoding {

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use prost_types::FileDescriptorSet;
 
 use super::Builder;
+use crate::backend::Checked;
 use crate::cargo::{print_rerun_if_changed, print_warning};
-use crate::checked::{Backend as _, Checked, Files};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::generate::Rust;
-use crate::generate::python::Python;
-use crate::language::Language;
 use crate::lock::Layout;
 use crate::output::{Folder, LoadedProtos, Output, OutputFile};
 use crate::schema::Schema;
@@ -172,11 +170,6 @@ impl Builder {
         let checked = self.checked(schema, &mut warn)?;
         let files = self.emit(&checked, folder.is_cargos(), &mut warn)?;
         folder.write(&files, &mut warn)?;
-        if let Some(folder) = self.typescript.take().filter(|_| self.language == Language::Rust) {
-            let Files { files, warnings } = self.typescript_options.emit(&checked)?;
-            warnings.into_iter().for_each(&mut warn);
-            Folder::new(Some(folder))?.write(&files, &mut warn)?;
-        }
         for lock in &checked.plan.updates {
             lock.write()?;
             warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
@@ -188,24 +181,21 @@ impl Builder {
         Checked::new(schema, &self.externs, &self.locks, warn)
     }
 
-    /// Generates the code of the chosen language. `is_in_out_dir` means that it goes to cargo's folder.
+    /// Generates the code, of Rust or by the back end. `is_in_out_dir` means that it goes to cargo's folder.
     fn emit(
         &mut self,
         checked: &Checked<'_>,
         is_in_out_dir: bool,
         warn: &mut dyn FnMut(String),
     ) -> Result<Vec<OutputFile>, Error> {
-        let Files { files, warnings } = match self.language {
-            Language::Rust => {
-                let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
-                let (externs, services) = (&self.externs, &self.services);
-                Rust { prost, externs, services, include_file, is_in_out_dir }.emit(checked)
-            }
-            Language::TypeScript => self.typescript_options.emit(checked),
-            Language::Python => Python.emit(checked),
-        }?;
-        let remark = checked.plan.remark(self.locks.numbering, is_in_out_dir);
-        warnings.into_iter().chain(remark).for_each(warn);
+        let files = if let Some(backend) = &self.backend {
+            backend.emit(checked)?
+        } else {
+            let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
+            let (externs, services) = (&self.externs, &self.services);
+            Rust { prost, externs, services, include_file, is_in_out_dir }.emit(checked, warn)?
+        };
+        checked.plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(warn);
         Ok(files)
     }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
-use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::wire_order::oneof_of;
 
 /// The input for the codec of a message.
 pub(crate) struct Message<'a> {
@@ -61,7 +61,7 @@ struct Lines {
 /// `impl Fields for …`.
 pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, index, .. } = message;
-    let order = in_wire_order(proto, |field| map_value(field, index).is_some());
+    let order = index.in_wire_order(proto);
     let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
     for field in &order {
@@ -134,24 +134,18 @@ impl Message<'_> {
         let found = self.field(field)?;
         let rust = &found.ident;
         let over = |read: &TokenStream| quote! { self.#rust = #read; };
-        let (read, over) = match &found.enumeration {
-            Some(path) => {
-                lines.encode.push(quote! { to.enumeration::<#path>(#name, &self.#rust) });
-                let read = quote! { from.enumeration::<#path, _>(#name)? };
+        let of = field_type(field, self.index);
+        let (read, over) = match codec(self.externs, of, found.enumeration.as_ref(), found.boxed) {
+            Some(codec) => {
+                lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
+                let read = quote! { from.field_as::<#codec, _>(#name)? };
                 (read.clone(), over(&read))
             }
-            None => match self.externs.field_codec(field_type(field, self.index), found.boxed) {
-                Some(codec) => {
-                    lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
-                    let read = quote! { from.field_as::<#codec, _>(#name)? };
-                    (read.clone(), over(&read))
-                }
-                None => {
-                    lines.encode.push(quote! { to.field(#name, &self.#rust) });
-                    lines.has_memory |= has_memory(field) && map_value(field, self.index).is_none();
-                    (quote! { from.field(#name)? }, quote! { from.field_over(#name, &mut self.#rust)?; })
-                }
-            },
+            None => {
+                lines.encode.push(quote! { to.field(#name, &self.#rust) });
+                lines.has_memory |= has_memory(field) && map_value(field, self.index).is_none();
+                (quote! { from.field(#name)? }, quote! { from.field_over(#name, &mut self.#rust)?; })
+            }
         };
         lines.over.push(over);
         if !by_statement {
@@ -185,10 +179,8 @@ impl Message<'_> {
             lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        let read = if let Some(enumeration) = enumeration.as_ref().map(|inner| sibling(path, inner)) {
-            lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
-            quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; }
-        } else if let Some(codec) = self.externs.field_codec(field.type_name(), *boxed) {
+        let enumeration = enumeration.as_ref().map(|inner| sibling(path, inner));
+        let read = if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), *boxed) {
             lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
             quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; }
         } else {
@@ -236,6 +228,12 @@ impl Message<'_> {
             format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
         Error::new(ErrorKind::Unsupported, text)
     }
+}
+
+/// The codec of values of this type, if the Rust type does not determine it: enums are numbers, and wrappers their values.
+fn codec(externs: &Externs, full_name: &str, enumeration: Option<&Path>, boxed: bool) -> Option<TokenStream> {
+    let index = enumeration.map(|path| quote! { ::frpc::polyglot::Index<#path> });
+    index.or_else(|| externs.field_codec(full_name, boxed))
 }
 
 /// Whether a value of a field, which is not a map, has memory that another value can use.
@@ -287,10 +285,7 @@ pub(crate) fn oneof_impl(
                 format!("prost-build generated nothing for the member `{name}` of a oneof of `{}`", proto.name());
             return Err(Error::new(ErrorKind::Unsupported, text));
         };
-        if let Some(path) = enumeration {
-            encode.push(quote! { Self::#variant(value) => to.enumeration_member::<#path>(#name, #number, value), });
-            decode.push(quote! { #number => Self::#variant(from.enumeration::<#path, _>(#name)?), });
-        } else if let Some(codec) = externs.field_codec(field.type_name(), *boxed) {
+        if let Some(codec) = codec(externs, field.type_name(), enumeration.as_ref(), *boxed) {
             encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.bare_as::<#codec>(#name)?), });
         } else {

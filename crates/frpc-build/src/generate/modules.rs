@@ -4,7 +4,7 @@ use prost_build::Module;
 use syn::Item;
 
 use super::prost_code;
-use crate::checked::Checked;
+use crate::backend::Checked;
 use crate::error::{Error, ErrorKind};
 
 /// The generated code of one module, which holds all files of one package.

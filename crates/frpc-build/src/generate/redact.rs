@@ -8,7 +8,7 @@ use syn::{Generics, Ident, Item, ItemStruct};
 
 use crate::generate::messages::Message;
 use crate::generate::prost_code::OneofEnum;
-use crate::schema::redactions::is_redacted;
+use crate::schema::options::is_redacted;
 use crate::schema::wire_order::oneof_of;
 
 /// The text in place of a value.

@@ -39,7 +39,7 @@ pub(super) fn schema_item(
 }
 
 /// The encoded `FileDescriptorSet` of the files with services, and their imports; `None` if none has.
-pub(super) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();
     if open.is_empty() {

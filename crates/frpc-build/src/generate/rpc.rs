@@ -15,8 +15,8 @@ use super::free_names::{ReservedNames, free_name};
 use crate::error::{Error, ErrorKind};
 use crate::lock::Layout;
 use crate::schema::externs::is_value;
+use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
-use crate::schema::tools::is_tool;
 
 /// Options for the code of services.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use crate::generate::messages::{Message, map_value, sibling};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
 use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debug};
 use crate::schema::externs::{Externs, Owner};
-use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::wire_order::oneof_of;
 
 /// The names of all views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
@@ -80,7 +80,7 @@ impl Views<'_> {
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
-        let order = in_wire_order(proto, |field| map_value(field, index).is_some());
+        let order = index.in_wire_order(proto);
         let by_statement = order.iter().any(|field| oneof_of(field).is_some());
         let mut lines = Lines::default();
         for field in &order {
@@ -188,7 +188,7 @@ impl Views<'_> {
                 single
             };
             let read = match found.enumeration.as_ref().filter(|_| of.r#type() == ProtoType::Enum) {
-                Some(path) => quote! { from.enumeration::<#path, _>(#name)? },
+                Some(path) => quote! { from.field_as::<::frpc::polyglot::Index<#path>, _>(#name)? },
                 None if is_wrapper => quote! {
                     from.view::<::core::option::Option<::frpc::polyglot::wellknown::Unwrapped<_>>>(#name)?.map(|value| value.0)
                 },
@@ -229,7 +229,9 @@ impl Views<'_> {
             let Borrowed { single, is_wrapper, .. } = self.borrowed(field, ty, enumeration.as_ref(), *boxed);
             ordered.insert(field.number(), quote! { #ident(#single) });
             decode.push(match enumeration {
-                Some(path) => quote! { #number => Self::#ident(from.enumeration::<#path, _>(#name)?), },
+                Some(path) => quote! {
+                    #number => Self::#ident(from.bare_as::<::frpc::polyglot::Index<#path>>(#name)?),
+                },
                 None if is_wrapper => quote! {
                     #number => Self::#ident(from.view::<::frpc::polyglot::wellknown::Unwrapped<_>>(#name)?.0),
                 },
@@ -268,7 +270,9 @@ impl Views<'_> {
     ) -> TokenStream {
         let (name, Variant { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration.as_ref().map(|inner| sibling(of, inner)) {
-            return quote! { #variable.enumeration_member::<#enumeration>(from, #name, #view::#ident)?; };
+            return quote! {
+                #variable.member_as::<::frpc::polyglot::Index<#enumeration>>(from, #name, #view::#ident)?;
+            };
         }
         if self.externs.field_codec(field.type_name(), false).is_some() {
             return quote! {

@@ -6,7 +6,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 use super::operations::Operations;
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, Service, Shape, Side, Type, Value};
 use super::scope::Member;
-use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, full_name, is_map_entry, tag, within};
 
 /// Records the services, messages and enums of `files` and all types that these use.
@@ -67,7 +67,7 @@ pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &I
 }
 
 fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], index: &Index<'_>) -> Message {
-    let fields = in_wire_order(proto, |field| index.map_entry(field).is_some()).into_iter().map(|field| {
+    let fields = index.in_wire_order(proto).into_iter().map(|field| {
         let at =
             proto.field.iter().position(|declared| std::ptr::eq(declared, field)).expect("it was taken from there");
         let shape = match (index.map_entry(field), oneof_of(field)) {

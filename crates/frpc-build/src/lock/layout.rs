@@ -48,8 +48,8 @@ impl Layout {
         &self.compatible
     }
 
-    /// The number of fields of a message, named with its leading dot, that some compatible peers do not send.
-    pub(crate) fn added(&self, message: &str) -> u32 {
+    /// Returns the number of fields of a message, named with its leading dot, that some compatible peers do not send.
+    pub fn added(&self, message: &str) -> u32 {
         let name = message.trim_start_matches('.');
         self.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
     }

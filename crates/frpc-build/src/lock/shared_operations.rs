@@ -12,7 +12,7 @@ use super::record::Record;
 use super::stored::read;
 
 /// A service and its operations.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct AdjacentService {
     service: String,
     operations: Vec<u16>,

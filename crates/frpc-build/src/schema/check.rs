@@ -15,7 +15,7 @@ use prost_types::{
 use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
-use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, tools, within};
+use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, options, tag, within};
 
 /// Checks all generated files, and those whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
@@ -37,9 +37,8 @@ impl Checker<'_> {
         }
         for (at, import) in self.file.dependency.iter().enumerate() {
             if !is_inside(import) {
-                let position = self.position(&within(&[], tag::FILE_DEPENDENCY, at));
                 let text = format!("import {import:?} leads out of the include folders");
-                return Err(Error::at(ErrorKind::Schema, position, text));
+                return Err(self.invalid(&within(&[], tag::FILE_DEPENDENCY, at), text));
             }
         }
         let scope = if self.file.package().is_empty() { String::new() } else { format!(".{}", self.file.package()) };
@@ -128,11 +127,7 @@ impl Checker<'_> {
             .oneof_index
             .is_some_and(|index| usize::try_from(index).map_or(true, |at| at >= message.oneof_decl.len()))
         {
-            return Err(Error::at(
-                ErrorKind::Schema,
-                self.position(path),
-                format!("{what} is in a oneof that does not exist"),
-            ));
+            return Err(self.invalid(path, format!("{what} is in a oneof that does not exist")));
         }
         match field.r#type() {
             Type::Message => self.message_field(owner, field, &what, path),
@@ -153,10 +148,10 @@ impl Checker<'_> {
         }
         let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
         let [key, value] = &found.proto.field[..] else {
-            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} has a broken map entry")));
+            return Err(self.invalid(path, format!("{what} has a broken map entry")));
         };
         if !is_entry_of_owner || field.label() != Label::Repeated || key.name() != "key" || value.name() != "value" {
-            return Err(Error::at(ErrorKind::Schema, self.position(path), format!("{what} has a broken map entry")));
+            return Err(self.invalid(path, format!("{what} has a broken map entry")));
         }
         match value.r#type() {
             Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
@@ -213,13 +208,13 @@ impl Checker<'_> {
         for (at, method) in service.method.iter().enumerate() {
             let path = within(path, tag::SERVICE_METHOD, at);
             self.identifier("method", method.name(), &path)?;
-            if method.client_streaming() && method.options.as_ref().is_some_and(tools::is_tool) {
+            if method.client_streaming() && method.options.as_ref().is_some_and(options::is_tool) {
                 let text = format!(
                     "method `{}` of service `{}` takes a stream and has the option `({})`: tools take one request; \
                      remove the option or the stream",
                     method.name(),
                     service.name(),
-                    tools::OPTION,
+                    options::TOOL,
                 );
                 return Err(self.unsupported(&path, text));
             }
@@ -228,14 +223,10 @@ impl Checker<'_> {
                 match self.index.messages.get(name) {
                     None => {
                         let text = format!("{what} has the type `{name}`, which does not exist");
-                        return Err(Error::at(ErrorKind::Schema, self.position(&path), text));
+                        return Err(self.invalid(&path, text));
                     }
                     Some(found) if is_map_entry(found.proto) => {
-                        return Err(Error::at(
-                            ErrorKind::Schema,
-                            self.position(&path),
-                            format!("{what} is a map entry"),
-                        ));
+                        return Err(self.invalid(&path, format!("{what} is a map entry")));
                     }
                     Some(_) => self.externs.check_use(name, &what, || self.position(&path))?,
                 }
@@ -264,11 +255,7 @@ impl Checker<'_> {
     fn identifier(&self, what: &str, name: &str, path: &[i32]) -> Result<(), Error> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !starts_well || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            return Err(Error::at(
-                ErrorKind::Schema,
-                self.position(path),
-                format!("{what} {name:?}: not an identifier"),
-            ));
+            return Err(self.invalid(path, format!("{what} {name:?}: not an identifier")));
         }
         if name.bytes().all(|byte| byte == b'_') {
             return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));
@@ -277,7 +264,10 @@ impl Checker<'_> {
     }
 
     fn no_such_type(&self, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Error {
-        let text = format!("{what} has the type `{}`, which does not exist", field.type_name());
+        self.invalid(path, format!("{what} has the type `{}`, which does not exist", field.type_name()))
+    }
+
+    fn invalid(&self, path: &[i32], text: String) -> Error {
         Error::at(ErrorKind::Schema, self.position(path), text)
     }
 

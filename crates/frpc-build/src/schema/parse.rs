@@ -11,8 +11,9 @@ use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, In
 use protox::prost_reflect::DescriptorPool;
 
 use crate::error::{Error, ErrorKind, SourcePosition};
+use crate::schema::Schema;
 use crate::schema::externs::OWN_FILES;
-use crate::schema::{Schema, keep_options};
+use crate::schema::options::keep_options;
 
 /// Some editors write it at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';

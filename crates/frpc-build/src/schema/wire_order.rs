@@ -7,14 +7,16 @@
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
 
-/// The fields of `message` in wire order.
-pub(crate) fn in_wire_order(
-    message: &DescriptorProto,
-    is_map: impl Fn(&FieldDescriptorProto) -> bool,
-) -> Vec<&FieldDescriptorProto> {
-    let mut fields: Vec<&FieldDescriptorProto> = message.field.iter().collect();
-    fields.sort_by_key(|field| group(field, is_map(field))); // Stable: declaration order within each group.
-    fields
+use crate::schema::Index;
+
+impl Index<'_> {
+    /// Returns the fields of a message in the order in which the Polyglot codec encodes them.
+    pub fn in_wire_order<'m>(&self, message: &'m DescriptorProto) -> Vec<&'m FieldDescriptorProto> {
+        let mut fields: Vec<&FieldDescriptorProto> = message.field.iter().collect();
+        // Stable: declaration order within each group.
+        fields.sort_by_key(|field| group(field, self.map_entry(field).is_some()));
+        fields
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +35,8 @@ fn group(field: &FieldDescriptorProto, is_map: bool) -> Group {
     }
 }
 
-/// The index in `oneof_decl` of the oneof that contains `field`. The hidden oneof of an `optional` field does not
+/// Returns the index in `oneof_decl` of the oneof that contains `field`. The hidden oneof of an `optional` field does not
 /// count.
-pub(crate) fn oneof_of(field: &FieldDescriptorProto) -> Option<usize> {
+pub fn oneof_of(field: &FieldDescriptorProto) -> Option<usize> {
     if field.proto3_optional() { None } else { field.oneof_index.and_then(|index| usize::try_from(index).ok()) }
 }

@@ -91,8 +91,8 @@ impl ::frpc::polyglot::Fields for Fields {
                 _ => None,
             },
         )?;
-        to.flat_enumeration_member::<
-                fields::Kind,
+        to.flat_member_as::<
+                ::frpc::polyglot::Index<fields::Kind>,
             >(
             "no",
             match &self.value_ {
@@ -107,7 +107,10 @@ impl ::frpc::polyglot::Fields for Fields {
         let value = from.field("value")?;
         let mut value_ = from.oneof("Value")?;
         value_.member(from, "yes", fields::Value::Yes)?;
-        value_.enumeration_member::<fields::Kind>(from, "no", fields::Value::No)?;
+        value_
+            .member_as::<
+                ::frpc::polyglot::Index<fields::Kind>,
+            >(from, "no", fields::Value::No)?;
         Ok(Self {
             value,
             value_: value_.into_option(),
@@ -121,7 +124,10 @@ impl ::frpc::polyglot::Fields for Fields {
         from.field_over("value", &mut self.value)?;
         let mut value_ = from.oneof("Value")?;
         value_.member(from, "yes", fields::Value::Yes)?;
-        value_.enumeration_member::<fields::Kind>(from, "no", fields::Value::No)?;
+        value_
+            .member_as::<
+                ::frpc::polyglot::Index<fields::Kind>,
+            >(from, "no", fields::Value::No)?;
         self.value_ = value_.into_option();
         Ok(())
     }
@@ -199,7 +205,9 @@ pub mod fields {
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             match self {
                 Self::Yes(value) => to.member("yes", 1, value),
-                Self::No(value) => to.enumeration_member::<Kind>("no", 2, value),
+                Self::No(value) => {
+                    to.member_as::<::frpc::polyglot::Index<Kind>>("no", 2, value)
+                }
             }
         }
         fn decode_member(
@@ -211,7 +219,7 @@ pub mod fields {
         > {
             let value = match member {
                 1 => Self::Yes(from.field("yes")?),
-                2 => Self::No(from.enumeration::<Kind, _>("no")?),
+                2 => Self::No(from.bare_as::<::frpc::polyglot::Index<Kind>>("no")?),
                 _ => return Ok(None),
             };
             Ok(Some(value))

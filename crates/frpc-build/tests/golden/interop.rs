@@ -101,7 +101,7 @@ impl ::frpc::polyglot::Fields for Scalars {
         to.field("d", &self.d)?;
         to.field("text", &self.text)?;
         to.field("raw", &self.raw)?;
-        to.enumeration::<Color>("color", &self.color)
+        to.field_as::<::frpc::polyglot::Index<Color>>("color", &self.color)
     }
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
@@ -122,7 +122,7 @@ impl ::frpc::polyglot::Fields for Scalars {
             d: from.field("d")?,
             text: from.field("text")?,
             raw: from.field("raw")?,
-            color: from.enumeration::<Color, _>("color")?,
+            color: from.field_as::<::frpc::polyglot::Index<Color>, _>("color")?,
         })
     }
     #[inline]
@@ -145,7 +145,7 @@ impl ::frpc::polyglot::Fields for Scalars {
         from.field_over("d", &mut self.d)?;
         from.field_over("text", &mut self.text)?;
         from.field_over("raw", &mut self.raw)?;
-        self.color = from.enumeration::<Color, _>("color")?;
+        self.color = from.field_as::<::frpc::polyglot::Index<Color>, _>("color")?;
         Ok(())
     }
 }
@@ -441,7 +441,7 @@ impl ::frpc::polyglot::Fields for Maps {
         to.field("by_u64", &self.by_u64)?;
         to.field("by_flag", &self.by_flag)?;
         to.field("prices", &self.prices)?;
-        to.enumeration::<Color>("colors", &self.colors)?;
+        to.field_as::<::frpc::polyglot::Index<Color>>("colors", &self.colors)?;
         to.field("inners", &self.inners)
     }
     fn decode_fields(
@@ -453,7 +453,7 @@ impl ::frpc::polyglot::Fields for Maps {
             by_u64: from.field("by_u64")?,
             by_flag: from.field("by_flag")?,
             prices: from.field("prices")?,
-            colors: from.enumeration::<Color, _>("colors")?,
+            colors: from.field_as::<::frpc::polyglot::Index<Color>, _>("colors")?,
             inners: from.field("inners")?,
         })
     }
@@ -501,7 +501,9 @@ impl ::frpc::polyglot::Fields for Mixed {
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("scalar_third", &self.scalar_third)?;
         to.field("scalar_fifth", &self.scalar_fifth)?;
-        to.enumeration::<Color>("enum_seventh", &self.enum_seventh)?;
+        to.field_as::<
+                ::frpc::polyglot::Index<Color>,
+            >("enum_seventh", &self.enum_seventh)?;
         to.field("list_second", &self.list_second)?;
         to.field("list_sixth", &self.list_sixth)?;
         to.field("message_first", &self.message_first)?;
@@ -513,7 +515,8 @@ impl ::frpc::polyglot::Fields for Mixed {
         Ok(Self {
             scalar_third: from.field("scalar_third")?,
             scalar_fifth: from.field("scalar_fifth")?,
-            enum_seventh: from.enumeration::<Color, _>("enum_seventh")?,
+            enum_seventh: from
+                .field_as::<::frpc::polyglot::Index<Color>, _>("enum_seventh")?,
             list_second: from.field("list_second")?,
             list_sixth: from.field("list_sixth")?,
             message_first: from.field("message_first")?,
@@ -527,7 +530,8 @@ impl ::frpc::polyglot::Fields for Mixed {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("scalar_third", &mut self.scalar_third)?;
         from.field_over("scalar_fifth", &mut self.scalar_fifth)?;
-        self.enum_seventh = from.enumeration::<Color, _>("enum_seventh")?;
+        self.enum_seventh = from
+            .field_as::<::frpc::polyglot::Index<Color>, _>("enum_seventh")?;
         from.field_over("list_second", &mut self.list_second)?;
         from.field_over("list_sixth", &mut self.list_sixth)?;
         from.field_over("message_first", &mut self.message_first)?;

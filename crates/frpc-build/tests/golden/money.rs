@@ -22,7 +22,7 @@ impl ::frpc::polyglot::Fields for Amount {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("cents", &self.cents)?;
-        to.enumeration::<currency::Code>("code", &self.code)
+        to.field_as::<::frpc::polyglot::Index<currency::Code>>("code", &self.code)
     }
     #[inline(always)]
     fn decode_fields(
@@ -30,7 +30,7 @@ impl ::frpc::polyglot::Fields for Amount {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
             cents: from.field("cents")?,
-            code: from.enumeration::<currency::Code, _>("code")?,
+            code: from.field_as::<::frpc::polyglot::Index<currency::Code>, _>("code")?,
         })
     }
 }

@@ -41,27 +41,30 @@ impl ::frpc::polyglot::Fields for Order {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<Level>("level", &self.level)?;
+        to.field_as::<::frpc::polyglot::Index<Level>>("level", &self.level)?;
         to.field("data", &self.data)?;
         to.field("number", &self.number)?;
         to.field("list", &self.list)?;
-        to.enumeration::<Level>("levels", &self.levels)?;
+        to.field_as::<::frpc::polyglot::Index<Level>>("levels", &self.levels)?;
         to.field("message", &self.message)?;
         to.field("map", &self.map)?;
-        to.enumeration::<Level>("level_by_name", &self.level_by_name)
+        to.field_as::<
+                ::frpc::polyglot::Index<Level>,
+            >("level_by_name", &self.level_by_name)
     }
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            level: from.enumeration::<Level, _>("level")?,
+            level: from.field_as::<::frpc::polyglot::Index<Level>, _>("level")?,
             data: from.field("data")?,
             number: from.field("number")?,
             list: from.field("list")?,
-            levels: from.enumeration::<Level, _>("levels")?,
+            levels: from.field_as::<::frpc::polyglot::Index<Level>, _>("levels")?,
             message: from.field("message")?,
             map: from.field("map")?,
-            level_by_name: from.enumeration::<Level, _>("level_by_name")?,
+            level_by_name: from
+                .field_as::<::frpc::polyglot::Index<Level>, _>("level_by_name")?,
         })
     }
     #[inline]
@@ -69,14 +72,15 @@ impl ::frpc::polyglot::Fields for Order {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.level = from.enumeration::<Level, _>("level")?;
+        self.level = from.field_as::<::frpc::polyglot::Index<Level>, _>("level")?;
         from.field_over("data", &mut self.data)?;
         from.field_over("number", &mut self.number)?;
         from.field_over("list", &mut self.list)?;
-        self.levels = from.enumeration::<Level, _>("levels")?;
+        self.levels = from.field_as::<::frpc::polyglot::Index<Level>, _>("levels")?;
         from.field_over("message", &mut self.message)?;
         from.field_over("map", &mut self.map)?;
-        self.level_by_name = from.enumeration::<Level, _>("level_by_name")?;
+        self.level_by_name = from
+            .field_as::<::frpc::polyglot::Index<Level>, _>("level_by_name")?;
         Ok(())
     }
 }
@@ -204,7 +208,9 @@ impl ::frpc::polyglot::Fields for Outer {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<outer::middle::inner::Kind>("kinds", &self.kinds)?;
+        to.field_as::<
+                ::frpc::polyglot::Index<outer::middle::inner::Kind>,
+            >("kinds", &self.kinds)?;
         to.field("middle", &self.middle)?;
         to.field("inners", &self.inners)
     }
@@ -212,7 +218,11 @@ impl ::frpc::polyglot::Fields for Outer {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            kinds: from.enumeration::<outer::middle::inner::Kind, _>("kinds")?,
+            kinds: from
+                .field_as::<
+                    ::frpc::polyglot::Index<outer::middle::inner::Kind>,
+                    _,
+                >("kinds")?,
             middle: from.field("middle")?,
             inners: from.field("inners")?,
         })
@@ -222,7 +232,11 @@ impl ::frpc::polyglot::Fields for Outer {
         &mut self,
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-        self.kinds = from.enumeration::<outer::middle::inner::Kind, _>("kinds")?;
+        self.kinds = from
+            .field_as::<
+                ::frpc::polyglot::Index<outer::middle::inner::Kind>,
+                _,
+            >("kinds")?;
         from.field_over("middle", &mut self.middle)?;
         from.field_over("inners", &mut self.inners)?;
         Ok(())
@@ -249,14 +263,20 @@ pub mod outer {
             &self,
             to: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-            to.enumeration::<middle::inner::Kind>("kind", &self.kind)?;
+            to.field_as::<
+                    ::frpc::polyglot::Index<middle::inner::Kind>,
+                >("kind", &self.kind)?;
             to.field("inner", &self.inner)
         }
         fn decode_fields(
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
             Ok(Self {
-                kind: from.enumeration::<middle::inner::Kind, _>("kind")?,
+                kind: from
+                    .field_as::<
+                        ::frpc::polyglot::Index<middle::inner::Kind>,
+                        _,
+                    >("kind")?,
                 inner: from.field("inner")?,
             })
         }
@@ -265,7 +285,8 @@ pub mod outer {
             &mut self,
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-            self.kind = from.enumeration::<middle::inner::Kind, _>("kind")?;
+            self.kind = from
+                .field_as::<::frpc::polyglot::Index<middle::inner::Kind>, _>("kind")?;
             from.field_over("inner", &mut self.inner)?;
             Ok(())
         }
@@ -289,14 +310,15 @@ pub mod outer {
                 &self,
                 to: &mut ::frpc::polyglot::Encoder<'_>,
             ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-                to.enumeration::<inner::Kind>("kind", &self.kind)?;
+                to.field_as::<::frpc::polyglot::Index<inner::Kind>>("kind", &self.kind)?;
                 to.field("back", &self.back)
             }
             fn decode_fields(
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
                 Ok(Self {
-                    kind: from.enumeration::<inner::Kind, _>("kind")?,
+                    kind: from
+                        .field_as::<::frpc::polyglot::Index<inner::Kind>, _>("kind")?,
                     back: from.field("back")?,
                 })
             }
@@ -305,7 +327,8 @@ pub mod outer {
                 &mut self,
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
-                self.kind = from.enumeration::<inner::Kind, _>("kind")?;
+                self.kind = from
+                    .field_as::<::frpc::polyglot::Index<inner::Kind>, _>("kind")?;
                 from.field_over("back", &mut self.back)?;
                 Ok(())
             }

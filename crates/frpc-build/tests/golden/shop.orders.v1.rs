@@ -71,12 +71,12 @@ impl ::frpc::polyglot::Fields for Order {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<
-                super::super::super::money::currency::Code,
+        to.field_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >("code", &self.code)?;
         to.oneof("payment", &self.payment)?;
-        to.flat_enumeration_member::<
-                super::super::super::money::currency::Code,
+        to.flat_member_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(
             "card",
             match &self.payment {
@@ -100,11 +100,14 @@ impl ::frpc::polyglot::Fields for Order {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let code = from
-            .enumeration::<super::super::super::money::currency::Code, _>("code")?;
+            .field_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
+                _,
+            >("code")?;
         let mut payment = from.oneof("payment")?;
         payment
-            .enumeration_member::<
-                super::super::super::money::currency::Code,
+            .member_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(from, "card", order::Payment::Card)?;
         let items = from.field("items")?;
         let total = from.field("total")?;
@@ -126,11 +129,14 @@ impl ::frpc::polyglot::Fields for Order {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         self.code = from
-            .enumeration::<super::super::super::money::currency::Code, _>("code")?;
+            .field_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
+                _,
+            >("code")?;
         let mut payment = from.oneof("payment")?;
         payment
-            .enumeration_member::<
-                super::super::super::money::currency::Code,
+            .member_as::<
+                ::frpc::polyglot::Index<super::super::super::money::currency::Code>,
             >(from, "card", order::Payment::Card)?;
         from.field_over("items", &mut self.items)?;
         from.field_over("total", &mut self.total)?;
@@ -167,8 +173,10 @@ pub mod order {
             match self {
                 Self::Cash(value) => to.member("cash", 1, value),
                 Self::Card(value) => {
-                    to.enumeration_member::<
-                            super::super::super::super::money::currency::Code,
+                    to.member_as::<
+                            ::frpc::polyglot::Index<
+                                super::super::super::super::money::currency::Code,
+                            >,
                         >("card", 2, value)
                 }
             }
@@ -185,9 +193,10 @@ pub mod order {
                 2 => {
                     Self::Card(
                         from
-                            .enumeration::<
-                                super::super::super::super::money::currency::Code,
-                                _,
+                            .bare_as::<
+                                ::frpc::polyglot::Index<
+                                    super::super::super::super::money::currency::Code,
+                                >,
                             >("card")?,
                     )
                 }

@@ -478,14 +478,14 @@ impl ::frpc::polyglot::Fields for VPlain {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<Plain>("v", &self.v)
+        to.field_as::<::frpc::polyglot::Index<Plain>>("v", &self.v)
     }
     #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            v: from.enumeration::<Plain, _>("v")?,
+            v: from.field_as::<::frpc::polyglot::Index<Plain>, _>("v")?,
         })
     }
 }
@@ -508,14 +508,14 @@ impl ::frpc::polyglot::Fields for VSparse {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<Sparse>("v", &self.v)
+        to.field_as::<::frpc::polyglot::Index<Sparse>>("v", &self.v)
     }
     #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            v: from.enumeration::<Sparse, _>("v")?,
+            v: from.field_as::<::frpc::polyglot::Index<Sparse>, _>("v")?,
         })
     }
 }
@@ -538,14 +538,14 @@ impl ::frpc::polyglot::Fields for VAlias {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<Alias>("v", &self.v)
+        to.field_as::<::frpc::polyglot::Index<Alias>>("v", &self.v)
     }
     #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            v: from.enumeration::<Alias, _>("v")?,
+            v: from.field_as::<::frpc::polyglot::Index<Alias>, _>("v")?,
         })
     }
 }
@@ -1500,13 +1500,13 @@ impl ::frpc::polyglot::Fields for MStringEnum {
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
-        to.enumeration::<Sparse>("v", &self.v)
+        to.field_as::<::frpc::polyglot::Index<Sparse>>("v", &self.v)
     }
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self {
-            v: from.enumeration::<Sparse, _>("v")?,
+            v: from.field_as::<::frpc::polyglot::Index<Sparse>, _>("v")?,
         })
     }
 }
@@ -1968,7 +1968,7 @@ impl ::frpc::polyglot::Fields for Order {
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("s", &self.s)?;
         to.field("i", &self.i)?;
-        to.enumeration::<Plain>("e", &self.e)?;
+        to.field_as::<::frpc::polyglot::Index<Plain>>("e", &self.e)?;
         to.field("b", &self.b)?;
         to.field("r", &self.r)?;
         to.field("rs", &self.rs)?;
@@ -1981,7 +1981,7 @@ impl ::frpc::polyglot::Fields for Order {
         Ok(Self {
             s: from.field("s")?,
             i: from.field("i")?,
-            e: from.enumeration::<Plain, _>("e")?,
+            e: from.field_as::<::frpc::polyglot::Index<Plain>, _>("e")?,
             b: from.field("b")?,
             r: from.field("r")?,
             rs: from.field("rs")?,
@@ -1996,7 +1996,7 @@ impl ::frpc::polyglot::Fields for Order {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         from.field_over("s", &mut self.s)?;
         from.field_over("i", &mut self.i)?;
-        self.e = from.enumeration::<Plain, _>("e")?;
+        self.e = from.field_as::<::frpc::polyglot::Index<Plain>, _>("e")?;
         from.field_over("b", &mut self.b)?;
         from.field_over("r", &mut self.r)?;
         from.field_over("rs", &mut self.rs)?;

@@ -33,8 +33,8 @@ impl ::frpc::polyglot::Fields for Event {
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.oneof("source", &self.source)?;
-        to.flat_enumeration_member::<
-                ::frpc::prost_types::NullValue,
+        to.flat_member_as::<
+                ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(
             "none",
             match &self.source {
@@ -70,8 +70,8 @@ impl ::frpc::polyglot::Fields for Event {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut source = from.oneof("source")?;
         source
-            .enumeration_member::<
-                ::frpc::prost_types::NullValue,
+            .member_as::<
+                ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
         let numbers = from
             .field_as::<::frpc::polyglot::wellknown::Int64Value, _>("numbers")?;
@@ -98,8 +98,8 @@ impl ::frpc::polyglot::Fields for Event {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut source = from.oneof("source")?;
         source
-            .enumeration_member::<
-                ::frpc::prost_types::NullValue,
+            .member_as::<
+                ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
             >(from, "none", event::Source::None)?;
         self.numbers = from
             .field_as::<::frpc::polyglot::wellknown::Int64Value, _>("numbers")?;
@@ -147,8 +147,8 @@ pub mod event {
                 }
                 Self::Described(value) => to.member("described", 2, value),
                 Self::None(value) => {
-                    to.enumeration_member::<
-                            ::frpc::prost_types::NullValue,
+                    to.member_as::<
+                            ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
                         >("none", 3, value)
                 }
             }
@@ -169,7 +169,10 @@ pub mod event {
                 2 => Self::Described(from.field("described")?),
                 3 => {
                     Self::None(
-                        from.enumeration::<::frpc::prost_types::NullValue, _>("none")?,
+                        from
+                            .bare_as::<
+                                ::frpc::polyglot::Index<::frpc::prost_types::NullValue>,
+                            >("none")?,
                     )
                 }
                 _ => return Ok(None),

@@ -297,8 +297,8 @@ fn extern_types_are_used_and_not_generated() {
     let text = build.text_with(|builder| builder.extern_path(".other", "::other_crate::types"));
     assert_eq!(files_in(&build.out()), ["test.rs"]);
     assert!(has(&text, "pub b: ::core::option::Option<::other_crate::types::B>,"), "{text}");
-    assert!(has(&text, "to.enumeration::<::other_crate::types::E>(\"e\", &self.e)?"));
-    assert!(has(&text, "to.flat_enumeration_member::< ::other_crate::types::E, >("), "{text}");
+    assert!(has(&text, "to.field_as::<::frpc::polyglot::Index<::other_crate::types::E>>(\"e\", &self.e)?"));
+    assert!(has(&text, "to.flat_member_as::<::frpc::polyglot::Index<::other_crate::types::E>>("), "{text}");
     assert!(has(&text, "request: ::frpc::Request<::other_crate::types::B>"));
 }
 
@@ -306,9 +306,14 @@ fn extern_types_are_used_and_not_generated() {
 fn enums_of_oneof_members_are_found_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
     // Next to the struct, then inside of the module of the oneof.
-    assert!(has(&text, "flat_enumeration_member::<a::E>(") && has(&text, "flat_enumeration_member::<F>("), "{text}");
     assert!(
-        has(&text, "enumeration_member::<E>(\"own\", 1") && has(&text, "enumeration_member::<super::F>(\"far\", 2")
+        has(&text, "flat_member_as::<::frpc::polyglot::Index<a::E>>(")
+            && has(&text, "flat_member_as::<::frpc::polyglot::Index<F>>("),
+        "{text}"
+    );
+    assert!(
+        has(&text, "member_as::<::frpc::polyglot::Index<E>>(\"own\", 1")
+            && has(&text, "member_as::<::frpc::polyglot::Index<super::F>>(\"far\", 2")
     );
 }
 

@@ -8,7 +8,6 @@ mod hostile;
 mod lock;
 mod lock_files;
 mod numbering;
-mod plugin;
 mod reflection;
 mod remarks;
 mod support;

@@ -1,7 +1,7 @@
 //! Messages and their fields: the limit on nesting, fields that may be missing, and names in errors.
 
 use super::Decoder;
-use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
+use crate::{Codec, DecodeError, DecodeReason, Kind, Shape, Value, View};
 
 impl<'a> Decoder<'a> {
     /// Reads a message, whose fields `fields` reads; `None` if it is nil.
@@ -118,17 +118,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field of an enum type: a number, or an option, list or map of numbers.
-    ///
-    /// # Errors
-    ///
-    /// If the value is missing or malformed, or its index is unknown and cannot be kept; the error names the field.
-    #[inline]
-    pub fn enumeration<E: Enumeration, V: Shape<Index<E>>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
-        self.field_as::<Index<E>, V>(name)
-    }
-
-    /// Reads a field by a [`Codec`], for types that do not determine their encoding.
+    /// Reads a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! Absent, default and unknown values in both forms.
 
 use bytes::Bytes;
-#[cfg(feature = "prost-types")]
-use polyglot::Enumeration;
 use polyglot::wellknown::Boxed;
 use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
+#[cfg(feature = "prost-types")]
+use polyglot::{Enumeration, Index};
 
 use crate::tests::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
@@ -110,10 +110,10 @@ fn unknown_enum_index_round_trips() {
     for index in [4, 99, i32::MAX as u32] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);
-        let number: i32 = Decoder::new(&bytes).enumeration::<Sparse, _>("v").unwrap();
+        let number: i32 = Decoder::new(&bytes).field_as::<Index<Sparse>, _>("v").unwrap();
         assert_eq!(number, i32::MIN + index as i32);
         let mut again = Vec::new();
-        Encoder::new(&mut again).enumeration::<Sparse>("v", &number).unwrap();
+        Encoder::new(&mut again).field_as::<Index<Sparse>>("v", &number).unwrap();
         assert_eq!(again, bytes);
     }
 }
@@ -123,10 +123,10 @@ fn an_index_that_cannot_be_kept_is_refused() {
     for index in [1 << 31, (1 << 31) + 1, u32::MAX] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);
-        let error = Decoder::new(&bytes).enumeration::<Sparse, i32>("v").unwrap_err();
+        let error = Decoder::new(&bytes).field_as::<Index<Sparse>, i32>("v").unwrap_err();
         assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Sparse", index });
     }
-    let error = Decoder::new(&[0x0a, 7]).enumeration::<Lowest, i32>("v").unwrap_err();
+    let error = Decoder::new(&[0x0a, 7]).field_as::<Index<Lowest>, i32>("v").unwrap_err();
     assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Lowest", index: 7 });
     assert_eq!(error.to_string(), "in field `v` at byte 0: enum vec.Lowest has no index 7, which cannot be preserved");
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Form, Message, MessageView, Nested, Oneof, Root,
+    DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Form, Index, Message, MessageView, Nested, Oneof,
+    Root,
 };
 
 /// Implements [`Fields`] for a struct with fields in wire order; `as E` marks those of an enum type.
@@ -33,15 +34,15 @@ macro_rules! message {
     };
     (@encode $to:ident, $self:ident, $field:ident) => { $to.field(stringify!($field), &$self.$field)? };
     (@encode $to:ident, $self:ident, $field:ident as $enumeration:ty) => {
-        $to.enumeration::<$enumeration>(stringify!($field), &$self.$field)?
+        $to.field_as::<Index<$enumeration>>(stringify!($field), &$self.$field)?
     };
     (@decode $from:ident, $field:ident) => { $from.field(stringify!($field))? };
     (@decode $from:ident, $field:ident as $enumeration:ty) => {
-        $from.enumeration::<$enumeration, _>(stringify!($field))?
+        $from.field_as::<Index<$enumeration>, _>(stringify!($field))?
     };
     (@over $from:ident, $self:ident, $field:ident) => { $from.field_over(stringify!($field), &mut $self.$field)? };
     (@over $from:ident, $self:ident, $field:ident as $enumeration:ty) => {
-        $self.$field = $from.enumeration::<$enumeration, _>(stringify!($field))?
+        $self.$field = $from.field_as::<Index<$enumeration>, _>(stringify!($field))?
     };
 }
 
@@ -138,7 +139,7 @@ impl Oneof for Choice {
             Self::Number(value) => to.member("number", 1, value),
             Self::Word(value) => to.member("word", 2, value),
             Self::Inner(value) => to.member("inner", 3, value),
-            Self::Sparse(value) => to.enumeration_member::<Sparse>("sparse", 4, value),
+            Self::Sparse(value) => to.member_as::<Index<Sparse>>("sparse", 4, value),
         }
     }
 
@@ -147,7 +148,7 @@ impl Oneof for Choice {
             1 => Self::Number(from.field("number")?),
             2 => Self::Word(from.field("word")?),
             3 => Self::Inner(from.field("inner")?),
-            4 => Self::Sparse(from.enumeration::<Sparse, _>("sparse")?),
+            4 => Self::Sparse(from.field_as::<Index<Sparse>, _>("sparse")?),
             _ => return Ok(None),
         }))
     }
@@ -179,7 +180,7 @@ impl Fields for OneOf {
                 _ => None,
             },
         )?;
-        to.flat_enumeration_member::<Sparse>(
+        to.flat_member_as::<Index<Sparse>>(
             "sparse",
             match &self.choice {
                 Some(Choice::Sparse(value)) => Some(value),
@@ -200,7 +201,7 @@ impl Fields for OneOf {
         let mut choice = from.oneof("choice")?;
         choice.member(from, "number", Choice::Number)?;
         choice.member(from, "word", Choice::Word)?;
-        choice.enumeration_member::<Sparse>(from, "sparse", Choice::Sparse)?;
+        choice.member_as::<Index<Sparse>>(from, "sparse", Choice::Sparse)?;
         let after = from.field("after")?;
         choice.member(from, "inner", Choice::Inner)?;
         Ok(Self { choice: choice.into_option(), after })

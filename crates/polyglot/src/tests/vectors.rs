@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use polyglot::{DecodeReason, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
+use polyglot::{DecodeReason, Decoder, Encoder, Form, Index, Kind, Message, Root, decode_root, encode_root};
 
 use crate::tests::schema::{Choice, Deep, Inner, Nothing, One, OneOf, Order, Sparse, decode, encode, hex};
 
@@ -113,9 +113,9 @@ fn flat_oneof_encodes_every_member_at_its_position() {
 fn enums_are_indexes_on_the_wire() {
     for (number, index) in [(0, 0), (1000, 1), (-5, 2), (10, 3)] {
         let mut out = Vec::new();
-        Encoder::new(&mut out).enumeration::<Sparse>("v", &number).unwrap();
+        Encoder::new(&mut out).field_as::<Index<Sparse>>("v", &number).unwrap();
         assert_eq!(out, [0x0a, index]);
-        assert_eq!(Decoder::new(&out).enumeration::<Sparse, i32>("v").unwrap(), number);
+        assert_eq!(Decoder::new(&out).field_as::<Index<Sparse>, i32>("v").unwrap(), number);
     }
 }
 

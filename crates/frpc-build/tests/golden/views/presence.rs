@@ -35,7 +35,7 @@ impl ::frpc::polyglot::Fields for Optionals {
         to.field("number", &self.number)?;
         to.field("word", &self.word)?;
         to.field("data", &self.data)?;
-        to.enumeration::<Color>("color", &self.color)?;
+        to.field_as::<::frpc::polyglot::Index<Color>>("color", &self.color)?;
         to.field("plain", &self.plain)?;
         to.field("inner", &self.inner)
     }
@@ -46,7 +46,7 @@ impl ::frpc::polyglot::Fields for Optionals {
             number: from.field("number")?,
             word: from.field("word")?,
             data: from.field("data")?,
-            color: from.enumeration::<Color, _>("color")?,
+            color: from.field_as::<::frpc::polyglot::Index<Color>, _>("color")?,
             plain: from.field("plain")?,
             inner: from.field("inner")?,
         })
@@ -59,7 +59,7 @@ impl ::frpc::polyglot::Fields for Optionals {
         from.field_over("number", &mut self.number)?;
         from.field_over("word", &mut self.word)?;
         from.field_over("data", &mut self.data)?;
-        self.color = from.enumeration::<Color, _>("color")?;
+        self.color = from.field_as::<::frpc::polyglot::Index<Color>, _>("color")?;
         from.field_over("plain", &mut self.plain)?;
         from.field_over("inner", &mut self.inner)?;
         Ok(())
@@ -94,7 +94,7 @@ impl<'a> ::frpc::polyglot::MessageView<'a> for OptionalsView<'a> {
             number: from.view("number")?,
             word: from.view("word")?,
             data: from.view("data")?,
-            color: from.enumeration::<Color, _>("color")?,
+            color: from.field_as::<::frpc::polyglot::Index<Color>, _>("color")?,
             plain: from.view("plain")?,
             inner: from.view("inner")?,
         })
@@ -141,8 +141,8 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_enumeration_member::<
-                choices::Mood,
+        to.flat_member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
             >(
             "mood",
             match &self.first {
@@ -150,8 +150,8 @@ impl ::frpc::polyglot::Fields for Choices {
                 _ => None,
             },
         )?;
-        to.flat_enumeration_member::<
-                Color,
+        to.flat_member_as::<
+                ::frpc::polyglot::Index<Color>,
             >(
             "color",
             match &self.first {
@@ -196,8 +196,14 @@ impl ::frpc::polyglot::Fields for Choices {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
         first.member(from, "number", choices::First::Number)?;
-        first.enumeration_member::<choices::Mood>(from, "mood", choices::First::Mood)?;
-        first.enumeration_member::<Color>(from, "color", choices::First::Color)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
+            >(from, "mood", choices::First::Mood)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<Color>,
+            >(from, "color", choices::First::Color)?;
         first.member(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
         r#type.member(from, "word", choices::Type::Word)?;
@@ -219,8 +225,14 @@ impl ::frpc::polyglot::Fields for Choices {
     ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
         let mut first = from.oneof("first")?;
         first.member(from, "number", choices::First::Number)?;
-        first.enumeration_member::<choices::Mood>(from, "mood", choices::First::Mood)?;
-        first.enumeration_member::<Color>(from, "color", choices::First::Color)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
+            >(from, "mood", choices::First::Mood)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<Color>,
+            >(from, "color", choices::First::Color)?;
         first.member(from, "data", choices::First::Data)?;
         let mut r#type = from.oneof("type")?;
         r#type.member(from, "word", choices::Type::Word)?;
@@ -257,10 +269,13 @@ impl<'a> ::frpc::polyglot::MessageView<'a> for ChoicesView<'a> {
         let mut first = from.oneof_view("first")?;
         first.view_member(from, "number", choices::FirstView::Number)?;
         first
-            .enumeration_member::<
-                choices::Mood,
+            .member_as::<
+                ::frpc::polyglot::Index<choices::Mood>,
             >(from, "mood", choices::FirstView::Mood)?;
-        first.enumeration_member::<Color>(from, "color", choices::FirstView::Color)?;
+        first
+            .member_as::<
+                ::frpc::polyglot::Index<Color>,
+            >(from, "color", choices::FirstView::Color)?;
         first.view_member(from, "data", choices::FirstView::Data)?;
         let mut r#type = from.oneof_view("type")?;
         r#type.view_member(from, "word", choices::TypeView::Word)?;
@@ -370,9 +385,13 @@ pub mod choices {
             match self {
                 Self::Nested(value) => to.member("nested", 1, value),
                 Self::Number(value) => to.member("number", 2, value),
-                Self::Mood(value) => to.enumeration_member::<Mood>("mood", 3, value),
+                Self::Mood(value) => {
+                    to.member_as::<::frpc::polyglot::Index<Mood>>("mood", 3, value)
+                }
                 Self::Color(value) => {
-                    to.enumeration_member::<super::Color>("color", 4, value)
+                    to.member_as::<
+                            ::frpc::polyglot::Index<super::Color>,
+                        >("color", 4, value)
                 }
                 Self::Data(value) => to.member("data", 5, value),
             }
@@ -387,8 +406,12 @@ pub mod choices {
             let value = match member {
                 1 => Self::Nested(from.field("nested")?),
                 2 => Self::Number(from.field("number")?),
-                3 => Self::Mood(from.enumeration::<Mood, _>("mood")?),
-                4 => Self::Color(from.enumeration::<super::Color, _>("color")?),
+                3 => Self::Mood(from.bare_as::<::frpc::polyglot::Index<Mood>>("mood")?),
+                4 => {
+                    Self::Color(
+                        from.bare_as::<::frpc::polyglot::Index<super::Color>>("color")?,
+                    )
+                }
                 5 => Self::Data(from.field("data")?),
                 _ => return Ok(None),
             };
@@ -420,8 +443,12 @@ pub mod choices {
             let value = match member {
                 1 => Self::Nested(from.view("nested")?),
                 2 => Self::Number(from.view("number")?),
-                3 => Self::Mood(from.enumeration::<Mood, _>("mood")?),
-                4 => Self::Color(from.enumeration::<super::Color, _>("color")?),
+                3 => Self::Mood(from.bare_as::<::frpc::polyglot::Index<Mood>>("mood")?),
+                4 => {
+                    Self::Color(
+                        from.bare_as::<::frpc::polyglot::Index<super::Color>>("color")?,
+                    )
+                }
                 5 => Self::Data(from.view("data")?),
                 _ => return Ok(None),
             };

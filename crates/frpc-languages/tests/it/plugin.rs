@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use frpc_build::Codec;
+use frpc_languages::TypeScript;
 use prost::Message as _;
 use prost_types::FileDescriptorSet;
 use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
@@ -153,7 +154,7 @@ fn the_codec_views_and_shared_strings_are_parameters_too() {
     assert!(text.contains("needs the Polyglot codec"), "{text}");
 }
 
-/// A build script that writes TypeScript in addition to Rust writes the same.
+/// A build script writes the same.
 #[test]
 fn typescript_is_a_language_of_the_plugin() {
     let schema = schema();
@@ -161,11 +162,8 @@ fn typescript_is_a_language_of_the_plugin() {
     assert_eq!(files.keys().collect::<Vec<_>>(), ["money.ts", "shop.ts"]);
     assert!(files["shop.ts"].contains("import * as $ from \"./runtime.js\";"), "{}", files["shop.ts"]);
     assert!(files["money.ts"].contains("units: number;"), "{}", files["money.ts"]);
-    let out = tempfile::tempdir().unwrap();
-    built(|builder| builder.typescript(out.path()).typescript_numbers(true).typescript_runtime("./runtime.js"));
-    for (name, text) in files {
-        assert_eq!(fs::read_to_string(out.path().join(name)).unwrap(), text);
-    }
+    let typescript = TypeScript::new().numbers(true).runtime("./runtime.js");
+    assert_eq!(files, built(|builder| builder.backend(typescript)));
     let refused = error(&request(schema.path(), &ALL, "lang=ts,codec=protobuf"));
     assert!(refused.contains("Polyglot"), "{refused}");
 }
@@ -187,7 +185,8 @@ fn typescript_imports_have_the_wanted_extension() {
 fn types_of_frpc_are_generated_in_every_language() {
     let schema = schema();
     fs::create_dir(schema.path().join("frpc")).unwrap();
-    fs::write(schema.path().join("frpc/tensor.proto"), include_str!("../../proto/frpc/tensor.proto")).unwrap();
+    fs::write(schema.path().join("frpc/tensor.proto"), include_str!("../../../frpc-build/proto/frpc/tensor.proto"))
+        .unwrap();
     let source = "syntax = \"proto3\";\nimport \"frpc/tensor.proto\";\npackage model;\n\
                   message Input { frpc.Tensor tensor = 1; frpc.Image image = 2; }\n";
     fs::write(schema.path().join("model.proto"), source).unwrap();
@@ -204,7 +203,8 @@ fn options_for_agents_are_accepted_in_every_language() {
                   service Shop {\n  rpc Buy(A) returns (A) { option (frpc.tool) = true; }\n}\n";
     fs::write(folder.path().join("shop.proto"), source).unwrap();
     fs::create_dir(folder.path().join("frpc")).unwrap();
-    fs::write(folder.path().join("frpc/agent.proto"), include_str!("../../proto/frpc/agent.proto")).unwrap();
+    fs::write(folder.path().join("frpc/agent.proto"), include_str!("../../../frpc-build/proto/frpc/agent.proto"))
+        .unwrap();
     let mut compiler = protox::Compiler::new([folder.path()]).unwrap();
     compiler.include_imports(true).open_files(["shop.proto"]).unwrap();
     let set = RawSet::decode(&compiler.encode_file_descriptor_set()[..]).unwrap();

@@ -7,20 +7,15 @@ mod names;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use frpc_build::backend::{Backend, Checked, FoundDescriptor, full_name, is_map_entry, is_redacted, oneof_of, within};
+use frpc_build::{Error, Layout, OutputFile};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
     ServiceDescriptorProto,
 };
 
-use crate::checked::{Backend, Checked, Files};
-use crate::error::Error;
-use crate::generate::reflection::service_files;
-use crate::lock::Layout;
-use crate::output::OutputFile;
-use crate::schema::redactions::is_redacted;
-use crate::schema::wire_order::oneof_of;
-use crate::schema::{FoundDescriptor, full_name, is_map_entry, tag, within};
+use crate::{packages, require_polyglot, tag};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
@@ -29,17 +24,24 @@ const TENSOR: &str = ".frpc.Tensor";
 /// The beginning of the definition of a field with options.
 const FIELD: &str = "_dataclasses.field(";
 
-/// The back end for Python.
-pub(crate) struct Python;
+/// Python: one module for each package, which imports the Python package `frisbee-rpc`: dataclasses with slots for messages,
+/// enums, and for each service a client that blocks, one for asyncio, and a class that servers derive from. All of it is
+/// typed. Needs the Polyglot codec.
+///
+/// `Outer.Inner` is `Outer_Inner`, the method `GetUser` is `get_user`, the package `shop.orders` is `shop_orders.py`, and a
+/// name that is a word of the language gets a `_` at its end. Modules that need others import them from the same package
+/// of Python.
+#[derive(Clone, Copy, Debug)]
+pub struct Python;
 
 /// Generates a module for each package.
 impl Backend for Python {
-    fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
-        checked.require_polyglot("Python")?;
-        let packages = checked.schema.by_package();
-        let generator = Generator { checked, names: Names::new(&checked.index, checked.schema.self_contained()) };
-        let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
-        Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
+    fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
+        require_polyglot(checked, "Python")?;
+        let packages = packages(checked.schema);
+        let names = Names::new(&checked.index, packages.values().flatten().copied());
+        let generator = Generator { checked, names };
+        packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
     }
 }
 
@@ -89,9 +91,9 @@ impl Generator<'_> {
                 std::mem::swap(&mut module.text, &mut services);
             }
         }
-        let bytes = service_files(self.checked.schema, files)?.unwrap_or_default();
+        let bytes = self.checked.service_files(files)?.unwrap_or_default();
         let text = self.assembled(&module, &layouts, &services, &bytes);
-        Ok(OutputFile { name: format!("{}.py", self.names.module(package)), text })
+        Ok(OutputFile::new(format!("{}.py", self.names.module(package)), text))
     }
 
     /// The text of a module, whose parts are made.

@@ -5,21 +5,29 @@
 
 use std::path::{Component, Path};
 
-use frpc_build::{Builder, Codec, Language, Numbering};
+use frpc_build::{Builder, Codec, Numbering};
+use frpc_languages::{Python, TypeScript};
 
-/// Sets all options that `parameter` names.
-pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String> {
+/// A builder with all options that `parameter` names.
+pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
+    let mut languages = Languages::default();
     let pairs = split(parameter);
-    pairs.iter().map(|pair| pair.trim()).filter(|pair| !pair.is_empty()).try_fold(builder, |builder, pair| {
+    let mut pairs = pairs.iter().map(|pair| pair.trim()).filter(|pair| !pair.is_empty());
+    let builder = pairs.try_fold(frpc_build::configure(), |builder, pair| {
         let (name, value) = pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
         let Some(found) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
             let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
             return Err(format!("parameter `{pair}`: unknown option; use one of {}", names.join(", ")));
         };
-        found.apply(builder, value).map_err(|problem| match problem {
+        found.apply(builder, &mut languages, value).map_err(|problem| match problem {
             ParameterError::Form => format!("parameter `{pair}`: write `{}`", found.form()),
             ParameterError::Value(text) => format!("parameter `{pair}`: {text}"),
         })
+    })?;
+    Ok(match languages.selected {
+        Language::Rust => builder,
+        Language::TypeScript => builder.backend(languages.typescript),
+        Language::Python => builder.backend(Python),
     })
 }
 
@@ -29,6 +37,21 @@ pub(crate) fn help() -> String {
     let width = forms.iter().map(String::len).max().unwrap_or_default();
     let lines = forms.iter().zip(&PARAMETERS).map(|(form, it)| format!("  {form:width$}  {}\n", it.help));
     lines.collect()
+}
+
+/// The language of the code, and the options of languages.
+#[derive(Default)]
+struct Languages {
+    selected: Language,
+    typescript: TypeScript,
+}
+
+#[derive(Default)]
+enum Language {
+    #[default]
+    Rust,
+    TypeScript,
+    Python,
 }
 
 struct Parameter {
@@ -41,6 +64,7 @@ struct Parameter {
 
 /// Sets the option of a parameter, by the form of its value.
 enum Setter {
+    Language(fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>),
     Switch(fn(Builder, bool) -> Builder),
     Path(fn(Builder, &str) -> Builder),
     Attribute(fn(Builder, &str, &str) -> Builder),
@@ -58,40 +82,55 @@ enum ParameterError {
     Value(String),
 }
 
+/// The form of the value of a switch.
+const SWITCH: &str = "[=true|false]";
+
 const PARAMETERS: [Parameter; 33] = [
-    Parameter::text(
+    Parameter::language(
         "lang",
         "=rust|ts|py",
         "the language of the code; most other options are about Rust",
-        |builder, value| {
-            Ok(builder.language(match value {
-                "rust" => Language::Rust,
-                "ts" => Language::TypeScript,
-                "py" => Language::Python,
+        |languages, value| {
+            languages.selected = match value {
+                Some("rust") => Language::Rust,
+                Some("ts") => Language::TypeScript,
+                Some("py") => Language::Python,
                 _ => return Err(ParameterError::Form),
-            }))
+            };
+            Ok(())
         },
     ),
-    Parameter::switch(
+    Parameter::language(
         "ts_numbers",
+        SWITCH,
         "make integers of 64 bits `number` in TypeScript instead of `bigint`",
-        Builder::typescript_numbers,
+        |languages, value| {
+            languages.typescript = languages.typescript.clone().numbers(is_on(value)?);
+            Ok(())
+        },
     ),
-    Parameter::text(
+    Parameter::language(
         "ts_import_extension",
         "=js|ts|none",
         "the extension of imported modules in TypeScript; `js` if absent",
-        |builder, value| {
-            Ok(builder.typescript_import_extension(match value {
-                extension @ ("js" | "ts") => extension,
-                "none" => "",
+        |languages, value| {
+            languages.typescript = languages.typescript.clone().import_extension(match value {
+                Some(extension @ ("js" | "ts")) => extension,
+                Some("none") => "",
                 _ => return Err(ParameterError::Form),
-            }))
+            });
+            Ok(())
         },
     ),
-    Parameter::text("ts_runtime", "=MODULE", "what TypeScript imports instead of `frisbee-rpc`", |builder, value| {
-        Ok(builder.typescript_runtime(value))
-    }),
+    Parameter::language(
+        "ts_runtime",
+        "=MODULE",
+        "what TypeScript imports instead of `frisbee-rpc`",
+        |languages, value| {
+            languages.typescript = languages.typescript.clone().runtime(filled(value)?);
+            Ok(())
+        },
+    ),
     Parameter::switch("build_client", "write clients (the default)", Builder::build_client),
     Parameter::switch("build_server", "write servers and their traits (the default)", Builder::build_server),
     Parameter::switch("dyn_traits", "write a trait for trait objects of each service too", Builder::dyn_traits),
@@ -199,7 +238,16 @@ const PARAMETERS: [Parameter; 33] = [
 
 impl Parameter {
     const fn switch(name: &'static str, help: &'static str, set: fn(Builder, bool) -> Builder) -> Self {
-        Self { name, value: "[=true|false]", help, set: Setter::Switch(set) }
+        Self { name, value: SWITCH, help, set: Setter::Switch(set) }
+    }
+
+    const fn language(
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+        set: fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>,
+    ) -> Self {
+        Self { name, value, help, set: Setter::Language(set) }
     }
 
     const fn path(name: &'static str, help: &'static str, set: fn(Builder, &str) -> Builder) -> Self {
@@ -233,20 +281,28 @@ impl Parameter {
         format!("{}{}", self.name, self.value)
     }
 
-    fn apply(&self, builder: Builder, value: Option<&str>) -> Outcome {
-        let text = || value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form);
-        let pair = || text()?.split_once('=').ok_or(ParameterError::Form);
+    fn apply(&self, builder: Builder, languages: &mut Languages, value: Option<&str>) -> Outcome {
+        let pair = || filled(value)?.split_once('=').ok_or(ParameterError::Form);
         match self.set {
-            Setter::Switch(set) => match value {
-                None | Some("true" | "1") => Ok(set(builder, true)),
-                Some("false" | "0") => Ok(set(builder, false)),
-                Some(_) => Err(ParameterError::Form),
-            },
-            Setter::Path(set) => Ok(set(builder, text()?)),
-            Setter::Text(set) => set(builder, text()?),
+            Setter::Language(set) => set(languages, value).map(|()| builder),
+            Setter::Switch(set) => Ok(set(builder, is_on(value)?)),
+            Setter::Path(set) => Ok(set(builder, filled(value)?)),
+            Setter::Text(set) => set(builder, filled(value)?),
             Setter::Attribute(set) => pair().map(|(path, attribute)| set(builder, path, attribute)),
             Setter::Pair(set) => pair().and_then(|(first, second)| set(builder, first, second)),
         }
+    }
+}
+
+fn filled(value: Option<&str>) -> Result<&str, ParameterError> {
+    value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
+}
+
+fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
+    match value {
+        None | Some("true" | "1") => Ok(true),
+        Some("false" | "0") => Ok(false),
+        Some(_) => Err(ParameterError::Form),
     }
 }
 

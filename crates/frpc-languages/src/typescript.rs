@@ -2,11 +2,13 @@
 //! messages, a table for each message, and a client for each service. The logic is in the package `frisbee-rpc`
 //! (`clients/typescript`), which reads the tables. `typescript/names.rs` owns the names.
 
-pub(in crate::generate) mod names;
+pub(crate) mod names;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use frpc_build::backend::{Backend, Checked, FoundDescriptor, full_name, is_map_entry, oneof_of, within};
+use frpc_build::{Error, ErrorKind, Layout, OutputFile};
 use heck::ToLowerCamelCase as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
@@ -14,49 +16,73 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
-use crate::checked::{Backend, Checked, Files};
-use crate::error::{Error, ErrorKind};
-use crate::output::OutputFile;
-use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{FoundDescriptor, full_name, is_map_entry, tag, within};
+use crate::{packages, require_polyglot, tag};
 use names::{Names, fields_of, member, value_names};
 
-/// Options for TypeScript.
+/// TypeScript: one module for each package, which imports the npm package `frisbee-rpc`: interfaces and tables for messages,
+/// constants for enums, and a client class for each service. Needs the Polyglot codec.
+///
+/// Names become those of TypeScript: `user_id` is `userId`, `Outer.Inner` is `Outer_Inner`, and a name that is a word of
+/// the language gets a `$` at its end.
 #[derive(Clone, Debug)]
-pub(crate) struct TypeScriptOptions {
-    /// Whether integers of 64 bits are `number` and not `bigint`.
-    pub(crate) numbers: bool,
-    /// The module of the runtime.
-    pub(crate) runtime: String,
-    /// The extension of the modules that a module imports, without its dot; may be empty.
-    pub(crate) extension: String,
+pub struct TypeScript {
+    numbers: bool,
+    runtime: String,
+    extension: String,
 }
 
-impl Default for TypeScriptOptions {
+impl Default for TypeScript {
     fn default() -> Self {
         Self { numbers: false, runtime: "frisbee-rpc".to_owned(), extension: "js".to_owned() }
     }
 }
 
+impl TypeScript {
+    /// Default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether integers of 64 bits are `number` instead of `bigint`. Default: `false`. A value beyond 2^53 is then refused
+    /// when it is read.
+    #[must_use]
+    pub fn numbers(self, enable: bool) -> Self {
+        Self { numbers: enable, ..self }
+    }
+
+    /// Sets the runtime module. Default: `frisbee-rpc`.
+    #[must_use]
+    pub fn runtime(self, module: impl Into<String>) -> Self {
+        Self { runtime: module.into(), ..self }
+    }
+
+    /// Sets the extension of import paths: `js`, `ts` for runtimes that strip types, or an empty text for bundlers and
+    /// CommonJS. Default: `js`.
+    #[must_use]
+    pub fn import_extension(self, extension: impl Into<String>) -> Self {
+        Self { extension: extension.into(), ..self }
+    }
+}
+
 /// Generates a module for each package.
-impl Backend for &TypeScriptOptions {
-    fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
-        checked.require_polyglot("TypeScript")?;
+impl Backend for TypeScript {
+    fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
+        require_polyglot(checked, "TypeScript")?;
         if !["", "js", "ts"].contains(&&*self.extension) {
             let text = format!("invalid import extension {:?}: use `js`, `ts` or an empty text", self.extension);
             return Err(Error::new(ErrorKind::Option, text));
         }
-        let packages = checked.schema.by_package();
+        let packages = packages(checked.schema);
         let names = Names::new(&checked.index, packages.values().flatten().copied());
         let generator = Generator { checked, options: self, names };
-        let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
-        Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
+        packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
     }
 }
 
 struct Generator<'a> {
     checked: &'a Checked<'a>,
-    options: &'a TypeScriptOptions,
+    options: &'a TypeScript,
     names: Names,
 }
 
@@ -97,7 +123,7 @@ impl Generator<'_> {
             let _ = writeln!(text, "import * as {name} from \"./{file}{extension}\";");
         }
         text.push_str(&module.text);
-        Ok(OutputFile { name: format!("{}.ts", names::module(package)), text })
+        Ok(OutputFile::new(format!("{}.ts", names::module(package)), text))
     }
 
     fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) {
@@ -148,7 +174,7 @@ impl Generator<'_> {
         let _ = writeln!(module.text, "}}");
 
         let mut refs = Vec::new();
-        let ordered = in_wire_order(proto, |field| self.checked.index.map_entry(field).is_some());
+        let ordered = self.checked.index.in_wire_order(proto);
         let specs: Vec<String> = ordered
             .into_iter()
             .map(|field| format!("{}:{}", fields.of(field), self.spec(module, proto, field, &fields, &mut refs)))
@@ -319,12 +345,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    fn rpc(
-        &self,
-        module: &mut Module<'_>,
-        (proto, operation): (&MethodDescriptorProto, &u16),
-        layout: &crate::lock::Layout,
-    ) -> Rpc {
+    fn rpc(&self, module: &mut Module<'_>, (proto, operation): (&MethodDescriptorProto, &u16), layout: &Layout) -> Rpc {
         let kind = match (proto.client_streaming(), proto.server_streaming()) {
             (false, false) => "Unary",
             (false, true) => "ServerStreaming",

@@ -5,11 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
-
-use crate::schema::wire_order::oneof_of;
-use crate::schema::{Index, full_name, is_map_entry};
 
 /// Words of the language and names of primitive types, which cannot name a type or a constant; and the globals that
 /// generated code uses.
@@ -134,7 +132,7 @@ impl Names {
 }
 
 /// `Outer_Inner` for `.package.Outer.Inner`.
-pub(in crate::generate) fn flat(full_name: &str, package: &str) -> String {
+pub(crate) fn flat(full_name: &str, package: &str) -> String {
     let name = full_name.trim_start_matches('.');
     let name = name.strip_prefix(package).filter(|_| !package.is_empty()).unwrap_or(name);
     name.trim_start_matches('.').replace('.', "_")
@@ -233,7 +231,7 @@ pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
 
 /// The names of the values of an enum in every language: without the name of the enum in front if all have it. A rest such
 /// as `1` is made an identifier by the language, so that adding it renames no other value.
-pub(in crate::generate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
+pub(crate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {
         let rest = name.strip_prefix(&prefix)?;

@@ -1,4 +1,5 @@
-//! A plugin for protoc and buf: the generator of frpc-build, for teams whose schemas are compiled that way already.
+//! A plugin for protoc and buf: the generators of frpc-build and frpc-languages, for teams whose schemas are compiled that
+//! way already.
 //!
 //! ```text
 //! protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
@@ -88,7 +89,7 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
         return Err("`generate` needs a file, such as proto/greet.proto".into());
     }
     let parameter = parameter.to_str().ok_or("the parameters are not UTF-8")?;
-    let builder = parameters::apply(frpc_build::configure(), if parameter == "-" { "" } else { parameter })?;
+    let builder = parameters::builder(if parameter == "-" { "" } else { parameter })?;
     let mut includes: Vec<PathBuf> = Vec::new();
     for file in files {
         let above = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -136,7 +137,7 @@ struct RawSet {
 
 /// The generated files, or the error in the schema or the parameters.
 fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, String> {
-    let builder = parameters::apply(frpc_build::configure(), request.parameter())?;
+    let builder = parameters::builder(request.parameter())?;
     let mut set = FileDescriptorSet { file: request.proto_file };
     if let Ok(RawRequest { proto_file: file }) = RawRequest::decode(input) {
         frpc_build::keep_options(&mut set, &RawSet { file }.encode_to_vec());

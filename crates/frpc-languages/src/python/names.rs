@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::ToSnakeCase as _;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use crate::generate::typescript::names::{flat, short_values};
-use crate::schema::wire_order::oneof_of;
-use crate::schema::{Index, full_name, is_map_entry};
+use crate::typescript::names::{flat, short_values};
 
 /// The words that are no names, as in the codec of the Python package.
 const KEYWORDS: [&str; 35] = [

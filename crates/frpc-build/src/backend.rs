@@ -1,0 +1,101 @@
+//! The border between schema and generated code: a schema that has passed all checks, and the trait of back ends, which
+//! generate code of another language from it. The crate `frpc-languages` has those for TypeScript and Python.
+//!
+//! # Examples
+//!
+//! A back end that lists methods:
+//!
+//! ```
+//! use frpc_build::backend::{Backend, Checked};
+//! use frpc_build::{Error, OutputFile};
+//!
+//! #[derive(Debug)]
+//! struct Methods;
+//!
+//! impl Backend for Methods {
+//!     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
+//!         let lines = checked.plan.layouts().iter().flat_map(|layout| {
+//!             layout.methods().map(|(method, operation)| format!("{operation} {}/{method}\n", layout.service()))
+//!         });
+//!         Ok(vec![OutputFile::new("methods.txt", lines.collect::<String>())])
+//!     }
+//! }
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! # let proto = folder.join("shop.proto");
+//! # std::fs::write(&proto, "syntax = \"proto3\"; package shop; message A {} service Shop { rpc Buy(A) returns (A); }")?;
+//! frpc_build::configure()
+//!     .backend(Methods)
+//! #   .schema_lock(false)
+//!     .out_dir(folder)
+//!     .compile_protos(&[proto], &[folder])?;
+//! assert_eq!(std::fs::read_to_string(folder.join("methods.txt"))?, "10 shop.Shop/Buy\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+
+use prost_types::FileDescriptorProto;
+
+pub use crate::lock::Plan;
+pub use crate::schema::options::is_redacted;
+pub use crate::schema::wire_order::oneof_of;
+pub use crate::schema::{FoundDescriptor, Index, Schema, full_name, is_map_entry, within};
+
+use crate::codec::Codec;
+use crate::error::Error;
+use crate::generate::reflection;
+use crate::lock::{self, LockOptions};
+use crate::output::OutputFile;
+use crate::schema::check::check;
+use crate::schema::externs::Externs;
+
+/// Generates code of one language, with the options of that language.
+pub trait Backend: fmt::Debug {
+    /// Generates the files of a schema.
+    ///
+    /// # Errors
+    ///
+    /// If the language cannot express the schema, or options contradict each other.
+    fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error>;
+}
+
+/// A supported schema with its types by name, and its methods and layouts on the wire.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Checked<'a> {
+    /// The files.
+    pub schema: &'a Schema,
+    /// The types by name.
+    pub index: Index<'a>,
+    /// The methods and layouts on the wire.
+    pub plan: Plan,
+    /// How messages are encoded.
+    pub codec: Codec,
+}
+
+impl<'a> Checked<'a> {
+    /// Checks a schema, and compares it with its locks.
+    pub(crate) fn new(
+        schema: &'a Schema,
+        externs: &Externs,
+        locks: &LockOptions,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Self, Error> {
+        let index = Index::new(&schema.files);
+        check(schema, &index, externs)?;
+        let plan = lock::plan(schema, &index, locks, warn)?;
+        Ok(Self { schema, index, plan, codec: locks.codec })
+    }
+
+    /// Returns the encoded `FileDescriptorSet` of those of these files that have services, and of their imports; `None`
+    /// if none has. Custom options and comments are included.
+    ///
+    /// # Errors
+    ///
+    /// If the encoded schema is not valid.
+    pub fn service_files(&self, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
+        reflection::service_files(self.schema, files)
+    }
+}

@@ -1,0 +1,57 @@
+//! Generates TypeScript and Python for frpc, by back ends for the builder of `frpc-build`. The program `protoc-gen-frpc`
+//! of this package is a plugin of protoc and buf for all languages, Rust too.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     frpc_build::configure()
+//!         .backend(frpc_languages::TypeScript::new())
+//!         .out_dir("page/src/generated")
+//!         .compile_protos(&["proto/greet.proto"], &["proto"])?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A build script then writes to a folder of its package, which cargo permits but does not expect: if the generated code
+//! is committed, run `protoc-gen-frpc generate` by hand instead.
+
+#![forbid(unsafe_code)]
+
+mod python;
+mod typescript;
+
+use std::collections::BTreeMap;
+
+use frpc_build::backend::{Checked, Schema};
+use frpc_build::{Codec, Error, ErrorKind};
+use prost_types::FileDescriptorProto;
+
+pub use python::Python;
+pub use typescript::TypeScript;
+
+/// Field numbers of descriptor.proto, the elements of paths of items.
+mod tag {
+    pub(crate) const FILE_SERVICE: i32 = 6;
+    pub(crate) const MESSAGE_FIELD: i32 = 2;
+    pub(crate) const MESSAGE_ONEOF: i32 = 8;
+    pub(crate) const ENUM_VALUE: i32 = 2;
+    pub(crate) const SERVICE_METHOD: i32 = 2;
+}
+
+/// Refuses a codec that the languages do not have.
+fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> {
+    if checked.codec == Codec::Polyglot {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
+}
+
+/// The files to generate, by package. The languages have no library with the types of protobuf and frpc, so these are
+/// generated wherever they are used.
+fn packages(schema: &Schema) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
+    let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
+    let is_wanted = |file: &&FileDescriptorProto| schema.is_generated(file) || schema.is_used(file) && is_library(file);
+    let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
+    schema.files.iter().filter(is_wanted).for_each(|file| packages.entry(file.package()).or_default().push(file));
+    packages
+}
