@@ -168,7 +168,7 @@ pub(crate) struct ServerShared<R> {
     /// The runtime of the caller, where pending handlers continue.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
-    pub(crate) tls: Option<crate::transport::tls::Handshakes>,
+    pub(crate) tls: Option<crate::tls::Handshakes>,
     /// Connections that begin with something else than TLS are plain.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
@@ -304,7 +304,7 @@ impl<R: Protocol> ServerShared<R> {
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
-            let certificates = crate::transport::tls::peer_certificates(&secured);
+            let certificates = crate::tls::peer_certificates(&secured);
             let handle = self.greet(EndpointInfo { certificates, ..ends });
             Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true, entry))
         });
@@ -383,7 +383,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
                 Ok(secured) => secured,
                 Err(reason) => return reason,
             };
-            let certificates = crate::transport::tls::peer_certificates(&secured);
+            let certificates = crate::tls::peer_certificates(&secured);
             let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
             self.serve_inner(RawTransport::whole(secured), handle, layers).await

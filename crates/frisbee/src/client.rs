@@ -1,7 +1,5 @@
 //! Dialling.
 
-pub(crate) mod reconnecting;
-
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::busy::BusyPoll;
@@ -32,7 +30,8 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 /// server sends.
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Requester, Server};
+/// use frisbee::{Client, Handlers, Operation, Server};
+/// use frisbee_requests::Requester;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -87,9 +86,9 @@ impl Client {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
     /// # let _ = connection;
     /// # Ok(())
     /// # }
@@ -280,9 +279,9 @@ impl ClientBuilder {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
     /// # let _ = connection;
     /// # Ok(())
     /// # }
@@ -299,16 +298,22 @@ impl ClientBuilder {
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, Error> {
-        router.check()?;
         self.connect_shared(address, Arc::new(router)).await
     }
 
-    /// As [`connect`](Self::connect), with a router that has been checked.
-    async fn connect_shared<R: Protocol>(
+    /// As [`connect`](Self::connect), with a router that may serve several connections.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    /// As [`connect`](Self::connect).
+    pub async fn connect_shared<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: Arc<R>,
     ) -> Result<Connection, Error> {
+        router.check()?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
@@ -325,10 +330,10 @@ impl ClientBuilder {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
     /// let (here, there) = frisbee::memory();
-    /// let connection = Client::builder().connect_io(here, Requester::new()).await?;
+    /// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
     /// # let _ = (connection, there);
     /// # Ok(())
     /// # }
@@ -440,7 +445,7 @@ impl ClientBuilder {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
             let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
             let (secured, may_be_refused) = connected.map_err(failed)?;
-            let ends = EndpointInfo { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
+            let ends = EndpointInfo { certificates: crate::tls::peer_certificates(&secured), ..ends };
             let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             if waits {

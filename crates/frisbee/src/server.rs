@@ -594,7 +594,7 @@ impl<L, R: Protocol> BoundListener<L, R> {
                 is_proxied: builder.is_proxied,
                 listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
-                tls: builder.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, builder.alpn_protocols)),
+                tls: builder.tls.map(|tls| crate::tls::Handshakes::new(tls, builder.alpn_protocols)),
                 #[cfg(feature = "tls")]
                 takes_plain: builder.takes_plain,
             }
