@@ -50,6 +50,7 @@ mod budget;
 mod client;
 mod connection;
 mod context;
+mod debug;
 mod deferred;
 mod error;
 pub mod guide;
