@@ -17,6 +17,7 @@ use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterServer, Inner, Layers, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
+use crate::debug::opaque_debug;
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
@@ -29,7 +30,6 @@ use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -145,11 +145,7 @@ impl<R: Protocol> Acceptor<R> {
     }
 }
 
-impl<R> fmt::Debug for Acceptor<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acceptor").finish_non_exhaustive()
-    }
-}
+opaque_debug!([R] Acceptor<R>, "Acceptor");
 
 /// The state that the connections of one server share.
 pub(crate) struct ServerShared<R> {

@@ -6,6 +6,7 @@ use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
+use crate::settings::setters;
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerAssignment, WorkerPool, Workers, wake_queue};
@@ -107,7 +108,7 @@ impl Client {
     }
 }
 
-impl ClientBuilder {
+setters! { ClientBuilder:
     /// Sets the limits and times of the connection.
     ///
     /// ```
@@ -115,10 +116,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().config(Config::default());
     /// ```
-    pub fn config(mut self, config: Config) -> Self {
-        self.settings.connection = config;
-        self
-    }
+    config(config: Config) => connection = config;
 
     /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     ///
@@ -127,10 +125,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().header_form(HeaderForm::Current);
     /// ```
-    pub fn header_form(mut self, form: HeaderForm) -> Self {
-        self.settings.header_form = form;
-        self
-    }
+    header_form(form: HeaderForm) => header_form = form;
 
     /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
     /// server answers a PING at once.
@@ -141,10 +136,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().peer_kind_timeout(Duration::from_secs(1));
     /// ```
-    pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.peer_kind_timeout = timeout;
-        self
-    }
+    peer_kind_timeout(timeout: Duration) => peer_kind_timeout = timeout;
 
     /// Sets how long connecting may take, name resolution included. Default: 10 s.
     ///
@@ -154,10 +146,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().connect_timeout(Duration::from_secs(3));
     /// ```
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.connect_timeout = timeout;
-        self
-    }
+    connect_timeout(timeout: Duration) => connect_timeout = timeout;
 
     /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
     ///
@@ -166,10 +155,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().memory_max(64 << 20);
     /// ```
-    pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.settings.memory_max = bytes;
-        self
-    }
+    memory_max(bytes: usize) => memory_max = bytes;
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
     ///
@@ -191,10 +177,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().workers(Workers::PerCore);
     /// ```
-    pub fn workers(mut self, workers: Workers) -> Self {
-        self.settings.workers = workers;
-        self
-    }
+    workers(workers: Workers) => workers = workers;
 
     /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
     /// runtime, unless there are other [`workers`](Self::workers).
@@ -207,10 +190,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().io_backend(IoBackend::Auto);
     /// ```
-    pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.settings.io_backend = backend;
-        self
-    }
+    io_backend(backend: IoBackend) => io_backend = backend;
 
     /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
     /// all. Through shared memory the server then wakes it with no system call. See
@@ -222,11 +202,10 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().busy_poll(Duration::from_micros(50));
     /// ```
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.settings.busy_poll = time;
-        self
-    }
+    busy_poll(time: Duration) => busy_poll = time;
+}
 
+impl ClientBuilder {
     /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`. Default: only at
     /// those that begin with `unix+shm:`, as [`Connector::new`](crate::shm::Connector::new) does.
     ///

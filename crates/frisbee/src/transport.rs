@@ -205,37 +205,27 @@ pub(crate) fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result
     socket.as_socket().try_clone_to_owned()
 }
 
-impl MovableSocket for TcpStream {
-    type Moving = std::net::TcpStream;
+macro_rules! movable_socket {
+    ($socket:ty, $moving:ty) => {
+        impl MovableSocket for $socket {
+            type Moving = $moving;
 
-    fn leave(self) -> io::Result<Self::Moving> {
-        self.into_std()
-    }
+            fn leave(self) -> io::Result<Self::Moving> {
+                self.into_std()
+            }
 
-    fn arrive(moving: Self::Moving) -> io::Result<Self> {
-        Self::from_std(moving)
-    }
+            fn arrive(moving: Self::Moving) -> io::Result<Self> {
+                Self::from_std(moving)
+            }
 
-    fn renew(socket: &mut Self) -> io::Result<()> {
-        *socket = Self::from_std(second(socket)?.into())?;
-        Ok(())
-    }
+            fn renew(socket: &mut Self) -> io::Result<()> {
+                *socket = Self::from_std(second(socket)?.into())?;
+                Ok(())
+            }
+        }
+    };
 }
 
+movable_socket!(TcpStream, std::net::TcpStream);
 #[cfg(unix)]
-impl MovableSocket for UnixStream {
-    type Moving = std::os::unix::net::UnixStream;
-
-    fn leave(self) -> io::Result<Self::Moving> {
-        self.into_std()
-    }
-
-    fn arrive(moving: Self::Moving) -> io::Result<Self> {
-        Self::from_std(moving)
-    }
-
-    fn renew(socket: &mut Self) -> io::Result<()> {
-        *socket = Self::from_std(second(socket)?.into())?;
-        Ok(())
-    }
-}
+movable_socket!(UnixStream, std::os::unix::net::UnixStream);
