@@ -6,8 +6,9 @@
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Operation, Outbox, Packet, Protocol, RawTransport,
-    Requester, Routed, Server,
+    Routed, Server,
 };
+use frisbee_requests::Requester;
 use std::error::Error;
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

@@ -5,9 +5,9 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RequestError, Requester,
-    Routed, Server,
+    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server,
 };
+use frisbee_requests::{RequestError, Requester};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;

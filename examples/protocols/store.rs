@@ -1,10 +1,8 @@
 //! A key-value store with watches: server and client of a protocol of its own, on the public interface of frisbee.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{
-    Connection, Operation, Outbox, Packet, Protocol, RequestError, Requester, Routed, SendError, Stream, TooLong,
-    opening,
-};
+use frisbee::{Connection, Operation, Outbox, Packet, Protocol, Routed, SendError, Stream, TooLong, opening};
+use frisbee_requests::{RequestError, Requester};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -87,6 +87,11 @@ mod calls {
     async fn timer() {
         statements!("frisbee-timer-1");
     }
+
+    fn tls() -> Outcome {
+        statements!("frisbee-tls-1");
+        Ok(())
+    }
 }
 
 pub(crate) mod routers {
@@ -122,16 +127,23 @@ pub(crate) mod routers {
         statements!("routers-5");
     }
 
+    async fn requests_of_the_crate() -> Outcome {
+        statements!("frisbee-requests-1");
+        Ok(())
+    }
+
     async fn requests() -> Outcome {
-        use frisbee::{Client, Requester};
+        use frisbee::Client;
+        use frisbee_requests::Requester;
         use std::time::Duration;
         let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
         statements!("router-connections-1");
         Ok(())
     }
 
-    async fn reconnecting(requests: frisbee::Requester, shout: frisbee::Operation) -> Outcome {
+    async fn reconnecting(requests: frisbee_requests::Requester, shout: frisbee::Operation) -> Outcome {
         use frisbee::Client;
+        use frisbee_requests::ReconnectingClient;
         statements!("router-connections-2");
         Ok(())
     }

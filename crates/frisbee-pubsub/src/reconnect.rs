@@ -4,7 +4,7 @@ use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
-use frisbee::{Backoff, CloseReason, Connection, Error, Packet, PacketId};
+use frisbee::{CloseReason, Connection, Error, Packet, PacketId};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -46,10 +46,9 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
 
 /// Tries to connect until it succeeds, or the client is dropped.
 async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
-    let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
-    for attempt in 0_u32.. {
+    for attempt in 0.. {
         if attempt > 0 {
-            tokio::time::sleep(backoff.pause(attempt)).await;
+            tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
         }
         let router = ClientRouter::again(shared.upgrade()?);
         match dial(router).await {
@@ -65,6 +64,12 @@ async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial:
         }
     }
     None
+}
+
+/// The pause after so many failed attempts before the last one: each longest pause is twice the one before. A random half
+/// is left out, so that ends which have lost their server together do not reconnect together.
+pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
+    min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
 /// Makes all subscriptions again. Each is notified before the first message of the new connection.

@@ -205,7 +205,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn handler_sleeps_on_the_timer_of_its_worker() {
-        use frisbee::{Client, Handlers, IoBackend, Operation, Packet, Requester, Server, Workers};
+        use frisbee::{Client, Handlers, IoBackend, Operation, Packet, Server, Workers};
+        use frisbee_requests::Requester;
         let operation = Operation::FIRST_USER;
         let handlers = Handlers::new().on(operation, |_connection, packet: Packet| async move {
             sleep(SHORT).await;

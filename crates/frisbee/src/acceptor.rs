@@ -17,6 +17,7 @@ use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterServer, Inner, Layers, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
+use crate::debug::opaque_debug;
 use crate::inspect::{Inspector, WorkerWatch};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
@@ -29,7 +30,6 @@ use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -145,11 +145,7 @@ impl<R: Protocol> Acceptor<R> {
     }
 }
 
-impl<R> fmt::Debug for Acceptor<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acceptor").finish_non_exhaustive()
-    }
-}
+opaque_debug!([R] Acceptor<R>, "Acceptor");
 
 /// The state that the connections of one server share.
 pub(crate) struct ServerShared<R> {
@@ -168,7 +164,7 @@ pub(crate) struct ServerShared<R> {
     /// The runtime of the caller, where pending handlers continue.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
-    pub(crate) tls: Option<crate::transport::tls::Handshakes>,
+    pub(crate) tls: Option<crate::tls::Handshakes>,
     /// Connections that begin with something else than TLS are plain.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
@@ -304,7 +300,7 @@ impl<R: Protocol> ServerShared<R> {
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
-            let certificates = crate::transport::tls::peer_certificates(&secured);
+            let certificates = crate::tls::peer_certificates(&secured);
             let handle = self.greet(EndpointInfo { certificates, ..ends });
             Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true, entry))
         });
@@ -383,7 +379,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
                 Ok(secured) => secured,
                 Err(reason) => return reason,
             };
-            let certificates = crate::transport::tls::peer_certificates(&secured);
+            let certificates = crate::tls::peer_certificates(&secured);
             let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
             self.serve_inner(RawTransport::whole(secured), handle, layers).await

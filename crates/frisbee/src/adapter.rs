@@ -3,6 +3,7 @@
 pub(crate) mod peers;
 mod read_pauses;
 
+use crate::debug::opaque_debug;
 pub(crate) use read_pauses::ReadPauses;
 use read_pauses::WasteAccount;
 
@@ -72,11 +73,7 @@ impl ProtocolAdapter {
     }
 }
 
-impl fmt::Debug for ProtocolAdapter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProtocolAdapter").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
 /// The other protocols around a connection: none if the transport that was accepted carries it.
 #[derive(Clone, Copy, Debug, Default)]

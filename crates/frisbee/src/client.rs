@@ -1,13 +1,12 @@
 //! Dialling.
 
-pub(crate) mod reconnecting;
-
 use crate::budget::Budget;
 use crate::connection::{Connection, EndpointInfo};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
+use crate::settings::setters;
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerAssignment, WorkerPool, Workers, wake_queue};
@@ -32,7 +31,8 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 /// server sends.
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Requester, Server};
+/// use frisbee::{Client, Handlers, Operation, Server};
+/// use frisbee_requests::Requester;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -87,9 +87,9 @@ impl Client {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
     /// # let _ = connection;
     /// # Ok(())
     /// # }
@@ -108,7 +108,7 @@ impl Client {
     }
 }
 
-impl ClientBuilder {
+setters! { ClientBuilder:
     /// Sets the limits and times of the connection.
     ///
     /// ```
@@ -116,10 +116,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().config(Config::default());
     /// ```
-    pub fn config(mut self, config: Config) -> Self {
-        self.settings.connection = config;
-        self
-    }
+    config(config: Config) => connection = config;
 
     /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     ///
@@ -128,10 +125,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().header_form(HeaderForm::Current);
     /// ```
-    pub fn header_form(mut self, form: HeaderForm) -> Self {
-        self.settings.header_form = form;
-        self
-    }
+    header_form(form: HeaderForm) => header_form = form;
 
     /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
     /// server answers a PING at once.
@@ -142,10 +136,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().peer_kind_timeout(Duration::from_secs(1));
     /// ```
-    pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.peer_kind_timeout = timeout;
-        self
-    }
+    peer_kind_timeout(timeout: Duration) => peer_kind_timeout = timeout;
 
     /// Sets how long connecting may take, name resolution included. Default: 10 s.
     ///
@@ -155,10 +146,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().connect_timeout(Duration::from_secs(3));
     /// ```
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.connect_timeout = timeout;
-        self
-    }
+    connect_timeout(timeout: Duration) => connect_timeout = timeout;
 
     /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
     ///
@@ -167,10 +155,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().memory_max(64 << 20);
     /// ```
-    pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.settings.memory_max = bytes;
-        self
-    }
+    memory_max(bytes: usize) => memory_max = bytes;
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
     ///
@@ -192,10 +177,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().workers(Workers::PerCore);
     /// ```
-    pub fn workers(mut self, workers: Workers) -> Self {
-        self.settings.workers = workers;
-        self
-    }
+    workers(workers: Workers) => workers = workers;
 
     /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
     /// runtime, unless there are other [`workers`](Self::workers).
@@ -208,10 +190,7 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().io_backend(IoBackend::Auto);
     /// ```
-    pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.settings.io_backend = backend;
-        self
-    }
+    io_backend(backend: IoBackend) => io_backend = backend;
 
     /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
     /// all. Through shared memory the server then wakes it with no system call. See
@@ -223,11 +202,10 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().busy_poll(Duration::from_micros(50));
     /// ```
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.settings.busy_poll = time;
-        self
-    }
+    busy_poll(time: Duration) => busy_poll = time;
+}
 
+impl ClientBuilder {
     /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`. Default: only at
     /// those that begin with `unix+shm:`, as [`Connector::new`](crate::shm::Connector::new) does.
     ///
@@ -280,9 +258,9 @@ impl ClientBuilder {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Requester::new()).await?;
+    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
     /// # let _ = connection;
     /// # Ok(())
     /// # }
@@ -299,16 +277,22 @@ impl ClientBuilder {
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, Error> {
-        router.check()?;
         self.connect_shared(address, Arc::new(router)).await
     }
 
-    /// As [`connect`](Self::connect), with a router that has been checked.
-    async fn connect_shared<R: Protocol>(
+    /// As [`connect`](Self::connect), with a router that may serve several connections.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    /// As [`connect`](Self::connect).
+    pub async fn connect_shared<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: Arc<R>,
     ) -> Result<Connection, Error> {
+        router.check()?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
@@ -325,10 +309,10 @@ impl ClientBuilder {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::{Client, Handlers};
     ///
     /// let (here, there) = frisbee::memory();
-    /// let connection = Client::builder().connect_io(here, Requester::new()).await?;
+    /// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
     /// # let _ = (connection, there);
     /// # Ok(())
     /// # }
@@ -440,7 +424,7 @@ impl ClientBuilder {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
             let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
             let (secured, may_be_refused) = connected.map_err(failed)?;
-            let ends = EndpointInfo { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
+            let ends = EndpointInfo { certificates: crate::tls::peer_certificates(&secured), ..ends };
             let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             if waits {

@@ -2,15 +2,15 @@
 
 use crate::budget::{MemoryBudget, MemoryCharge};
 use crate::context::Attachments;
+use crate::debug::opaque_debug;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{ConnectionTasks, Executor, HomeWorker, Job};
+use crate::work::{ConnectionTasks, Executor, HomeWorker, Job, JobSlotId};
 use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;
-use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
@@ -109,13 +109,6 @@ pub(crate) struct EndpointInfo {
     /// The peer's certificate and its issuers', verified. In a box, since few connections have them.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
-}
-
-impl ConnectionShared {
-    /// How long a turn may take: [`Config::turn_max`](crate::Config::turn_max).
-    pub(crate) fn turn_max(&self) -> Duration {
-        Duration::from_micros(self.turn_max.into())
-    }
 }
 
 impl Connection {
@@ -341,24 +334,24 @@ impl Connection {
     /// # }
     /// ```
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        let spawned = self.spawn_within(usize::MAX, None, None, Executor::Runtime, |guard| {
-            Box::pin(async move {
-                let _guard = guard;
-                task.await;
-            })
-        });
-        AbortHandle { connection: self.clone(), slot: spawned.unwrap_or_default() }
+        AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Executor::Runtime, task) }
     }
 
     /// Runs a task like [`spawn`](Self::spawn), on a chosen executor. A handler on the worker of its connection wakes no
     /// other thread.
     pub fn spawn_at(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) {
-        let _ = self.spawn_within(usize::MAX, None, None, site, |guard| {
+        self.spawn_uncalled(site, task);
+    }
+
+    /// Runs a task that answers no call. The result is its job slot, or `None` if the connection has ended.
+    fn spawn_uncalled(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) -> Option<JobSlotId> {
+        let spawned = self.spawn_within(usize::MAX, None, None, site, |guard| {
             Box::pin(async move {
                 let _guard = guard;
                 task.await;
             })
         });
+        spawned.unwrap_or_default()
     }
 
     /// Runs the handler of a call as a task, and charges the memory of its request; see
@@ -405,7 +398,7 @@ impl Connection {
 
     /// How long a turn may take: [`Config::turn_max`](crate::Config::turn_max).
     pub fn turn_max(&self) -> Duration {
-        self.0.turn_max()
+        Duration::from_micros(self.0.turn_max.into())
     }
 
     /// Whether a task of [`spawn`](Self::spawn) that blocks leaves threads to others: the runtime has more than one.
@@ -640,14 +633,7 @@ impl Connection {
     }
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("peer", &self.0.ends.peer)
-            .field("local", &self.0.ends.local)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Connection, "Connection", |this| peer = this.0.ends.peer, local = this.0.ends.local);
 
 /// The process at the other end of a Unix socket at the time of connecting or listening.
 #[cfg(unix)]

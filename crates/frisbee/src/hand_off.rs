@@ -1,12 +1,12 @@
 //! Hand-off as handles see it: request, decision, takeover.
 
 use crate::connection::Connection;
+use crate::debug::opaque_debug;
 use crate::mailbox::{HandOffState, wake_all};
 use crate::{CloseReason, HandOffError, Operation, Outbox, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, Role};
 use std::any::Any;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -129,11 +129,7 @@ impl HandOffTarget {
     }
 }
 
-impl fmt::Debug for HandOffTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TakeOver").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] HandOffTarget, "HandOffTarget");
 
 /// A peer that asks for the connection itself; see [`Protocol::hand_off`](crate::Protocol::hand_off).
 ///

@@ -23,9 +23,9 @@ pub use crate::budget::LastClose;
 
 use crate::acceptor::{Admitted, OpenConnections};
 use crate::budget::{Budget, Stats};
+use crate::debug::opaque_debug;
 use crate::runtime::timer::now;
 use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -199,11 +199,7 @@ fn listed(number: u64, admitted: Admitted) -> Option<ListedConnection> {
     Some(ListedConnection { number, age: now().saturating_duration_since(since), connection: connection? })
 }
 
-impl fmt::Debug for Inspector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inspector").field("stats", &self.stats()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Inspector, "Inspector", |this| stats = this.stats());
 
 impl Connection {
     /// The present state of the connection.
@@ -238,11 +234,7 @@ impl WorkerWatch {
     }
 }
 
-impl fmt::Debug for WorkerWatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WorkerWatch").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] WorkerWatch, "WorkerWatch");
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,9 @@
 //! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
 //!   [`Protocol`] adds streams, the end of batches, overload and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
-//! * [`Requester`] is the router of an end that sends requests and waits for their replies.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
-//! * The crate `frisbee-pubsub` has a broker of topics, a router as well, and its clients.
+//! * The crate `frisbee-requests` has the router of an end that sends requests and waits for their replies, and clients that
+//!   reconnect; `frisbee-pubsub` has a broker of topics, a router as well, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
 //! * [`Connection::hand_off`] gives the transport away, and [`Stream::into_io`] makes a byte stream of a stream, for
 //!   any other protocol.
@@ -46,11 +46,11 @@
 
 mod acceptor;
 mod adapter;
-mod backoff;
 mod budget;
 mod client;
 mod connection;
 mod context;
+mod debug;
 mod deferred;
 mod error;
 pub mod guide;
@@ -72,10 +72,9 @@ pub mod tasks;
 pub mod testing;
 #[cfg(test)]
 mod tests {
+    pub(crate) mod echo;
     pub(crate) mod wake_counter;
 }
-#[cfg(feature = "tls")]
-pub mod tls;
 mod transport;
 mod work;
 mod workers;
@@ -83,10 +82,8 @@ mod workers;
 pub use acceptor::Acceptor;
 pub use adapter::AdapterContext;
 pub use adapter::peers::AdapterPeers;
-pub use backoff::Backoff;
 pub use budget::{LineLimit, LogLimit, MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
-pub use client::reconnecting::ReconnectingClient;
 pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;
@@ -99,13 +96,14 @@ pub use frisbee_core::{
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
+#[cfg(feature = "tls")]
+pub use frisbee_tls as tls;
 pub use hand_off::{HandOffAccepted, HandOffRequest, HandOffTarget};
 pub use mailbox::Waiter;
 pub use pool::copy_to_share;
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
-pub use router::requester::{PendingReply, RequestError, Requester, RequesterSession};
 pub use router::{BatchEnd, OverflowPolicy, Protocol, Routed, Router, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};

@@ -5,7 +5,10 @@ use crate::connection::Connection;
 use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 /// The default limit, the length of the accept queue. At a thousand new connections a second each has four seconds to send
 /// its first header. An idle Go client sends its first PING after half a second.
@@ -65,10 +68,6 @@ impl HandshakeLimiter {
     /// Gives `work`, which waits for a client in its handshake or for its proxy, the time that the client has; `None`
     /// when that is over.
     pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
-        use std::future::poll_fn;
-        use std::pin::{Pin, pin};
-        use std::task::Poll;
-
         let expired = Arc::new(tokio::sync::Notify::new());
         let _pending = Self::enter_as(list, Pending::Greeted(expired.clone()));
         let mut expired = pin!(expired.notified());
@@ -123,6 +122,16 @@ impl HandshakeLimiter {
         let earlier: Vec<_> = inner.by_number.drain(..count).collect();
         drop(inner);
         earlier.into_iter().for_each(|(_, pending)| pending.expire());
+    }
+}
+
+#[cfg(feature = "tls")]
+impl crate::tls::SilenceLimit for HandshakeLimiter {
+    fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F: Future<Output: Send> + Send + Unpin,
+    {
+        Self::wait(self, work)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::adapter::ReadPauses;
 use crate::budget::{Account, Traffic, TrafficCounts};
+use crate::debug::opaque_debug;
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
-use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -168,8 +168,4 @@ impl AsyncWrite for RawTransport {
     }
 }
 
-impl fmt::Debug for RawTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RawTransport").field("early", &self.early.len()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] RawTransport, "RawTransport", |this| early = this.early.len());

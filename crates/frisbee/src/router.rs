@@ -10,7 +10,6 @@ pub(crate) mod inline;
 pub(crate) mod inline_policy;
 pub(crate) mod mounts;
 pub mod opening;
-pub(crate) mod requester;
 
 use crate::{
     CloseReason, Connection, HandOffRequest, HandOffTarget, MountError, Operation, Outbox, Packet, PacketId, PeerKind,

@@ -13,6 +13,7 @@ use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::HandshakeLimiter;
+use crate::settings::setters;
 use crate::transport::{Socket, second};
 use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
@@ -164,7 +165,7 @@ impl Server<()> {
     }
 }
 
-impl ServerBuilder {
+setters! { ServerBuilder:
     /// Sets the limits and times of connections.
     ///
     /// ```
@@ -172,10 +173,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().config(Config::default());
     /// ```
-    pub fn config(mut self, config: Config) -> Self {
-        self.settings.connection = config;
-        self
-    }
+    config(config: Config) => connection = config;
 
     /// Sets how long a client may take to send its first header. Default: 10 s.
     ///
@@ -185,10 +183,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
     /// ```
-    pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.first_header_timeout = timeout;
-        self
-    }
+    first_header_timeout(timeout: Duration) => first_header_timeout = timeout;
 
     /// Sets the threads that drive connections. Default: [`Workers::Caller`].
     ///
@@ -197,10 +192,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().workers(Workers::PerCore);
     /// ```
-    pub fn workers(mut self, workers: Workers) -> Self {
-        self.settings.workers = workers;
-        self
-    }
+    workers(workers: Workers) => workers = workers;
 
     /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
     ///
@@ -209,10 +201,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().io_backend(IoBackend::Tokio);
     /// ```
-    pub fn io_backend(mut self, backend: IoBackend) -> Self {
-        self.settings.io_backend = backend;
-        self
-    }
+    io_backend(backend: IoBackend) => io_backend = backend;
 
     /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
     /// all.
@@ -227,10 +216,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
     /// ```
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.settings.busy_poll = time;
-        self
-    }
+    busy_poll(time: Duration) => busy_poll = time;
 
     /// Sets how many bytes may be held for peers, over all connections. Default: 256 MiB.
     ///
@@ -255,10 +241,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().memory_max(1 << 30);
     /// ```
-    pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.settings.memory_max = bytes;
-        self
-    }
+    memory_max(bytes: usize) => memory_max = bytes;
 
     /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
     /// handshake. Default: 4096.
@@ -270,10 +253,7 @@ impl ServerBuilder {
     /// ```
     /// let builder = frisbee::Server::builder().silent_max(1000);
     /// ```
-    pub fn silent_max(mut self, count: usize) -> Self {
-        self.settings.silent_max = count;
-        self
-    }
+    silent_max(count: usize) => silent_max = count;
 
     /// Sets how long a shutdown lets connections finish. Default: 20 s.
     ///
@@ -283,10 +263,7 @@ impl ServerBuilder {
     ///
     /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
     /// ```
-    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.shutdown_timeout = timeout;
-        self
-    }
+    shutdown_timeout(timeout: Duration) => shutdown_timeout = timeout;
 
     /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
     ///
@@ -302,18 +279,14 @@ impl ServerBuilder {
     /// let hour = Duration::from_secs(3600);
     /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
     /// ```
-    pub fn max_connection_age(mut self, age: Duration) -> Self {
-        self.settings.max_connection_age = Some(age);
-        self
-    }
+    max_connection_age(age: Duration) => max_connection_age = Some(age);
 
     /// Sets how long work in progress may take after the [maximum age](Self::max_connection_age), until the connection
     /// is closed with [`CloseReason::MaxAge`](crate::CloseReason). Default: any time, so that no call is lost.
-    pub fn max_connection_age_grace(mut self, grace: Duration) -> Self {
-        self.settings.max_connection_age_grace = Some(grace);
-        self
-    }
+    max_connection_age_grace(grace: Duration) => max_connection_age_grace = Some(grace);
+}
 
+impl ServerBuilder {
     /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
     /// balancer's client. Default: none is expected, and none is understood.
     ///
@@ -594,7 +567,7 @@ impl<L, R: Protocol> BoundListener<L, R> {
                 is_proxied: builder.is_proxied,
                 listeners: OnceLock::new(),
                 #[cfg(feature = "tls")]
-                tls: builder.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, builder.alpn_protocols)),
+                tls: builder.tls.map(|tls| crate::tls::Handshakes::new(tls, builder.alpn_protocols)),
                 #[cfg(feature = "tls")]
                 takes_plain: builder.takes_plain,
             }

@@ -5,6 +5,22 @@ use crate::{ClientBuilder, Config, HeaderForm, IoBackend, ServerBuilder, Workers
 use std::fmt;
 use std::time::Duration;
 
+/// Setters of a builder for fields of its settings.
+macro_rules! setters {
+    ($builder:ident: $($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => $field:ident = $set:expr;)*) => {
+        impl $builder {
+            $(
+                $(#[$doc])*
+                pub fn $name(mut self, $value: $type) -> Self {
+                    self.settings.$field = $set;
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(crate) use setters;
+
 /// How many bytes may be held for peers, by default.
 const MEMORY_MAX: usize = 256 * 1024 * 1024;
 

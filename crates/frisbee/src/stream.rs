@@ -8,6 +8,7 @@ mod state;
 mod tests;
 
 use crate::connection::{Connection, ConnectionShared};
+use crate::debug::opaque_debug;
 use crate::mailbox::{HandOffState, MailboxState, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
 pub use batch::StreamBatch;
@@ -17,7 +18,6 @@ pub use inbox::Message;
 pub use state::StreamBytes;
 pub(crate) use state::StreamShared;
 use state::{EventWaiters, Messages, ReadBatch};
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -669,20 +669,8 @@ impl Drop for Guard {
     }
 }
 
-impl fmt::Debug for Stream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").field("id", &self.0.shared.id).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Stream, "Stream", |this| id = this.0.shared.id);
 
-impl fmt::Debug for StreamSender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamSender").field("id", &self.0.shared.id).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] StreamSender, "StreamSender", |this| id = this.0.shared.id);
 
-impl fmt::Debug for StreamReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamReceiver").field("id", &self.0.shared.id).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] StreamReceiver, "StreamReceiver", |this| id = this.0.shared.id);

@@ -78,7 +78,7 @@
 //! let server = frisbee::Server::builder().bind("127.0.0.1:0", shout).await?;
 //! # let address = server.local_addr();
 //! # tokio::spawn(server.serve());
-//! # let requests = frisbee::Requester::new();
+//! # let requests = frisbee_requests::Requester::new();
 //! # let connection = frisbee::Client::builder().connect(address, requests.clone()).await?;
 //! # for (text, reply) in [("hello", "HELLO"), ("a longer text", "A LONGER TEXT")] {
 //! #     assert_eq!(requests.call(&connection, Operation::FIRST_USER, text).await?.body, reply);

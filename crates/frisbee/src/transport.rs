@@ -5,8 +5,6 @@ pub(crate) mod proxied;
 mod shared;
 #[cfg(target_os = "linux")]
 pub(crate) mod split_send;
-#[cfg(feature = "tls")]
-pub(crate) mod tls;
 #[cfg(unix)]
 pub(crate) mod unix;
 
@@ -31,7 +29,8 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Requester, Server, memory};
+/// use frisbee::{Client, Handlers, Operation, Server, memory};
+/// use frisbee_requests::Requester;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -110,15 +109,15 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
             return raw.move_to_current_runtime();
         }
         #[cfg(feature = "tls")]
-        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<RawTransport>>() {
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<RawTransport>>() {
             return secured.get_mut().0.move_to_current_runtime();
         }
         #[cfg(feature = "tls")]
-        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<TcpStream>>() {
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<TcpStream>>() {
             return TcpStream::renew(secured.get_mut().0);
         }
         #[cfg(all(feature = "tls", unix))]
-        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<UnixStream>>() {
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<UnixStream>>() {
             return UnixStream::renew(secured.get_mut().0);
         }
         Ok(())
@@ -206,37 +205,27 @@ pub(crate) fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result
     socket.as_socket().try_clone_to_owned()
 }
 
-impl MovableSocket for TcpStream {
-    type Moving = std::net::TcpStream;
+macro_rules! movable_socket {
+    ($socket:ty, $moving:ty) => {
+        impl MovableSocket for $socket {
+            type Moving = $moving;
 
-    fn leave(self) -> io::Result<Self::Moving> {
-        self.into_std()
-    }
+            fn leave(self) -> io::Result<Self::Moving> {
+                self.into_std()
+            }
 
-    fn arrive(moving: Self::Moving) -> io::Result<Self> {
-        Self::from_std(moving)
-    }
+            fn arrive(moving: Self::Moving) -> io::Result<Self> {
+                Self::from_std(moving)
+            }
 
-    fn renew(socket: &mut Self) -> io::Result<()> {
-        *socket = Self::from_std(second(socket)?.into())?;
-        Ok(())
-    }
+            fn renew(socket: &mut Self) -> io::Result<()> {
+                *socket = Self::from_std(second(socket)?.into())?;
+                Ok(())
+            }
+        }
+    };
 }
 
+movable_socket!(TcpStream, std::net::TcpStream);
 #[cfg(unix)]
-impl MovableSocket for UnixStream {
-    type Moving = std::os::unix::net::UnixStream;
-
-    fn leave(self) -> io::Result<Self::Moving> {
-        self.into_std()
-    }
-
-    fn arrive(moving: Self::Moving) -> io::Result<Self> {
-        Self::from_std(moving)
-    }
-
-    fn renew(socket: &mut Self) -> io::Result<()> {
-        *socket = Self::from_std(second(socket)?.into())?;
-        Ok(())
-    }
-}
+movable_socket!(UnixStream, std::os::unix::net::UnixStream);

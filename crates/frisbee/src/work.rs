@@ -10,6 +10,8 @@
 mod calls;
 mod carrier;
 mod home_worker;
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
 #[cfg(test)]
 mod tests;
 
@@ -350,80 +352,5 @@ impl Tasks {
     fn slot(&mut self, id: JobSlotId) -> Option<&mut JobSlot> {
         let slot = self.slots.as_mut()?.all.get_mut(id.slot)?;
         (slot.job == id.job).then_some(slot)
-    }
-}
-
-/// Every interleaving of jobs and those who begin, cancel and end them, as far as the checker's bounds go.
-#[cfg(all(test, frisbee_loom))]
-mod models {
-    use super::*;
-    use loom::thread;
-
-    const CALL: Call = (PacketId(1), Operation::FIRST_USER);
-
-    /// Takes the only slot, which has to be free.
-    fn begin(work: &ConnectionTasks) -> JobSlotId {
-        match work.begin(1, Some(CALL), false) {
-            JobStart::Yes { id, .. } => id,
-            JobStart::Full | JobStart::Ended => panic!("the slot is free"),
-        }
-    }
-
-    #[test]
-    fn cancelled_job_never_takes_answer_of_next_one() {
-        loom::model(|| {
-            let work = loom::sync::Arc::new(ConnectionTasks::default());
-            let first = begin(&work);
-            work.start(first, &CarrierHandle::new(false));
-            // It is in the middle of a poll, and answers there.
-            let answers = thread::spawn({
-                let work = work.clone();
-                move || work.end(first).had_call
-            });
-            let cancelled = work.cancel(CALL);
-            work.release();
-            let second = begin(&work);
-            work.start(second, &CarrierHandle::new(false));
-            assert!(work.end(second).had_call, "the second call is answered by its own job");
-            let answered = answers.join().expect("it does not panic");
-            assert!(answered != cancelled, "the first call is answered once");
-        });
-    }
-
-    #[test]
-    fn job_cancelled_during_takeover_ends_with_that_task() {
-        loom::model(|| {
-            let work = loom::sync::Arc::new(ConnectionTasks::default());
-            let job = begin(&work);
-            work.start(job, &CarrierHandle::new(true));
-            let next = CarrierHandle::new(false);
-            let takes_over = thread::spawn({
-                let (work, next) = (work.clone(), next.clone());
-                move || work.move_job(job, &next)
-            });
-            assert!(work.cancel(CALL), "it has not answered");
-            let has_moved = takes_over.join().expect("it does not panic");
-            assert_eq!(next.is_to_end(), has_moved);
-        });
-    }
-
-    #[test]
-    fn job_started_during_release_keeps_its_slot() {
-        loom::model(|| {
-            let work = loom::sync::Arc::new(ConnectionTasks::default());
-            let first = begin(&work);
-            work.start(first, &CarrierHandle::new(false));
-            work.end(first);
-            let idle = thread::spawn({
-                let work = work.clone();
-                move || work.release()
-            });
-            let second = begin(&work);
-            work.start(second, &CarrierHandle::new(false));
-            assert_eq!(work.len(), 1);
-            assert!(work.cancel(CALL), "its task is found");
-            idle.join().expect("it does not panic");
-            assert_eq!(work.len(), 0);
-        });
     }
 }

@@ -7,6 +7,7 @@ use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
 use crate::nats::outgoing::{FrameOptions, Outgoing, Writer};
 use crate::nats::subjects::{Subjects, group};
+use crate::reconnect::pause;
 use crate::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, Message, ToServerAddrs};
@@ -68,12 +69,7 @@ impl fmt::Debug for NatsBus {
 /// The settings of async-nats of a [`NatsBus`] that connects by itself: a lost server is retried after half a second at
 /// most.
 pub fn options() -> ConnectOptions {
-    let pause = |attempts: usize| {
-        let doublings = u32::try_from(attempts.min(16)).unwrap_or(16);
-        let longest = Duration::from_millis(2).saturating_mul(1 << doublings).min(PAUSE_MAX);
-        // Brokers that have lost their server together should not reconnect together.
-        longest.mul_f64(0.5 + fastrand::f64() / 2.0)
-    };
+    let pause = |attempts: usize| pause(attempts, Duration::from_millis(2), PAUSE_MAX);
     ConnectOptions::new().reconnect_delay_callback(pause)
 }
 

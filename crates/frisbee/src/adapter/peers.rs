@@ -2,8 +2,8 @@
 
 use super::{AdapterContext, AdapterServer, Layers, ServerPhase, WasteAccount, reached};
 use crate::connection::EndpointInfo;
+use crate::debug::opaque_debug;
 use frisbee_core::ServerConfig;
-use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -40,11 +40,7 @@ impl AdapterListener {
     }
 }
 
-impl fmt::Debug for AdapterListener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterListener").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterListener, "AdapterListener");
 
 /// The peers of a listener; see [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
@@ -82,8 +78,4 @@ impl AdapterPeers {
     }
 }
 
-impl fmt::Debug for AdapterPeers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdapterPeers").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] AdapterPeers, "AdapterPeers");

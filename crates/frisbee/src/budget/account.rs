@@ -6,8 +6,8 @@
 //! that holds little may continue in any case, since others of its address may belong to another user.
 
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
+use crate::debug::opaque_debug;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -226,11 +226,7 @@ impl Drop for Account {
     }
 }
 
-impl fmt::Debug for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Account").field("held", &self.held).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Account, "Account", |this| held = this.held);
 
 /// Memory that is charged to a connection until this is dropped; see [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
@@ -282,11 +278,7 @@ impl Drop for MemoryCharge {
     }
 }
 
-impl fmt::Debug for MemoryCharge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryCharge").field("charge", &self.charge).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] MemoryCharge, "MemoryCharge", |this| charge = this.charge);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
 //! or by anything else, and [`LineLimit`] for all that one call site logs.
 
+use crate::debug::opaque_debug;
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
-use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
@@ -55,11 +55,7 @@ impl LineLimit {
     }
 }
 
-impl fmt::Debug for LineLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LineLimit").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] LineLimit, "LineLimit");
 
 impl LogSlot {
     fn may_say(&mut self, now: Instant) -> Option<u64> {
@@ -72,11 +68,7 @@ impl LogSlot {
     }
 }
 
-impl fmt::Debug for LogLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LogLimit").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] LogLimit, "LogLimit");
 
 #[cfg(test)]
 mod tests {

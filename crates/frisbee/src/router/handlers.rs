@@ -2,6 +2,7 @@
 
 use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
+use crate::debug::opaque_debug;
 use crate::router::inline::{Cell, Continuation, FirstPoll, ParkedFuture, UnwindResult, panic_text};
 use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
@@ -249,17 +250,9 @@ impl fmt::Debug for Handlers {
     }
 }
 
-impl fmt::Debug for HandlerTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandlerTable").field("operations", &self.current().keys()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] HandlerTable, "HandlerTable", |this| operations = this.current().keys());
 
-impl fmt::Debug for Handler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handler").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Handler, "Handler");
 
 impl Protocol for Handlers {
     type Session = HandlersSession;
@@ -345,11 +338,7 @@ impl HandlersSession {
     }
 }
 
-impl fmt::Debug for HandlersSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandlersSession").field("unknown", &self.unknown).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unknown);
 
 /// A handler in the table.
 trait Prototype: Send + Sync {

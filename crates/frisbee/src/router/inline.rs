@@ -7,8 +7,8 @@
 //! together with its box, which also records the destination of its reply, and becomes a task. The driver runs outside tokio's
 //! cooperative budget, which would stop ready futures after 128 polls; packets and bytes bound its turns instead.
 
+use crate::debug::opaque_debug;
 use std::any::Any;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -108,11 +108,7 @@ impl<F, A> Default for Cell<F, A> {
     }
 }
 
-impl<F, A> fmt::Debug for Cell<F, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cell").finish_non_exhaustive()
-    }
-}
+opaque_debug!([F, A] Cell<F, A>, "Cell");
 
 /// How the first poll of a future went.
 #[derive(Debug)]
@@ -201,11 +197,7 @@ where
     }
 }
 
-impl<F, A> fmt::Debug for ParkedFuture<F, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parked").finish_non_exhaustive()
-    }
-}
+opaque_debug!([F, A] ParkedFuture<F, A>, "ParkedFuture");
 
 impl<F: Future, A> Future for ParkedFuture<F, A> {
     type Output = UnwindResult<F::Output>;

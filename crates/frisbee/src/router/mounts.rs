@@ -1,5 +1,6 @@
 //! Several routers on one connection, each with a range of operations of its own.
 
+use crate::debug::opaque_debug;
 use crate::router::opening;
 use crate::{
     BatchEnd, CloseReason, Connection, HandOffRequest, MountError, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
@@ -290,11 +291,12 @@ impl Protocol for Mounts {
         mount.is_some_and(|mount| mount.router.blocked(connection, operation))
     }
 
-    fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
-        if let Some(unknown) = session.0.as_ref().map(|of| of.unknown).filter(|unknown| *unknown > 0) {
+    fn disconnected(&self, session: MountsSession, reason: &CloseReason) {
+        let Some(Sessions { sessions, fallback, unknown }) = session.0.map(|of| *of) else { return };
+        if unknown > 0 {
             tracing::debug!(packets = unknown, "dropped packets of unknown operations");
         }
-        session.each().for_each(|mounted| mounted.disconnected(reason));
+        sessions.into_iter().chain(fallback).for_each(|mounted| mounted.disconnected(reason));
     }
 }
 
@@ -306,13 +308,7 @@ impl fmt::Debug for Mounts {
     }
 }
 
-impl fmt::Debug for MountsSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MountsSession")
-            .field("mounts", &self.0.as_ref().map_or(0, |of| of.sessions.len()))
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref().map_or(0, |of| of.sessions.len()));
 
 /// A router whose type is forgotten.
 trait ErasedRouter: Send + Sync {
@@ -335,7 +331,7 @@ trait ErasedSession: Send {
     fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
     fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant>;
-    fn disconnected(&mut self, reason: &CloseReason);
+    fn disconnected(self: Box<Self>, reason: &CloseReason);
 }
 
 struct MountedRouter<R>(Arc<R>);
@@ -350,7 +346,7 @@ impl<R: Protocol> ErasedRouter for MountedRouter<R> {
     }
 
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession> {
-        Box::new(Mounted { router: self.0.clone(), session: Some(self.0.connected(connection)) })
+        Box::new(Mounted { router: self.0.clone(), session: self.0.connected(connection) })
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
@@ -360,66 +356,56 @@ impl<R: Protocol> ErasedRouter for MountedRouter<R> {
 
 struct Mounted<R: Protocol> {
     router: Arc<R>,
-    /// Taken when the connection has ended. Nothing is called after that.
-    session: Option<R::Session>,
+    session: R::Session,
 }
 
 impl<R: Protocol> ErasedSession for Mounted<R> {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.route(session, packet, outbox)
+        self.router.route(&mut self.session, packet, outbox)
     }
 
     fn when_full(&self, packet: &Packet) -> OverflowPolicy {
-        self.session.as_ref().map_or(OverflowPolicy::Wait, |session| self.router.when_full(session, packet))
+        self.router.when_full(&self.session, packet)
     }
 
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed {
-        let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.stream(session, first, stream)
+        self.router.stream(&mut self.session, first, stream)
     }
 
     fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.discarded(session, packet, outbox)
+        self.router.discarded(&mut self.session, packet, outbox)
     }
 
     fn peer_known(&mut self, peer: &PeerKind) {
-        let Some(session) = &mut self.session else { return };
-        self.router.peer_known(session, peer);
+        self.router.peer_known(&mut self.session, peer);
     }
 
     fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox) {
-        let Some(session) = &mut self.session else { return };
-        self.router.cancelled(session, id, body, outbox);
+        self.router.cancelled(&mut self.session, id, body, outbox);
     }
 
     fn hand_off(&mut self, request: HandOffRequest) -> Routed {
-        let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.hand_off(session, request)
+        self.router.hand_off(&mut self.session, request)
     }
 
     fn going_away(&mut self) {
-        let Some(session) = &mut self.session else { return };
-        self.router.going_away(session);
+        self.router.going_away(&mut self.session);
     }
 
     fn is_busy(&mut self) -> bool {
-        self.session.as_mut().is_some_and(|session| self.router.is_busy(session))
+        self.router.is_busy(&mut self.session)
     }
 
     fn idle(&mut self) {
-        let Some(session) = &mut self.session else { return };
-        self.router.idle(session);
+        self.router.idle(&mut self.session);
     }
 
     fn batch_ended(&mut self, batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        self.router.batch_ended(self.session.as_mut()?, batch)
+        self.router.batch_ended(&mut self.session, batch)
     }
 
-    fn disconnected(&mut self, reason: &CloseReason) {
-        let Some(session) = self.session.take() else { return };
-        self.router.disconnected(session, reason);
+    fn disconnected(self: Box<Self>, reason: &CloseReason) {
+        self.router.disconnected(self.session, reason);
     }
 }
 

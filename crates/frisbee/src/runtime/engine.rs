@@ -361,7 +361,7 @@ impl<R: Protocol> Engine<R> {
     /// Whether a turn that began at `now` has lasted long enough.
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
-        clock().saturating_duration_since(now) >= self.handle.0.turn_max()
+        clock().saturating_duration_since(now) >= self.handle.turn_max()
     }
 
     /// Carries out a result of the router other than to continue, for a packet with a body of `length` bytes; returns

@@ -210,8 +210,9 @@ fn is_connection_error(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::server::Listener;
+    use crate::tests::echo::{EchoClient, echo};
     use crate::transport::Socket;
-    use crate::{Client, Handlers, Operation, Requester, Server};
+    use crate::{Handlers, Server};
     use std::future::poll_fn;
     use std::pin::pin;
     use std::sync::Arc;
@@ -219,9 +220,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn connections_do_not_wake_the_task_that_serves() {
-        let echo = Operation::user(10).expect("users have 10 and up");
-        let handlers = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
-        let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+        let server = Server::builder().bind("127.0.0.1:0", echo()).await.expect("loopback has free ports");
         let address = server.local_addr();
         let polls = Arc::new(AtomicUsize::new(0));
         let counted = polls.clone();
@@ -234,9 +233,7 @@ mod tests {
             .await
         });
         for _ in 0..3 {
-            let requests = Requester::new();
-            let connection = Client::builder().connect(address, requests.clone()).await.expect("it listens");
-            assert_eq!(requests.call(&connection, echo, "hello").await.expect("it is served").body, "hello");
+            assert_eq!(EchoClient::connect(address).await.ask("hello").await, "hello");
         }
         assert_eq!(polls.load(Ordering::Relaxed), 1);
     }

@@ -107,24 +107,18 @@ fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Client, Error, Handlers, Operation, Requester, Server, ServerBuilder};
-
-    fn echo() -> (Operation, Handlers) {
-        let echo = Operation::user(10).expect("users have 10 and up");
-        (echo, Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))
-    }
+    use crate::tests::echo::{EchoClient, echo};
+    use crate::{Error, Handlers, Server, ServerBuilder};
 
     #[tokio::test]
     async fn queued_connections_of_passed_listener_are_served() {
-        let (echo, handlers) = echo();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let requests = Requester::new();
         let address = listener.local_addr().expect("it is bound");
-        let connection = Client::builder().connect(address, requests.clone()).await.expect("the system answers");
-        let server = Server::builder().listen_on(listener, handlers).expect("it listens");
+        let mut client = EchoClient::connect(address).await;
+        let server = Server::builder().listen_on(listener, echo()).expect("it listens");
         assert_eq!(server.local_addr(), address);
         tokio::spawn(server.serve());
-        assert_eq!(requests.call(&connection, echo, "waits").await.expect("it is served").body, "waits");
+        assert_eq!(client.ask("waits").await, "waits");
     }
 
     #[cfg(target_os = "linux")]

@@ -1,11 +1,11 @@
 //! Messages that are put together and sent at once.
 
 use super::{Guard, StreamSender, StreamShared};
+use crate::debug::opaque_debug;
 use crate::mailbox::wake_all;
 use crate::{PacketWriter, SendError};
 use frisbee_core::MessageBatch;
 use frisbee_core::flow::{self, MESSAGE_COST};
-use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -135,8 +135,4 @@ impl Drop for StreamBatch {
     }
 }
 
-impl fmt::Debug for StreamBatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamBatch").field("messages", &self.messages).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] StreamBatch, "StreamBatch", |this| messages = this.messages);

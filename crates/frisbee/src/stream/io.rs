@@ -90,11 +90,6 @@ impl Stream {
 }
 
 impl StreamIo {
-    /// The stream, and the unread rest of its last message.
-    pub fn into_stream(self) -> (Stream, Bytes) {
-        (self.stream, self.rest)
-    }
-
     /// The meaning of the end of the messages for a reader.
     fn end(&self) -> io::Result<()> {
         match self.stream.how_ended() {

@@ -12,7 +12,7 @@ pub(super) fn move_to_current_runtime(io: &mut dyn Any) -> Option<io::Result<()>
         return Some(stream.move_to_current_runtime());
     }
     #[cfg(feature = "tls")]
-    if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<Stream>>() {
+    if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<Stream>>() {
         return Some(secured.get_mut().0.move_to_current_runtime());
     }
     None

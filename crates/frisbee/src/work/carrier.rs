@@ -4,12 +4,15 @@
 //! has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a call
 //! whose handler waits. So a task that has finished one job waits for the next one.
 
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
+
 use super::home_worker::WorkerTaskShared;
 use super::{Executor, JobSlotId};
 use crate::Connection;
+use crate::debug::opaque_debug;
 use crate::router::inline_policy::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -122,11 +125,7 @@ impl CarrierHandle {
     }
 }
 
-impl fmt::Debug for CarrierHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Carrier").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] CarrierHandle, "CarrierHandle");
 
 /// The future that the task runs.
 pub(crate) struct CarrierFuture {
@@ -186,87 +185,5 @@ impl Drop for CarrierFuture {
         let job = next.job.take();
         drop(next);
         drop((job, self.current.take()));
-    }
-}
-
-/// Every interleaving of a task and the callers that give it work, as far as the checker's bounds go. Lost work is a
-/// deadlock, which the checker reports.
-#[cfg(all(test, frisbee_loom))]
-mod models {
-    use super::*;
-    use loom::future::block_on;
-    use loom::sync::Notify;
-    use loom::thread;
-    use std::future::{pending, poll_fn};
-
-    /// Reports its drop, as a job's slot does.
-    struct JobSlot(loom::sync::Arc<Notify>);
-
-    impl Drop for JobSlot {
-        fn drop(&mut self) {
-            self.0.notify();
-        }
-    }
-
-    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
-        let slot = JobSlot(left.clone());
-        let job = Box::pin(async move {
-            let _slot = slot;
-            if !ends {
-                pending::<()>().await;
-            }
-        });
-        AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Executor::Runtime)
-    }
-
-    /// A slot that its job has left, and the task with its first job.
-    fn begin(ends: bool) -> (Arc<CarrierHandle>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
-        let carrier = CarrierHandle::new(false);
-        let left = loom::sync::Arc::new(Notify::new());
-        let mut carrying = carrier.clone().carry(job(&left, ends));
-        let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));
-        (carrier, left, task)
-    }
-
-    #[test]
-    fn job_assigned_to_a_freed_slot_runs() {
-        loom::model(|| {
-            let (carrier, left, task) = begin(true);
-            left.wait();
-            let second = loom::sync::Arc::new(Notify::new());
-            assert!(carrier.give(job(&second, true)).is_ok());
-            second.wait();
-            carrier.end();
-            task.join().expect("it does not panic");
-        });
-    }
-
-    #[test]
-    fn ending_task_drops_its_job_begun_or_not() {
-        loom::model(|| {
-            let (carrier, left, task) = begin(false);
-            carrier.end();
-            left.wait();
-            task.join().expect("it does not panic");
-            assert!(carrier.give(job(&left, true)).is_err(), "no task is there to do it");
-        });
-    }
-
-    #[test]
-    fn job_given_to_ending_task_is_not_lost() {
-        loom::model(|| {
-            let (carrier, left, task) = begin(true);
-            left.wait();
-            let other = thread::spawn({
-                let carrier = carrier.clone();
-                move || carrier.end()
-            });
-            let second = loom::sync::Arc::new(Notify::new());
-            // Done, dropped with the task, or given back.
-            drop(carrier.give(job(&second, false)));
-            second.wait();
-            other.join().expect("it does not panic");
-            task.join().expect("it does not panic");
-        });
     }
 }

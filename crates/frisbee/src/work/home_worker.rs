@@ -10,10 +10,10 @@
 
 use super::carrier::{AssignedJob, CarrierFuture, CarrierHandle};
 use crate::Connection;
+use crate::debug::opaque_debug;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::RingHome;
 use crate::workers::executor::DriverTask;
-use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
@@ -119,8 +119,4 @@ impl WorkerTaskShared {
     }
 }
 
-impl fmt::Debug for WorkerTaskShared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Resident").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] WorkerTaskShared, "WorkerTaskShared");

@@ -1,10 +1,13 @@
 //! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, however
 //! many threads its worker has.
 
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
+
 use super::executor::ExecutorShared;
+use crate::debug::opaque_debug;
 use parking_lot::Mutex;
 use std::cell::Cell;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -94,11 +97,7 @@ impl WorkerTask {
     }
 }
 
-impl fmt::Debug for WorkerTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Task").field("number", &self.number).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] WorkerTask, "WorkerTask", |this| number = this.number);
 
 impl Wake for WorkerTask {
     fn wake(self: Arc<Self>) {
@@ -171,61 +170,5 @@ impl TaskPhase {
     /// It is polled no more; whether a thread polls it now.
     fn stop(&self) -> bool {
         self.0.fetch_or(OVER, Ordering::AcqRel) & POLLED != 0
-    }
-}
-
-/// Every interleaving of a task and the threads that wake it, as far as the checker's bounds go.
-#[cfg(all(test, frisbee_loom))]
-mod models {
-    use super::*;
-    use loom::thread;
-
-    /// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
-    fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
-        phase.begin();
-        let is_done = done.load(Ordering::Relaxed);
-        (is_done, phase.end())
-    }
-
-    #[test]
-    fn task_is_queued_once_and_sees_writes_before_its_wake() {
-        loom::model(|| {
-            let phase = loom::sync::Arc::new(TaskPhase::queued());
-            let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));
-            let other = thread::spawn({
-                let (phase, done) = (phase.clone(), done.clone());
-                move || {
-                    done.store(true, Ordering::Relaxed);
-                    phase.wake()
-                }
-            });
-            let (mut is_done, mut after) = poll(&phase, &done);
-            let is_queued = after == AfterPoll::Woken;
-            if is_queued {
-                (is_done, after) = poll(&phase, &done);
-            }
-            let queued_by_other = other.join().expect("it does not panic");
-            assert!(!(is_queued && queued_by_other), "it is queued twice");
-            if queued_by_other {
-                (is_done, after) = poll(&phase, &done);
-            }
-            assert!(is_done && after == AfterPoll::Idle, "the last poll has seen all");
-        });
-    }
-
-    #[test]
-    fn task_ended_while_polled_is_dropped_once() {
-        loom::model(|| {
-            let phase = loom::sync::Arc::new(TaskPhase::queued());
-            phase.begin();
-            let other = thread::spawn({
-                let phase = phase.clone();
-                move || phase.stop()
-            });
-            let after = phase.end();
-            let is_polled = other.join().expect("it does not panic");
-            assert_eq!(after == AfterPoll::Over, is_polled);
-            assert!(!phase.wake(), "it is not queued");
-        });
     }
 }

@@ -3,15 +3,16 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
 
+use crate::debug::opaque_debug;
 use crate::router::inline_policy::report_later;
 use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 
 /// How often workers are checked. A task that is still being polled at the second check is suspect, and its thread is
 /// replaced at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
@@ -66,11 +67,7 @@ impl BlockingTask {
     }
 }
 
-impl fmt::Debug for BlockingTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Culprit").finish_non_exhaustive()
-    }
-}
+opaque_debug!([] BlockingTask, "BlockingTask");
 
 /// Any router.
 trait OnBlocked: Send + Sync {

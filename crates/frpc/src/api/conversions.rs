@@ -4,7 +4,7 @@
 mod tonic;
 
 use crate::{Error, MetadataError, Status};
-use frisbee::{HandOffError, RequestError, TrySendError};
+use frisbee::{HandOffError, TrySendError};
 #[cfg(feature = "pubsub")]
 use frisbee_pubsub::{PubSubError, RecvError};
 #[cfg(feature = "batch")]
@@ -181,17 +181,6 @@ statuses! {
         _ => failed_precondition,
     }
 
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) if there was no reply in time,
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room or the body is too long, and
-    /// [`Internal`](crate::Code::Internal) if the router is not mounted.
-    RequestError {
-        RequestError::Closed(_) | RequestError::NotSent(_) => unavailable,
-        RequestError::TimedOut(_) | RequestError::NotSentInTime(_) => deadline_exceeded,
-        RequestError::Full | RequestError::TooLong(_) => resource_exhausted,
-        _ => internal,
-    }
-
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
     Elapsed {
         _ => deadline_exceeded,
@@ -284,8 +273,6 @@ mod tests {
     #[test]
     fn full_peer_differs_from_disconnected_peer() {
         assert_eq!(Status::from(TrySendError::Full).code(), Code::ResourceExhausted);
-        let silent = RequestError::TimedOut(std::time::Duration::from_secs(1));
-        assert_eq!(Status::from(silent).code(), Code::DeadlineExceeded);
         let gone = frisbee::SendError::Closed(frisbee::CloseReason::ClosedByPeer);
         assert_eq!(Status::from(TrySendError::Failed(gone)).code(), Code::Unavailable);
     }

@@ -1,9 +1,9 @@
 //! Requests on connections in memory, with a peer controlled by the test.
 
 use super::*;
-use crate::tests::wake_counter::calling_waker;
-use crate::{Client, Mounts, Server, memory};
+use frisbee::{Client, Mounts, Server, memory};
 use std::sync::atomic::AtomicBool;
+use std::task::{Wake, Waker};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -14,6 +14,21 @@ const REFUSED: Operation = Operation::user(11).expect("users have 10 and up");
 enum Got {
     Packet(Connection, Packet),
     Cancelled(PacketId, Bytes),
+}
+
+/// A waker that runs a function whenever it is woken, and when its last clone is dropped.
+struct CallingWaker<F: Fn() + Send + Sync + 'static>(F);
+
+impl<F: Fn() + Send + Sync + 'static> Wake for CallingWaker<F> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+
+impl<F: Fn() + Send + Sync + 'static> Drop for CallingWaker<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }
 
 struct Peer(UnboundedSender<Got>);
@@ -241,7 +256,7 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
 async fn oversized_body_is_refused_without_a_slot() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, _got) = connected(requests.clone()).await;
-    let long = vec![0; crate::BODY_MAX as usize + 1];
+    let long = vec![0; frisbee::BODY_MAX as usize + 1];
     for _ in 0..2 {
         let error = requests.call(&connection, ASK, long.clone()).await.expect_err("it is too long");
         assert!(matches!(error, RequestError::TooLong(_)), "{error}");
@@ -281,15 +296,19 @@ async fn timed_out_request_wakes_its_task_without_the_lock() {
     let mut reply = requests.try_call(&connection, ASK, "").expect("there is room");
     let (handle, is_late) = (connection.clone(), Arc::new(AtomicBool::new(false)));
     let [free, locked] = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
-    let waker = calling_waker({
+    let waker = Waker::from(Arc::new(CallingWaker({
         let (is_late, free, locked) = (is_late.clone(), free.clone(), locked.clone());
         move || {
             if is_late.load(Ordering::SeqCst) {
-                let count = if handle.0.mailbox.is_locked() { &locked } else { &free };
+                // A look from another thread, which waits for the lock.
+                let (looked, look) = std::sync::mpsc::channel();
+                let handle = handle.clone();
+                std::thread::spawn(move || looked.send(handle.is_going_away()));
+                let count = if look.recv_timeout(Duration::from_secs(10)).is_ok() { &free } else { &locked };
                 count.fetch_add(1, Ordering::SeqCst);
             }
         }
-    });
+    })));
     let mut context = Context::from_waker(&waker);
     assert!(Pin::new(&mut reply).poll(&mut context).is_pending());
     sleep(Duration::from_secs(2)).await;

@@ -1,8 +1,8 @@
 //! The requests in flight on one connection, by id.
 
 use super::RequestError;
-use crate::{CloseReason, Operation, Outbox, Packet, PacketId, TooLong};
 use bytes::Bytes;
+use frisbee::{CloseReason, Operation, Outbox, Packet, PacketId, TooLong};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
@@ -175,7 +175,7 @@ mod tests {
     const OPERATION: Operation = Operation::FIRST_USER;
 
     fn send(table: &Table) -> (Number, oneshot::Receiver<Packet>) {
-        table.send(&mut Outbox::new(crate::HeaderForm::Current), OPERATION, &Bytes::new()).expect("it is short")
+        table.send(&mut Outbox::new(frisbee::HeaderForm::Current), OPERATION, &Bytes::new()).expect("it is short")
     }
 
     fn reply(id: PacketId) -> Packet {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn oversized_request_leaves_no_state() {
         let table = Table::new(1);
-        let mut outbox = Outbox::new(crate::HeaderForm::Current);
+        let mut outbox = Outbox::new(frisbee::HeaderForm::Current);
         outbox.set_limit(3);
         table.send(&mut outbox, OPERATION, &Bytes::from_static(b"long")).expect_err("it is too long");
         assert!(outbox.is_empty());

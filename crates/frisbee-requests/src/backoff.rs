@@ -8,7 +8,7 @@ use std::time::Duration;
 /// so that the clients of a server that was lost do not return at once.
 ///
 /// ```
-/// use frisbee::Backoff;
+/// use frisbee_requests::Backoff;
 /// use std::time::Duration;
 ///
 /// let backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
@@ -29,7 +29,7 @@ impl Backoff {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let backoff = frisbee::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// let backoff = frisbee_requests::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
     /// assert!(backoff.pause(0) <= Duration::from_millis(10));
     /// assert!(backoff.pause(20) >= Duration::from_millis(500));
     /// ```

@@ -1,14 +1,14 @@
-//! TLS and mutual TLS, on rustls.
+//! TLS and mutual TLS, on rustls: the module `tls` of `frisbee` and `frpc`, by their feature `tls`.
 //!
 //! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
 //! [replaced](ServerTls::reload) while connections are open, which keep those they began with. TLS 1.2 and 1.3 are
 //! spoken, as rustls does by default, and no ALPN unless a server offers some, since the peers in Go know none.
 //!
-//! The cryptography is ring's, or with the feature `tls-aws-lc` that of AWS-LC. It is chosen explicitly: the default
-//! provider of the process does not matter.
+//! The cryptography is ring's, or with the feature `aws-lc` (`tls-aws-lc` of those crates) that of AWS-LC. It is chosen
+//! explicitly: the default provider of the process does not matter.
 //!
 //! ```no_run
-//! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
+//! use frisbee_tls::{Authorities, ClientTls, Identity, ServerTls};
 //! # fn read(path: &str) -> Vec<u8> { std::fs::read(path).unwrap() }
 //!
 //! let identity = Identity::from_pem(read("server.pem"), read("server.key"))?;
@@ -17,13 +17,14 @@
 //!
 //! let servers = Authorities::from_pem(read("servers-ca.pem"))?;
 //! let client = ClientTls::new(servers)?.with_identity(Identity::from_pem(read("me.pem"), read("me.key"))?)?;
-//! # Ok::<(), frisbee::tls::TlsError>(())
+//! # Ok::<(), frisbee_tls::TlsError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod certificate_request;
+mod handshakes;
 
-use crate::CloseReason;
-use crate::transport::Io;
+use frisbee_core::CloseReason;
 use parking_lot::RwLock;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
@@ -36,14 +37,15 @@ use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
+pub use handshakes::{Handshakes, SilenceLimit, peer_certificates};
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsStream;
 
 fn provider() -> Arc<CryptoProvider> {
-    #[cfg(feature = "tls-aws-lc")]
+    #[cfg(feature = "aws-lc")]
     return Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    #[cfg(not(feature = "tls-aws-lc"))]
+    #[cfg(not(feature = "aws-lc"))]
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
@@ -126,8 +128,8 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 pub struct ServerTls {
     current: Arc<RwLock<Arc<ServerConfig>>>,
     clients: Clients,
-    pub(crate) handshake_timeout: Duration,
-    pub(crate) handshakes_max: usize,
+    handshake_timeout: Duration,
+    handshakes_max: usize,
 }
 
 /// Which clients a server lets in, with whatever identity it shows.
@@ -218,7 +220,7 @@ impl ServerTls {
     }
 
     /// The settings that new connections begin with.
-    pub(crate) fn current(&self) -> Arc<ServerConfig> {
+    fn current(&self) -> Arc<ServerConfig> {
         self.current.read().clone()
     }
 }
@@ -309,12 +311,16 @@ impl ClientTls {
 
     /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address. Also
     /// whether the server may still refuse this end's certificate: with TLS 1.3 it does so after the handshake.
-    pub(crate) async fn connect<T: Io>(
-        &self,
-        io: T,
-        address: &str,
-        name: Option<&str>,
-    ) -> Result<(TlsStream<T>, bool), TlsError> {
+    ///
+    /// # Errors
+    /// As [`connect_io`](Self::connect_io).
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the transport.
+    pub async fn connect<T>(&self, io: T, address: &str, name: Option<&str>) -> Result<(TlsStream<T>, bool), TlsError>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
         let host = || address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
         let name = name.unwrap_or_else(host);
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {

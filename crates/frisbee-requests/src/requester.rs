@@ -2,12 +2,12 @@
 
 mod table;
 
-use crate::{
+use bytes::Bytes;
+use frisbee::tlv;
+use frisbee::{
     CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
     SendError, TooLong, TrySendError,
 };
-use bytes::Bytes;
-use frisbee_core::tlv;
 use parking_lot::Mutex;
 use std::fmt;
 use std::future::poll_fn;
@@ -45,7 +45,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   slowly ([`Routed::Useless`]).
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Packet, Requester, Server};
+/// use frisbee::{Client, Handlers, Operation, Packet, Server};
+/// use frisbee_requests::Requester;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,7 +70,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
 ///
 /// ```
-/// use frisbee::{Connection, Operation, Outbox, Packet, Requester, RequesterSession, Routed, Protocol, OverflowPolicy};
+/// use frisbee::{Connection, Operation, Outbox, Packet, Routed, Protocol, OverflowPolicy};
+/// use frisbee_requests::{Requester, RequesterSession};
 ///
 /// const NEWS: Operation = Operation::user(12).expect("users have 10 and up");
 ///
@@ -128,7 +130,8 @@ impl Requester {
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Operation, Requester};
+    /// use frisbee::{Client, Operation};
+    /// use frisbee_requests::Requester;
     ///
     /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
     /// let requests = Requester::new();
@@ -145,7 +148,7 @@ impl Requester {
     /// Sets how long a request of this clone may take, the wait for a permit included. Default: 30 s.
     ///
     /// ```
-    /// use frisbee::Requester;
+    /// use frisbee_requests::Requester;
     /// use std::time::Duration;
     ///
     /// let requests = Requester::new().timeout(Duration::from_secs(1));
@@ -163,7 +166,7 @@ impl Requester {
     /// the protocol decides how it says so.
     ///
     /// ```
-    /// use frisbee::Requester;
+    /// use frisbee_requests::Requester;
     ///
     /// let requests = Requester::new().in_flight_max(100);
     /// ```
@@ -173,11 +176,11 @@ impl Requester {
         self
     }
 
-    /// Sends a request, once there is a permit for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
+    /// Sends a request, once there is a permit for it and less than [`backlog_max`](frisbee::Config::backlog_max) waits to
     /// be written, and waits for the reply.
     ///
     /// ```
-    /// # async fn example(connection: frisbee::Connection, requests: frisbee::Requester) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(connection: frisbee::Connection, requests: frisbee_requests::Requester) -> Result<(), Box<dyn std::error::Error>> {
     /// use frisbee::Operation;
     ///
     /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
@@ -242,8 +245,8 @@ impl Requester {
         })?;
         let sent = connection.try_send_with(|outbox| table.send(outbox, operation, &body));
         let (number, reply) = sent.map_err(|error| match error {
-            TrySendError::Full => RequestError::Full,
             TrySendError::Failed(error) => error.into(),
+            _ => RequestError::Full,
         })??;
         permit.forget();
         let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
@@ -260,7 +263,7 @@ impl Requester {
     /// How many replies to cancelled requests have arrived, on all connections.
     ///
     /// ```
-    /// use frisbee::Requester;
+    /// use frisbee_requests::Requester;
     ///
     /// assert_eq!(Requester::new().late_replies(), 0);
     /// ```
@@ -271,7 +274,7 @@ impl Requester {
     /// How many packets have come that answer no request, on all connections.
     ///
     /// ```
-    /// use frisbee::Requester;
+    /// use frisbee_requests::Requester;
     ///
     /// assert_eq!(Requester::new().stray_replies(), 0);
     /// ```
@@ -453,7 +456,8 @@ impl RequestError {
     /// Whether the request may have reached the peer. If not, it can be repeated without harm, on this connection or another.
     ///
     /// ```
-    /// use frisbee::{CloseReason, RequestError};
+    /// use frisbee::CloseReason;
+    /// use frisbee_requests::RequestError;
     ///
     /// assert!(RequestError::Closed(CloseReason::ClosedByPeer).was_sent());
     /// assert!(!RequestError::NotSent(CloseReason::ClosedByPeer).was_sent());
@@ -514,5 +518,22 @@ impl From<SendError> for RequestError {
     }
 }
 
-#[cfg(all(test, not(frisbee_loom)))]
+/// [`Unavailable`](frpc::Code::Unavailable) if the connection has ended,
+/// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if there was no reply in time,
+/// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if there is no room or the body is too long, and
+/// [`Internal`](frpc::Code::Internal) if the router is not mounted.
+#[cfg(feature = "frpc")]
+impl From<RequestError> for frpc::Status {
+    fn from(error: RequestError) -> Self {
+        let status = match error {
+            RequestError::Closed(_) | RequestError::NotSent(_) => Self::unavailable,
+            RequestError::TimedOut(_) | RequestError::NotSentInTime(_) => Self::deadline_exceeded,
+            RequestError::Full | RequestError::TooLong(_) => Self::resource_exhausted,
+            RequestError::NotMounted => Self::internal,
+        };
+        status(error.to_string())
+    }
+}
+
+#[cfg(test)]
 mod tests;

@@ -1,18 +1,16 @@
 //! TLS on accepted connections: how many handshakes at once, and for how long.
 
-use super::Io;
-use crate::CloseReason;
-use crate::pending_handshakes::HandshakeLimiter;
-use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
+use crate::{CertificateDer, ServerTls, TlsError, TlsStream};
+use frisbee_core::CloseReason;
 use parking_lot::Mutex;
+use rustls::ServerConfig;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream as Secured;
 
 /// How long a client that was refused has to take note of it.
@@ -21,8 +19,17 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How long a client may take to answer its server before it counts as silent: two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// The handshakes of a server.
-pub(crate) struct Handshakes {
+/// How long clients may keep their server waiting.
+pub trait SilenceLimit: Send + Sync {
+    /// Gives `work`, which waits for a client, the time that the client has; `None` when that is over.
+    fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F: Future<Output: Send> + Send + Unpin;
+}
+
+/// The handshakes of a server on the connections that it accepts.
+#[derive(Debug)]
+pub struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
     /// The ALPN offer if the settings have none.
@@ -50,7 +57,8 @@ impl<T> HandshakeFailure<T> {
 }
 
 impl Handshakes {
-    pub(crate) fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
+    /// By these settings. The protocols are offered by ALPN if the settings offer none.
+    pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
         Self { tls, permits, protocols, offering: Mutex::default() }
     }
@@ -75,12 +83,17 @@ impl Handshakes {
     }
 
     /// Makes the handshake on an accepted connection.
-    pub(crate) async fn accept<T: Io>(
-        &self,
-        io: T,
-        silent: &Arc<HandshakeLimiter>,
-    ) -> Result<TlsStream<T>, CloseReason> {
-        let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
+    ///
+    /// # Errors
+    /// Why there is none.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the transport.
+    pub async fn accept<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> Result<TlsStream<T>, CloseReason>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin,
+    {
+        let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silence));
         match handshake.await.unwrap_or_else(|_| Err(HandshakeFailure::late())) {
             Ok(secured) => Ok(secured.into()),
             Err(HandshakeFailure(reason, io)) => {
@@ -94,9 +107,12 @@ impl Handshakes {
 
     /// Clients that keep their server waiting delay no other: none has a permit before its greeting is there, nor for
     /// longer than [`ANSWER`] from then on.
-    async fn shake<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> HandshakeOutcome<T> {
+    async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin,
+    {
         let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
-        let greeted = match HandshakeLimiter::wait(silent, &mut greeting).await {
+        let greeted = match silence.wait(&mut greeting).await {
             Some(Ok(greeted)) => greeted,
             Some(Err(error)) => {
                 let reason = match TlsError::from(&error) {
@@ -114,13 +130,13 @@ impl Handshakes {
             return Ok(shaken?);
         }
         drop(permit);
-        HandshakeLimiter::wait(silent, answer).await.map_or_else(|| Err(HandshakeFailure::late()), |shaken| Ok(shaken?))
+        silence.wait(answer).await.map_or_else(|| Err(HandshakeFailure::late()), |shaken| Ok(shaken?))
     }
 }
 
 /// Lets the client read the alert: closing with unread bytes of the client would reset the connection, and the alert
 /// would be lost.
-async fn linger<T: Io>(mut io: T) {
+async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];
         io.shutdown().await?;
@@ -134,7 +150,7 @@ async fn linger<T: Io>(mut io: T) {
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 
-/// The peer's certificates.
-pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
+/// The peer's certificates, its own first, if it has shown any. In a box, since few connections have them.
+pub fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

@@ -1,7 +1,7 @@
 //! A client that replaces its connection when that is lost.
 
-use super::ClientBuilder;
-use crate::{Backoff, Client, Connection, Error, Protocol};
+use crate::Backoff;
+use frisbee::{Client, ClientBuilder, Connection, Error, Protocol};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// repeated without harm.
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Packet, Requester, Server};
+/// use frisbee::{Client, Handlers, Operation, Packet, Server};
+/// use frisbee_requests::{ReconnectingClient, Requester};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,7 +31,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// # let address = server.local_addr().to_string();
 /// # tokio::spawn(server.serve());
 /// let requests = Requester::new();
-/// let client = Client::builder().connect_lazy(address, requests.clone())?;
+/// let client = ReconnectingClient::new(Client::builder(), address, requests.clone())?;
 /// let reply = loop {
 ///     match requests.call(&client.connection().await, echo, "hello").await {
 ///         Err(error) if !error.was_sent() => continue,
@@ -55,15 +56,16 @@ struct State {
     last_error: Option<Arc<Error>>,
 }
 
-impl ClientBuilder {
-    /// Connects in the background, and again whenever the connection is lost. The router serves all connections.
-    /// Addresses are those of [`connect`](Self::connect). Between failed attempts it pauses for up to 5 s.
+impl ReconnectingClient {
+    /// Connects in the background by the settings of `builder`, and again whenever the connection is lost. The router serves
+    /// all connections. Addresses are those of [`ClientBuilder::connect`]. Between failed attempts it pauses for up to 5 s.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Requester};
+    /// use frisbee::Client;
+    /// use frisbee_requests::{ReconnectingClient, Requester};
     ///
-    /// let client = Client::builder().connect_lazy("127.0.0.1:8080", Requester::new())?;
+    /// let client = ReconnectingClient::new(Client::builder(), "127.0.0.1:8080", Requester::new())?;
     /// let connection = client.connection().await;
     /// # let _ = connection;
     /// # Ok(())
@@ -75,24 +77,19 @@ impl ClientBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn connect_lazy<R>(self, address: impl Into<String>, router: R) -> Result<ReconnectingClient, Error>
-    where
-        R: Protocol,
-    {
+    pub fn new<R: Protocol>(builder: ClientBuilder, address: impl Into<String>, router: R) -> Result<Self, Error> {
         let address = address.into();
         Client::check_address(&address)?;
         router.check()?;
         let (sender, state) = watch::channel(State::default());
-        let task = tokio::spawn(keep_connected(self, address, Arc::new(router), sender));
-        Ok(ReconnectingClient { state, _task: Arc::new(AbortOnDrop(task)) })
+        let task = tokio::spawn(keep_connected(builder, address, Arc::new(router), sender));
+        Ok(Self { state, _task: Arc::new(AbortOnDrop(task)) })
     }
-}
 
-impl ReconnectingClient {
     /// The open connection. Waits until there is one, without a limit; use [`tokio::time::timeout`] for that.
     ///
     /// ```
-    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
     /// let connection = client.connection().await;
     /// # let _ = connection;
     /// # Ok(())
@@ -117,7 +114,7 @@ impl ReconnectingClient {
     /// The open connection, if there is one at present.
     ///
     /// ```
-    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
     /// if client.current().is_none() {
     ///     println!("not connected: {:?}", client.last_error());
     /// }
@@ -131,7 +128,7 @@ impl ReconnectingClient {
     /// The error of the last attempt to connect, unless one has succeeded since.
     ///
     /// ```
-    /// # async fn example(client: frisbee::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: frisbee_requests::ReconnectingClient) -> Result<(), Box<dyn std::error::Error>> {
     /// if let Some(error) = client.last_error() {
     ///     println!("{error}");
     /// }
@@ -201,8 +198,12 @@ impl Drop for CloseOnDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Handlers, Server};
+    use frisbee::{Handlers, Server};
     use std::net::SocketAddr;
+
+    fn connect(address: String) -> ReconnectingClient {
+        ReconnectingClient::new(Client::builder(), address, Handlers::new()).expect("its form is right")
+    }
 
     async fn server(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
         let server = Server::builder().bind(address, Handlers::new()).await.expect("the port is free");
@@ -213,7 +214,7 @@ mod tests {
     #[tokio::test]
     async fn lost_connection_is_replaced() {
         let (address, first) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;
-        let client = Client::builder().connect_lazy(address.to_string(), Handlers::new()).expect("it is an address");
+        let client = connect(address.to_string());
         let connection = client.connection().await;
         assert!(client.current().is_some() && client.last_error().is_none());
         first.abort();
@@ -227,7 +228,7 @@ mod tests {
     #[tokio::test]
     async fn dropped_client_closes_its_connection() {
         let (address, _serving) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;
-        let client = Client::builder().connect_lazy(address.to_string(), Handlers::new()).expect("it is an address");
+        let client = connect(address.to_string());
         let connection = client.connection().await;
         let clone = client.clone();
         drop(client);
@@ -238,7 +239,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn failed_attempts_are_reported_and_repeated() {
-        let client = Client::builder().connect_lazy("unix:/nonexistent/socket", Handlers::new()).expect("it is a path");
+        let client = connect("unix:/nonexistent/socket".to_owned());
         let mut state = client.state.clone();
         for _ in 0..10 {
             state.changed().await.expect("the connection state changes");

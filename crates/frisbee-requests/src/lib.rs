@@ -1,0 +1,39 @@
+//! Requests with replies for protocols on frisbee, and clients that reconnect.
+//!
+//! * [`Requester`] is the router of an end that sends requests and waits for their replies.
+//! * [`ReconnectingClient`] replaces a connection that is lost.
+//! * [`Backoff`] draws the pauses between attempts to connect.
+//!
+//! ```
+//! use frisbee::{Client, Handlers, Operation, Packet, Server};
+//! use frisbee_requests::Requester;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let shout = Operation::user(10).expect("users have 10 and up");
+//! let handlers = Handlers::new().on(shout, |_connection, packet| async move {
+//!     Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
+//! });
+//! let server = Server::builder().bind("127.0.0.1:0", handlers).await?;
+//! let address = server.local_addr();
+//! tokio::spawn(server.serve());
+//!
+//! let requests = Requester::new();
+//! let connection = Client::builder().connect(address, requests.clone()).await?;
+//! assert_eq!(requests.call(&connection, shout, "hello").await?.body, "HELLO");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! `frpc`: a [`RequestError`] becomes a status of frpc by `?`.
+#![forbid(unsafe_code)]
+
+mod backoff;
+mod reconnecting;
+mod requester;
+
+pub use backoff::Backoff;
+pub use reconnecting::ReconnectingClient;
+pub use requester::{PendingReply, RequestError, Requester, RequesterSession};

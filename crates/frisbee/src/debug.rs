@@ -1,0 +1,14 @@
+//! `Debug` of types most of whose parts have none.
+
+/// Implements `Debug` for a type, whose generics are in brackets, with these fields and `..`.
+macro_rules! opaque_debug {
+    ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
+        impl<$($generics)*> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $(let $this = self;)?
+                f.debug_struct($name)$($(.field(stringify!($field), &$value))+)?.finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use opaque_debug;

@@ -1,0 +1,53 @@
+//! Every interleaving of a task and the threads that wake it, as far as the checker's bounds go.
+
+use super::*;
+use loom::thread;
+
+/// Polls once; returns whether the task has seen all writes before its wake-up, and the next action.
+fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
+    phase.begin();
+    let is_done = done.load(Ordering::Relaxed);
+    (is_done, phase.end())
+}
+
+#[test]
+fn task_is_queued_once_and_sees_writes_before_its_wake() {
+    loom::model(|| {
+        let phase = loom::sync::Arc::new(TaskPhase::queued());
+        let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));
+        let other = thread::spawn({
+            let (phase, done) = (phase.clone(), done.clone());
+            move || {
+                done.store(true, Ordering::Relaxed);
+                phase.wake()
+            }
+        });
+        let (mut is_done, mut after) = poll(&phase, &done);
+        let is_queued = after == AfterPoll::Woken;
+        if is_queued {
+            (is_done, after) = poll(&phase, &done);
+        }
+        let queued_by_other = other.join().expect("it does not panic");
+        assert!(!(is_queued && queued_by_other), "it is queued twice");
+        if queued_by_other {
+            (is_done, after) = poll(&phase, &done);
+        }
+        assert!(is_done && after == AfterPoll::Idle, "the last poll has seen all");
+    });
+}
+
+#[test]
+fn task_ended_while_polled_is_dropped_once() {
+    loom::model(|| {
+        let phase = loom::sync::Arc::new(TaskPhase::queued());
+        phase.begin();
+        let other = thread::spawn({
+            let phase = phase.clone();
+            move || phase.stop()
+        });
+        let after = phase.end();
+        let is_polled = other.join().expect("it does not panic");
+        assert_eq!(after == AfterPoll::Over, is_polled);
+        assert!(!phase.wake(), "it is not queued");
+    });
+}
