@@ -324,8 +324,8 @@ mod tests {
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// A principal of `on_connect` was forgotten when the client spoke another protocol: who was excluded by its role was let
-    /// in there.
+    /// A principal of `on_connect` was forgotten when the client spoke another protocol, so a rule that excludes its role let
+    /// it in.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {

@@ -284,7 +284,7 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
-/// A text in so many columns of the terminal: cut off, or with spaces behind it.
+/// A text in so many columns of the terminal: cut off, or padded with spaces.
 fn fit(text: &str, width: usize) -> String {
     let (mut fitted, mut left) = (String::with_capacity(width), width);
     for letter in text.chars() {
