@@ -103,7 +103,7 @@ export class Channel {
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
     let trouble = "";
-    /** The waiting unary calls, and the waiting streams: each kind has slots of its own. */
+    /** The waiting unary calls, and the waiting streams, whose slots are separate. */
     const waiting = [new Set<Call>(), new Set<Call>()] as const;
     const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
     const named = new Set<AnyService>();

@@ -85,7 +85,7 @@ test("items of HELLO that this end does not know are skipped", () =>
     },
   ));
 
-test("a call does not wait behind a stream without a slot", () =>
+test("a call starts while a stream lacks a slot", () =>
   withServer(
     // One stream.
     frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1, 4, 3, 0x80, 0x80, 0x10]),
