@@ -31,10 +31,12 @@ def free() -> str:
         return f"127.0.0.1:{bound.getsockname()[1]}"
 
 
-def peer(answer: Callable[[int, dict[str, Any]], bytes | None]) -> tuple[str, threading.Thread, list[bytes]]:
+def peer(
+    answer: Callable[[int, dict[str, Any]], bytes | None], port: int = 0
+) -> tuple[str, threading.Thread, list[bytes]]:
     """A peer that answers until ``answer`` returns a reply. The list has its datagrams."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    bound.bind(("127.0.0.1", 0))
+    bound.bind(("127.0.0.1", port))
     bound.settimeout(LIMIT)
     datagrams: list[bytes] = []
 
@@ -162,6 +164,29 @@ def test_a_notification_has_no_id_and_waits_for_nothing() -> None:
         "params": [1],
         "metadata": {"key-bin": "AA=="},
     }
+
+
+def test_a_lost_notification_fails_no_later_call(free: str) -> None:
+    """A call after a notification that nothing took was not sent, and failed with its error."""
+    port = int(free.rpartition(":")[2])
+
+    def first(_: int, request: dict[str, Any]) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": 7}).encode()
+
+    with UdpClient(free, timeout=LIMIT) as client:
+        client.notify("metrics.Sink/Add")
+        _, thread, _ = peer(first, port)
+        assert client.call("a.B/C") == 7
+        thread.join(LIMIT)
+
+    async def main() -> None:
+        async with AsyncUdpClient(free, timeout=LIMIT) as client:
+            await client.notify("metrics.Sink/Add")
+            _, thread, _ = peer(first, port)
+            assert await client.call("a.B/C") == 7
+            thread.join(LIMIT)
+
+    run(main)
 
 
 def test_wrong_arguments_are_refused_with_a_remedy() -> None:

@@ -11,8 +11,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_490, esbuild: 11_035 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_440, esbuild: 8_860 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_545, esbuild: 11_105 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_495, esbuild: 8_935 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {

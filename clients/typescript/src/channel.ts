@@ -103,14 +103,16 @@ export class Channel {
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
     let trouble = "";
-    const waiting = new Set<Call>();
+    /** The waiting unary calls, and the waiting streams, whose slots are separate. */
+    const waiting = [new Set<Call>(), new Set<Call>()] as const;
+    const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
     const named = new Set<AnyService>();
     const mounts: Mount[] = [];
 
     // Connections.
 
     const connect = (): void => {
-      if (link || pause || isClosed || !(waiting.size || stayConnected)) return;
+      if (link || pause || isClosed || !(waiting[0].size || waiting[1].size || stayConnected)) return;
       dialledAt = performance.now();
       link = makeLink(dial, owner, [...named], serve, mounts);
     };
@@ -118,9 +120,11 @@ export class Channel {
     const owner: Owner = {
       // Deferred, since the caller that frees a slot may be in the middle of a change.
       room: (on) => queueMicrotask(() => {
-        for (const call of waiting) {
-          if (link !== on || !starts(call, on)) return;
-          waiting.delete(call);
+        for (const calls of waiting) {
+          for (const call of calls) {
+            if (link !== on || !starts(call, on)) break;
+            calls.delete(call);
+          }
         }
       }),
       // A backoff follows unless the connection was long-lived: a short one if the server has answered on it.
@@ -193,7 +197,7 @@ export class Channel {
       if (isClosed) return fail(call, closed());
       // Without a connection a call waits for `patience`, without a free slot until its deadline.
       call.patientUntil = performance.now() + patience;
-      waiting.add(call);
+      queue(call).add(call);
       checkTimers(call);
       connect();
     };
@@ -202,7 +206,7 @@ export class Channel {
     const checkTimers = (call: Call): void => {
       const { until, isSent, patientUntil } = call;
       const now = performance.now();
-      const problem = waiting.has(call) && !link?.isUp && `no connection to the server${trouble && `: ${trouble}`}`;
+      const problem = queue(call).has(call) && !link?.isUp && `no connection to the server${trouble && `: ${trouble}`}`;
       clearTimeout(call.timer);
       if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
       else if (now >= patientUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
@@ -211,7 +215,7 @@ export class Channel {
 
     /** Releases the resources of a call. */
     const over = (call: Call): void => {
-      waiting.delete(call);
+      queue(call).delete(call);
       clearTimeout(call.timer);
       call.options.signal?.removeEventListener("abort", call.abort as () => void);
     };
@@ -305,7 +309,7 @@ export class Channel {
     this.close = () => {
       isClosed = true;
       clearTimeout(pause);
-      for (const call of waiting) fail(call, closed());
+      for (const calls of waiting) for (const call of calls) fail(call, closed());
       link?.drain();
     };
     if (stayConnected) queueMicrotask(connect);

@@ -85,6 +85,21 @@ test("items of HELLO that this end does not know are skipped", () =>
     },
   ));
 
+test("a call starts while a stream lacks a slot", () =>
+  withServer(
+    // One stream.
+    frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1, 4, 3, 0x80, 0x80, 0x10]),
+    async (client) => {
+      // All wait for the connection.
+      const streams = [client.flood({}), client.flood({})];
+      assert.equal((await client.add({}, { timeout: 2000 })).total, 3n);
+      for (const stream of streams) await stream.return?.();
+    },
+    (socket, request) => {
+      if (operationOf(request) >= 10) socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
+    },
+  ));
+
 test("packets that belong to nothing are skipped", () => {
   const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
   return withServer(

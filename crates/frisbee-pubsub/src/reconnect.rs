@@ -9,11 +9,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// The pause before the second attempt; each further one is twice as long, up to the longest.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// The longest pause. A broker that is back has its subscribers again within this time.
+/// The longest pause. A broker that is back has its subscribers again within this time. A connection that does not last so
+/// long counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Makes a connection with a router.
@@ -32,21 +34,29 @@ pub(super) struct Resubscription {
 
 /// Keeps a client connected while it has users.
 pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>, dial: Dial) {
+    let (mut made, mut failures) = (Instant::now(), 0);
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
         let reason = current.closed().await;
         if matches!(reason, CloseReason::Local) {
             return; // Somebody here has closed it, and subscriptions have been told.
         }
         tracing::debug!(%reason, "connection to a broker lost");
-        let Some(connection) = connect(&own, &shared, &dial).await else { return };
+        failures = if made.elapsed() < PAUSE_MAX { failures + 1 } else { 0 };
+        let Some(connection) = connect(&own, &shared, &dial, failures).await else { return };
+        made = Instant::now();
         let Some(shared) = shared.upgrade() else { return };
         subscribe_again(&shared, &connection).await;
     }
 }
 
-/// Tries to connect until it succeeds, or the client is dropped.
-async fn connect(own: &Weak<OwnedConnection>, shared: &Weak<ClientShared>, dial: &Dial) -> Option<Connection> {
-    for attempt in 0.. {
+/// Tries to connect until it succeeds, or the client is dropped. So many attempts have failed before.
+async fn connect(
+    own: &Weak<OwnedConnection>,
+    shared: &Weak<ClientShared>,
+    dial: &Dial,
+    failures: u32,
+) -> Option<Connection> {
+    for attempt in failures.. {
         if attempt > 0 {
             tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
         }
@@ -96,8 +106,28 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Member, runtime};
-    use super::super::{Broker, FIRST_OPERATION};
+    use super::super::{Broker, Client, FIRST_OPERATION};
     use super::*;
+    use tokio::sync::mpsc;
+
+    /// A client dialled without a pause if its connections were made and ended at once.
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_end_at_once_are_made_with_pauses() {
+        let (dials, mut dialled) = mpsc::unbounded_channel();
+        let connector = move || {
+            dials.send(()).ok();
+            // Its other end is dropped.
+            let (here, _) = frisbee::memory();
+            async { Ok(here) }
+        };
+        let started = Instant::now();
+        let client = Client::connect_with_connector(frisbee::Client::builder(), connector).await;
+        let _client = client.expect("there is a transport");
+        for _ in 0..20 {
+            dialled.recv().await.expect("it is dialled again");
+        }
+        assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
+    }
 
     #[test]
     fn subscriptions_survive_loss_during_resubscription() {

@@ -366,7 +366,11 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
         let is_refused = handle.0.mailbox.lock().order.is_some();
         // As of an adapter connection: the router has no more to do with it.
         engine.end(&CloseReason::OtherProtocol);
-        (!is_refused).then_some(handle)
+        if is_refused {
+            handle.0.attachments.drop_values();
+            return None;
+        }
+        Some(handle)
     }
 
     #[cfg(feature = "tls")]

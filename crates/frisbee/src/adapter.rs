@@ -165,6 +165,7 @@ impl ProtocolAdapters {
             server: self.server.clone(),
             inner: Arc::default(),
             waste: WasteAccount::new(self.config.common.waste_rate),
+            values: AdapterValues::new(connection),
         };
         let serve = handler.serve.clone();
         Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context))))
@@ -182,6 +183,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
     let mut phase = context.phase.clone();
     let inner = context.inner.clone();
+    let _values = context.values.clone();
     // A connection within another one is counted there.
     let transport = if context.connection.0.is_within {
         transport
@@ -249,6 +251,23 @@ pub struct AdapterContext {
     /// Why the connection within this one has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
+    values: Arc<AdapterValues>,
+}
+
+/// Drops the [attachments](Connection::attachments) of an adapter connection, whose router has ended before.
+pub(crate) struct AdapterValues(Connection);
+
+impl AdapterValues {
+    pub(crate) fn new(connection: &Connection) -> Arc<Self> {
+        Arc::new(Self(connection.clone()))
+    }
+}
+
+impl Drop for AdapterValues {
+    fn drop(&mut self) {
+        let _entered = self.0.0.runtime.enter();
+        self.0.0.attachments.drop_values();
+    }
 }
 
 impl AdapterContext {

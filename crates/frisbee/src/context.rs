@@ -15,7 +15,8 @@ use std::time::Instant;
 /// Routers, handlers, streams and all other owners of a handle see the same values. Nothing is allocated for a
 /// connection without values. There are as many values as the program has types for them; a private type keeps them
 /// apart from those of others. When the connection has ended they are dropped, after the functions that were registered
-/// by [`Connection::on_close`].
+/// by [`Connection::on_close`]. A connection that a [protocol adapter](crate::ServerBuilder::adapter) serves keeps its
+/// values until the adapter returns.
 ///
 /// ```
 /// use frisbee::Connection;
@@ -159,8 +160,14 @@ impl Attachments {
         }
     }
 
-    /// Runs the functions that were kept for the end, then drops the values, which may hold handles of the connection.
+    /// Runs the functions that were kept for the end, then drops the values.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
+        self.run_on_close(reason);
+        self.drop_values();
+    }
+
+    /// Runs the functions that were kept for the end.
+    pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
         for run in on_close {
@@ -171,6 +178,11 @@ impl Attachments {
                 }
             }
         }
+    }
+
+    /// Drops the values, which may hold handles of the connection.
+    pub(crate) fn drop_values(&self) {
+        let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
         drop(values);
     }

@@ -3,6 +3,7 @@
 use crate::now;
 use frpc::frisbee::Attachments;
 use frpc::{Call, Connection, Extensions, Request, Status};
+use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -243,7 +244,7 @@ impl Principal {
 
     /// Makes this the principal of a connection: calls on it that bring no token are its calls from now on, and so is what
     /// it sends to mounted routers. When the principal expires, the connection is closed, unless another one was made the
-    /// connection's before.
+    /// connection's before; a client of another protocol is refused from then on, and its connection stays open.
     ///
     /// For a sign-in method, with one user for each connection. Every sender on the connection is that user: a proxy
     /// that carries the calls of several must not sign in.
@@ -268,10 +269,13 @@ impl Principal {
     /// [`FailedPrecondition`](frpc::Code::FailedPrecondition) if the connection has a principal that does not expire,
     /// such as that of a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
+        let lock = connection.attachments().get_or_insert::<SignInLock>();
+        let signing_in = lock.0.lock();
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
         }
         self.own(connection);
+        drop(signing_in);
         let Some(expires) = self.expires() else { return Ok(()) };
         let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
         // No task of the connection, whose end a shutdown would wait for.
@@ -296,6 +300,10 @@ impl Principal {
 /// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
 struct ConnectionPrincipal(Principal);
 
+/// Held by a sign-in from its look at the connection's principal to the new one.
+#[derive(Default)]
+struct SignInLock(Mutex<()>);
+
 impl fmt::Debug for Principal {
     /// Without the values for handlers, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -305,5 +313,39 @@ impl fmt::Debug for Principal {
             .field("roles", &self.0.roles)
             .field("expires", &self.0.expires)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::{Channel, Server};
+    use std::sync::Barrier;
+    use tokio::sync::mpsc;
+
+    /// Two callers that signed in at the same moment both succeeded, and the first one's later calls were the second one's.
+    #[tokio::test]
+    async fn of_two_sign_ins_at_one_moment_one_fails() {
+        let (connects, mut connected) = mpsc::unbounded_channel();
+        let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
+        let server = server.build().expect("the settings are right");
+        let (here, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let _client = Channel::connect_io(here).await.expect("it is there");
+        let connection = connected.recv().await.expect("it is connected");
+        let barrier = Barrier::new(2);
+        let sign_in = |name: &str| {
+            barrier.wait();
+            Principal::new(name, Proof::Other).sign_in(&connection).is_ok()
+        };
+        for round in 0..2000 {
+            // One that expires may be replaced.
+            Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60)).own(&connection);
+            let signed_in = std::thread::scope(|scope| {
+                let other = scope.spawn(|| sign_in("ada"));
+                [sign_in("bob"), other.join().expect("no panic")]
+            });
+            assert!(signed_in[0] != signed_in[1], "round {round}: {signed_in:?}");
+        }
     }
 }

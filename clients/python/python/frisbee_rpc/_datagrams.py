@@ -113,6 +113,14 @@ def _result(reply: Mapping[str, Any]) -> Any:
     raise Status(code, str(error.get("message", "")), details, metadata)
 
 
+def _send(peer: socket.socket, datagram: bytes) -> None:
+    try:
+        peer.send(datagram)
+    except ConnectionRefusedError:
+        # The system reports that nothing took an earlier datagram, and has not sent this one.
+        peer.send(datagram)
+
+
 class UdpClient:
     """Calls methods by datagrams of JSON-RPC: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
 
@@ -170,11 +178,7 @@ class UdpClient:
         try:
             peer = self._socket()
             peer.settimeout(self._settings.timeout)
-            try:
-                peer.send(datagram)
-            except ConnectionRefusedError:
-                # The system reports that nothing took an earlier datagram.
-                peer.send(datagram)
+            _send(peer, datagram)
         except OSError as error:
             raise self._settings.unreachable(error) from None
         self._idle.append(peer)
@@ -196,7 +200,7 @@ class UdpClient:
             until = begun + timeout * sent / sent_max
             try:
                 peer.settimeout(timeout)
-                peer.send(request)
+                _send(peer, request)
                 while (left := until - time.monotonic()) > 0:
                     peer.settimeout(left)
                     reply = _reply(peer.recv(DATAGRAM_MAX + 1))
@@ -291,6 +295,10 @@ class AsyncUdpClient:
             for sent in range(1, sent_max + 1):
                 calls[number] = loop.create_future()
                 transport.sendto(request)
+                if calls[number].done() and calls[number].exception():
+                    # As in `_send`.
+                    calls[number] = loop.create_future()
+                    transport.sendto(request)
                 until = begun + timeout * sent / sent_max
                 try:
                     async with timeout_at(until):

@@ -1,6 +1,6 @@
 //! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
-use super::{AdapterContext, AdapterServer, Layers, ServerPhase, WasteAccount, reached};
+use super::{AdapterContext, AdapterServer, AdapterValues, Layers, ServerPhase, WasteAccount, reached};
 use crate::connection::EndpointInfo;
 use crate::debug::opaque_debug;
 use frisbee_core::ServerConfig;
@@ -58,6 +58,7 @@ impl AdapterPeers {
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, ..EndpointInfo::default() };
         let connection = self.server.upgrade()?.enter_peer(ends)?;
+        let values = AdapterValues::new(&connection);
         Some(AdapterContext {
             connection,
             layers: Layers::default().innermost(),
@@ -66,6 +67,7 @@ impl AdapterPeers {
             server: self.server.clone(),
             inner: Arc::default(),
             waste: WasteAccount::new(self.config.common.waste_rate),
+            values,
         })
     }
 

@@ -191,3 +191,68 @@ async fn stop_drops_adapters_that_do_not_return() {
     drop(acceptor);
     assert_eq!(alive.recv().await, None, "nothing of the handler is left");
 }
+
+/// Attaches a value to each connection, and notes the end of the value.
+struct Attaching(mpsc::UnboundedSender<()>);
+
+struct Attached(mpsc::UnboundedSender<()>);
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.0.send(()).ok();
+    }
+}
+
+impl crate::Router for Attaching {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        connection.attachments().insert(Attached(self.0.clone()));
+    }
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut crate::Outbox) -> crate::Routed {
+        crate::Routed::Continue
+    }
+}
+
+/// A principal that was attached when a client connected was lost as soon as the client spoke another protocol.
+#[tokio::test]
+async fn adapter_sees_attachments_until_it_returns() {
+    let (ends, mut ended) = mpsc::unbounded_channel();
+    let (shows, mut shown) = mpsc::unbounded_channel();
+    let (proceeds, proceed) = oneshot::channel::<()>();
+    let proceed = std::sync::Mutex::new(Some(proceed));
+    let serve = move |_transport, context: crate::AdapterContext| {
+        shows.send(context.connection().attachments().get::<Attached>().is_some()).ok();
+        let proceed = proceed.lock().unwrap().take().expect("there is one connection");
+        async {
+            proceed.await.expect("the test continues");
+            Ok(())
+        }
+    };
+    let acceptor = Server::builder().adapter(|_| true, serve).build(Attaching(ends)).unwrap();
+    let (mut here, there) = crate::memory();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here.write_all(b"x").await.unwrap();
+    assert_eq!(shown.recv().await, Some(true));
+    assert!(ended.try_recv().is_err(), "the adapter still serves");
+    proceeds.send(()).expect("it waits");
+    serving.await.unwrap();
+    assert_eq!(ended.recv().await, Some(()));
+}
+
+#[tokio::test]
+async fn peer_without_connection_keeps_attachments_until_dropped() {
+    let (ends, mut ended) = mpsc::unbounded_channel();
+    let (shows, mut shown) = mpsc::unbounded_channel();
+    let listen = move |peers: crate::AdapterPeers| {
+        let shows = shows.clone();
+        async move {
+            let peer = peers.enter(([127, 0, 0, 1], 9).into(), None).expect("the router accepts all");
+            shows.send(peer.connection().attachments().get::<Attached>().is_some()).ok();
+        }
+    };
+    let _acceptor = Server::builder().adapter_listener(listen).build(Attaching(ends)).unwrap();
+    assert_eq!(shown.recv().await, Some(true));
+    assert_eq!(ended.recv().await, Some(()));
+}

@@ -287,6 +287,7 @@ mod tests {
     use crate::{Access, Proof, Who};
     use frpc::{Channel, Code, Request, Response, ResponseStream, Server};
     use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+    use tokio::io::AsyncWriteExt as _;
 
     /// Signs its callers in, with their name as their role.
     struct Reception;
@@ -321,6 +322,38 @@ mod tests {
         client.greet(name("guest")).await.expect("unknown callers may sign in");
         let refused = client.greet(name("")).await.expect_err("guests may not call");
         assert_eq!(refused.code(), Code::PermissionDenied);
+    }
+
+    /// A principal of `on_connect` was forgotten when the client spoke another protocol, so a rule that excludes its role let
+    /// it in.
+    #[tokio::test]
+    async fn principal_of_new_connection_holds_in_other_protocols() {
+        for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {
+            let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
+            let (shows, mut shown) = tokio::sync::mpsc::unbounded_channel();
+            let server = Server::builder()
+                .add_service(GreeterServer::new(Reception))
+                .access(access)
+                .on_connect(move |connection| {
+                    let principal = Principal::new(role, Proof::Other).with_role(role);
+                    principal.sign_in(connection).expect("no principal is set yet");
+                })
+                .adapter(
+                    |_| true,
+                    move |_, context| {
+                        let method = context.methods().get("greet.Greeter", "Greet").expect("it is served");
+                        shows.send(method.check_access(&Metadata::new())).expect("the test waits");
+                        std::future::ready(Ok(()))
+                    },
+                )
+                .build()
+                .expect("the settings are right");
+            let (mut here, there) = frpc::memory();
+            tokio::spawn(async move { server.serve_connection(there).await });
+            here.write_all(b"x").await.expect("it is read");
+            let verdict = shown.recv().await.expect("the adapter serves");
+            assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The figures of methods in `frpc top`: what of two answers makes a row, and how it is written.
 
 use super::board::Column;
+use super::view::columns;
 use frpc_reflection::introspection_v1::{Figures, Method, Server};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use unicode_width::UnicodeWidthChar as _;
 
 /// A method whose calls are counted.
 pub(super) struct MethodRow<'a> {
@@ -90,14 +92,17 @@ pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     ]
 }
 
-/// A name of at most so many characters: of a longer one the end, which has the method.
+/// A name of at most so many columns: of a longer one the end, which has the method.
 pub(super) fn short(name: &str, width: usize) -> String {
-    let length = name.chars().count();
-    if length <= width {
+    if columns(name) <= width {
         return name.to_owned();
     }
-    let end = name.chars().skip(length.saturating_sub(width.saturating_sub(1)));
-    std::iter::once('…').chain(end).collect()
+    let (mut left, mut begin) = (width.saturating_sub(1), name.len());
+    for (at, letter) in name.char_indices().rev() {
+        let Some(rest) = left.checked_sub(letter.width().unwrap_or(0)) else { break };
+        (left, begin) = (rest, at);
+    }
+    format!("…{}", name.get(begin..).unwrap_or_default())
 }
 
 fn rate(rate: Option<f64>) -> String {

@@ -5,7 +5,7 @@ use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use crossterm::style::Attribute;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream, Worker};
-use std::fmt::Write as _;
+use unicode_width::UnicodeWidthChar as _;
 
 /// The lines above the table.
 const HEAD: usize = 5;
@@ -68,7 +68,7 @@ pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenL
     lines.resize_with(height.saturating_sub(1), || String::new().into());
     lines.push(ScreenLine { text: foot_line(board), attribute: Attribute::Reverse });
     for line in &mut lines {
-        line.text = format!("{:<width$.width$}", line.text);
+        line.text = fit(&line.text, width);
     }
     lines
 }
@@ -109,7 +109,7 @@ fn table<const COLUMNS: usize>(
     height: usize,
 ) -> Vec<ScreenLine> {
     let aligned = |cells: [String; COLUMNS]| {
-        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$.width$}"));
+        let cells = cells.iter().zip(widths).map(|(cell, width)| fit(cell, width));
         cells.collect::<Vec<_>>().join(" ")
     };
     let head = ScreenLine { text: aligned(headings), attribute: Attribute::Bold };
@@ -264,19 +264,39 @@ pub(super) fn plain(board: &TopView) -> String {
     let mut widths = vec![0; headings.len()];
     for row in rows.iter().chain([&headings]) {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
+            *width = columns(cell).max(*width);
         }
     }
     for row in [&headings].into_iter().chain(&rows) {
         let mut line = String::new();
         for (cell, &width) in row.iter().zip(&widths) {
-            // Writing to a string does not fail.
-            let _ = write!(line, "{cell:width$}  ");
+            line.push_str(&fit(cell, width));
+            line.push_str("  ");
         }
         out.push('\n');
         out.push_str(line.trim_end());
     }
     out
+}
+
+/// How many columns of the terminal a text takes: some characters take two.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
+}
+
+/// A text in so many columns of the terminal: cut off, or padded with spaces.
+fn fit(text: &str, width: usize) -> String {
+    let (mut fitted, mut left) = (String::with_capacity(width), width);
+    for letter in text.chars() {
+        let columns = letter.width().unwrap_or(0);
+        if columns > left {
+            break;
+        }
+        left -= columns;
+        fitted.push(letter);
+    }
+    fitted.extend(std::iter::repeat_n(' ', left));
+    fitted
 }
 
 /// Text of the server for a cell: escaped, and on one line.
@@ -392,6 +412,30 @@ mod tests {
             lines[23].starts_with("q quit  m methods  enter look  < > sort  r reverse  / filter  p pause"),
             "{lines:?}"
         );
+    }
+
+    /// Columns were counted as characters, so that wide ones moved all cells after them.
+    #[test]
+    fn wide_characters_take_two_columns_of_a_table() {
+        let mut board = board();
+        let server = Server {
+            methods: vec![method("商店.商店/浏览浏览浏览浏览浏览浏览", 5, 0), method("shop.Shop/Browse", 3, 0)],
+            ..Server::default()
+        };
+        let connections = vec![connection(1, "客户.例子.中国:1000", 1, 0), connection(2, "10.0.0.2:2000", 9, 0)];
+        let reply = WatchReply { servers: vec![ServerConnections { server: Some(server), connections }] };
+        board.take(reply, Instant::now());
+        let expect_aligned = |lines: &[String], mark: &str| {
+            let places: Vec<usize> = lines.iter().filter_map(|line| Some(columns(&line[..line.find(mark)?]))).collect();
+            assert!(places.len() == 2 && places[0] == places[1], "{places:?} in {lines:?}");
+        };
+        expect_aligned(&drawn(&board, 80, 24), "native");
+        expect_aligned(&plain(&board).lines().map(str::to_owned).collect::<Vec<_>>(), "native");
+        press(&mut board, KeyCode::Char('m'));
+        expect_aligned(&drawn(&board, 80, 24), "1.5µs");
+        let shortened = drawn(&board, 80, 24).into_iter().find(|line| line.starts_with('…'));
+        assert!(shortened.is_some_and(|line| line.starts_with("…店/浏览浏览浏览浏览浏览浏览")), "its end is shown");
+        assert!(lines(&board, 80, 24).iter().all(|line| columns(&line.text) == 80));
     }
 
     #[test]

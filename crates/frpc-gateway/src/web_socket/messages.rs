@@ -159,6 +159,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         for _ in 0..STEPS {
             let now = now();
             self.talk.poll(task, &mut self.wire.sending, self.backlog_max);
+            let was_full = self.wire.sending.unsent() >= self.backlog_max;
             self.charge_output();
             // Answers to messages that arrived together are sent together.
             if self.input.is_empty() || self.wire.sending.unsent() >= self.backlog_max {
@@ -177,6 +178,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 continue;
             }
             self.write(task, now)?;
+            if was_full && self.wire.sending.unsent() < self.backlog_max {
+                // Nothing else would wake the task for the answers and messages that waited for room.
+                continue;
+            }
             if self.stops && !self.talk.is_busy() && self.wire.sending.unsent() == 0 {
                 return Poll::Ready(Ok((CloseCode::GOING_AWAY, "the server stops".to_owned())));
             }
@@ -394,6 +399,41 @@ impl Utf8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
+
+    /// Texts that are sent as far as there is room.
+    struct Queued(VecDeque<Vec<u8>>);
+
+    impl MessageHandler for Queued {
+        fn handle(&mut self, _kind: Kind, _message: Bytes, _sending: &mut FrameSender) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn poll(&mut self, _task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize) {
+            while sending.unsent() < backlog_max
+                && let Some(text) = self.0.pop_front()
+            {
+                sending.text(&text);
+            }
+        }
+
+        fn is_busy(&self) -> bool {
+            !self.0.is_empty()
+        }
+    }
+
+    /// Answers beyond the backlog waited for the next PING, if one write took all before them.
+    #[tokio::test(start_paused = true)]
+    async fn answers_beyond_backlog_follow_at_once() {
+        let config = Config::default().backlog_max(1024);
+        let (here, mut there) = tokio::io::duplex(1024 * 1024);
+        let answers = Queued(vec![vec![b'x'; 2000]; 5].into());
+        tokio::spawn(async move { serve(here, answers, &config, None).await });
+        let started = now();
+        let mut received = vec![0; 5 * 2004];
+        there.read_exact(&mut received).await.expect("they are sent");
+        assert_eq!(now(), started, "the clock advances if all tasks wait");
+    }
 
     #[test]
     fn utf8_check_in_parts_matches_standard_library() {

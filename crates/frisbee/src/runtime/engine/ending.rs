@@ -140,6 +140,11 @@ impl<R: Protocol> Engine<R> {
             }
         }
         let _entered = runtime.enter();
-        self.handle.0.attachments.handle_close(reason);
+        let attachments = &self.handle.0.attachments;
+        attachments.run_on_close(reason);
+        // The values of an adapter connection end with its `AdapterContext`.
+        if !matches!(reason, CloseReason::OtherProtocol) {
+            attachments.drop_values();
+        }
     }
 }
