@@ -33,9 +33,9 @@ impl InheritedContext {
     }
 
     /// Makes this the inherited value of this thread.
-    fn put(self) {
+    fn put(&self) {
         IS_SOMETHING.set(self.is_something());
-        CURRENT.set(self);
+        CURRENT.set(*self);
     }
 }
 
@@ -116,7 +116,7 @@ impl Drop for Restore {
 
 impl InheritedContext {
     /// Makes this the inherited value until the result is dropped.
-    fn enter(self) -> Restore {
+    fn enter(&self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
         restore
@@ -125,7 +125,7 @@ impl InheritedContext {
 
 /// Runs a closure as part of a call that passes this on, if there is something. The closure is called in one place, where
 /// it is inlined.
-pub(crate) fn within<T>(inherited: Option<InheritedContext>, run: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(inherited: Option<&InheritedContext>, run: impl FnOnce() -> T) -> T {
     let _restore = inherited.map(InheritedContext::enter);
     run()
 }
@@ -185,7 +185,7 @@ impl<F: Future + Unpin> Future for HandlerFuture<F> {
         if !inherited.is_something() && !IS_SOMETHING.get() {
             return Pin::new(&mut self.future).poll(context);
         }
-        within(Some(inherited), || Pin::new(&mut self.future).poll(context))
+        within(Some(&inherited), || Pin::new(&mut self.future).poll(context))
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     fn nested_call_inherits_deadline() {
         const SECOND: Duration = Duration::from_secs(1);
         assert_eq!(allowed(Some(SECOND)), Some(SECOND));
-        within(Some(InheritedContext { deadline: now().checked_add(SECOND), trace: None }), || {
+        within(Some(&InheritedContext { deadline: now().checked_add(SECOND), trace: None }), || {
             assert!(allowed(None).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(100 * SECOND)).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(SECOND / 100)).is_some_and(|left| left <= SECOND / 100));
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn trace_is_inherited_only_during_its_call() {
         let context = TraceContext::new([1; 16], [2; 8], true);
-        within(Some(InheritedContext { deadline: None, trace: context }), || {
+        within(Some(&InheritedContext { deadline: None, trace: context }), || {
             assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
-            within(Some(InheritedContext { deadline: Some(now()), trace: None }), || {
+            within(Some(&InheritedContext { deadline: Some(now()), trace: None }), || {
                 assert_eq!((trace(), is_inherited()), (None, true));
             });
             assert_eq!(trace(), context);

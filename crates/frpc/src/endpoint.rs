@@ -334,10 +334,24 @@ impl Protocol for Endpoint {
     }
 
     fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        if self.offer.is_plain && session.strays == 0 {
-            return self.end_batch_of_calls(session, batch.now).0;
+        let now = batch.now;
+        let connection = &session.caller.connection;
+        let ended = session.inline_runs.end_batch(now, deadline::now, || connection.turn_max());
+        if ended.is_slow {
+            session.warn_slow();
         }
-        self.end_mixed_batch(session, batch)
+        if self.calls.is_none() && session.has_calls() {
+            session.calls();
+        }
+        let Session { caller, calls, replies, wake, .. } = session;
+        let due = match self.calls.as_ref().or(calls.as_ref()) {
+            Some(calls) => settle(calls, caller, replies, wake, now),
+            None => None,
+        };
+        if self.offer.is_plain && session.strays == 0 {
+            return due;
+        }
+        self.end_mixed_batch(session, batch, due, ended.at)
     }
 
     /// A channel closes its connections itself.
@@ -422,30 +436,16 @@ impl Endpoint {
         }
     }
 
-    /// Ends a turn of calls. Returns the next deadline of one, and when the turn ended if handlers were polled.
-    #[inline(always)]
-    fn end_batch_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Instant>) {
-        let connection = &session.caller.connection;
-        let clock = || tokio::time::Instant::now().into_std();
-        let ended = session.inline_runs.end_batch(now, clock, || connection.turn_max());
-        if ended.is_slow {
-            session.warn_slow();
-        }
-        if self.calls.is_none() && session.has_calls() {
-            session.calls();
-        }
-        let Session { caller, calls, replies, wake, .. } = session;
-        let due = match self.calls.as_ref().or(calls.as_ref()) {
-            Some(calls) => settle(calls, caller, replies, wake, now),
-            None => None,
-        };
-        (due, ended.at)
-    }
-
-    /// Ends a turn with mounted routers, strays, or calls that are observed.
+    /// Ends a turn with mounted routers, strays, or calls that are observed. `calls` is the next deadline of a call, `ended`
+    /// the time when the turn ended if handlers were polled.
     #[inline(never)]
-    fn end_mixed_batch(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        let (calls, ended) = self.end_batch_of_calls(session, batch.now);
+    fn end_mixed_batch(
+        &self,
+        session: &mut Session,
+        batch: &mut BatchEnd<'_>,
+        calls: Option<Instant>,
+        ended: Option<Instant>,
+    ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
             // Calls may have been refused without a look at the clock.
             let ended = ended.unwrap_or_else(deadline::now);
@@ -587,7 +587,6 @@ fn settle(
     wake: &mut Vec<Waker>,
     now: Instant,
 ) -> Option<Instant> {
-    // Not by a closure, which would be a function of its own, since there are two uses.
     let mut table = calls.calls.lock();
     let mut late = None;
     if !replies.is_empty() {

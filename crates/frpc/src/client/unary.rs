@@ -15,14 +15,15 @@ use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
+use std::borrow::Borrow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// A unary call on a channel. Written by hand: thousands may wait at once, and then reading their memory is most of
-/// their cost. The future of an `async fn` takes three times as much.
-pub(crate) struct UnaryCall<'a, A, B> {
-    channel: &'a Channel,
+/// A unary call on a channel, which a call within middleware owns. Written by hand: thousands may wait at once, and then
+/// reading their memory is most of their cost. The future of an `async fn` takes three times as much.
+pub(crate) struct UnaryCall<'a, C, A, B> {
+    channel: C,
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
@@ -53,18 +54,19 @@ enum UnaryState<'a, B> {
 }
 
 /// No part of it is pinned.
-impl<A, B> Unpin for UnaryCall<'_, A, B> {}
+impl<C, A, B> Unpin for UnaryCall<'_, C, A, B> {}
 
-impl<'a, A, B> UnaryCall<'a, A, B> {
-    fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
+impl<C, A, B> UnaryCall<'_, C, A, B> {
+    fn new(channel: C, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
         Self { channel, method, timeout, message, extras, state: UnaryState::New }
     }
 }
 
-impl<A, B> Future for UnaryCall<'_, A, B>
+impl<'a, C, A, B> Future for UnaryCall<'a, C, A, B>
 where
+    C: Borrow<Channel> + Clone + Send + Sync + 'a,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
@@ -80,7 +82,7 @@ where
             }
             UnaryState::Sent(call) => match ready!(Pin::new(call).poll(context)) {
                 Ok(reply) => {
-                    this.channel.inner.retries.earn();
+                    this.channel.borrow().inner.retries.earn();
                     return Poll::Ready(Ok(reply));
                 }
                 Err(failed) if failed.sent == SentState::Answered => return Poll::Ready(Err(failed.status)),
@@ -92,23 +94,24 @@ where
             UnaryState::Within(_) | UnaryState::Layered(_) | UnaryState::Retrying(_) => {}
         }
         match &mut this.state {
-            UnaryState::Within(call) => this.channel.poll_in_runtime(|| Pin::new(call).poll(context)),
+            UnaryState::Within(call) => this.channel.borrow().poll_in_runtime(|| Pin::new(call).poll(context)),
             UnaryState::Layered(call) | UnaryState::Retrying(call) => call.as_mut().poll(context),
             UnaryState::New | UnaryState::Sent(_) => Poll::Pending,
         }
     }
 }
 
-impl<'a, A, B> UnaryCall<'a, A, B>
+impl<'a, C, A, B> UnaryCall<'a, C, A, B>
 where
+    C: Borrow<Channel> + Clone + Send + Sync + 'a,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
     /// Sends the call on the current connection, which has room for nearly all calls. Returns whether it was sent.
     fn start(&mut self, context: &Context<'_>) -> bool {
-        let (channel, method) = (self.channel, self.method);
-        if let Some(layers) = &channel.layers {
-            self.state = self.start_layered(layers);
+        let (channel, method) = (self.channel.borrow(), self.method);
+        if channel.layers.is_some() {
+            self.state = self.start_layered();
             return false;
         }
         let mut trace = deadline::trace();
@@ -149,33 +152,40 @@ where
 
     /// Starts a call on a channel with layers.
     #[cold]
-    fn start_layered(&mut self, layers: &'a Layers) -> UnaryState<'a, B> {
-        let (channel, method) = (self.channel, self.method);
-        if layers.chain.is_none() && layers.handed.is_none() {
+    fn start_layered(&mut self) -> UnaryState<'a, B> {
+        let Self { channel: outside, method, message, extras, .. } = self;
+        let (channel, method) = ((*outside).borrow(), *method);
+        let Some(Layers { chain, handed, observed, .. }) = channel.layers.as_deref() else { return UnaryState::New };
+        if chain.is_none() && handed.is_none() {
             return UnaryState::Retrying(self.retry(None, None, None));
         }
         let options = channel.options(self.timeout);
         let timeout = options.timeout.filter(|_| options.sends_timeout);
         let observed_call = channel.observe(method, CallKind::Unary, None);
-        let observed = observed_call.as_ref().map(ObservedCall::start).or(layers.observed);
-        let message = std::mem::take(&mut self.message);
-        let request = Request::from_parts_with_extras(message, timeout, Origin::Here, self.extras.take());
-        let call: Boxed<'a, B> = match (&layers.chain, &layers.handed) {
+        let observed = observed_call.as_ref().map(ObservedCall::start).or(*observed);
+        let request = Request::from_parts_with_extras(std::mem::take(message), timeout, Origin::Here, extras.take());
+        let call: Boxed<'a, B> = match (chain, handed) {
             (Some(chain), _) => {
                 let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
                 let inner = channel.within(observed);
-                let make = move |request| async move { UnaryCall::new(&inner, method, request).await };
                 let mut around = PooledCall::of(chain);
-                around.begin(&about, request, make);
+                around.begin(&about, request, move |request| UnaryCall::new(inner, method, request));
                 if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
                     return UnaryState::Within(around);
                 }
-                let runtime = &channel.inner.runtime;
-                Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
+                let outside = outside.clone();
+                Box::pin(async move {
+                    let channel = outside.borrow();
+                    let call = within_deadline(&channel.inner.runtime, *method, timeout, around);
+                    channel.in_runtime(call).await
+                })
             }
             (None, Some(handed)) => {
-                let call = async move { hand_off::call(channel, method, request, handed, options).await };
-                Box::pin(channel.in_runtime(call))
+                let (outside, handed) = (outside.clone(), handed.clone());
+                Box::pin(async move {
+                    let channel = outside.borrow();
+                    channel.in_runtime(hand_off::call(channel, method, request, &handed, options)).await
+                })
             }
             (None, None) => return UnaryState::New,
         };
@@ -190,19 +200,18 @@ where
         picked: Option<PickedConnection>,
         observed: Option<CallStart>,
     ) -> Boxed<'a, B> {
-        let (channel, method) = (self.channel, self.method);
-        let options = channel.options(self.timeout);
-        let observed_call = channel.observe(method, CallKind::Unary, observed);
-        let outside = || channel.layers.as_ref().and_then(|layers| layers.observed);
-        let observed = observed_call.as_ref().map(ObservedCall::start).or_else(outside);
+        let (channel, method) = (self.channel.clone(), self.method);
+        let (options, layers) = (channel.borrow().options(self.timeout), channel.borrow().layers.as_deref());
+        let observed_call = channel.borrow().observe(method, CallKind::Unary, observed);
+        let observed = observed_call.as_ref().map(ObservedCall::start).or_else(|| layers?.observed);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let attempts = async move {
-            let call = PendingCall::new(method, options, extras.as_deref());
-            channel.attempt(call, &message, failure, picked, (token, trace)).await
+            let (channel, call) = (channel.borrow(), PendingCall::new(method, options, extras.as_deref()));
+            channel.in_runtime(channel.attempt(call, &message, failure, picked, (token, trace))).await
         };
-        observed_to_end(observed_call, Box::pin(channel.in_runtime(attempts)))
+        observed_to_end(observed_call, Box::pin(attempts))
     }
 }
 

@@ -9,21 +9,13 @@ use std::sync::Arc;
 
 impl MethodObserver {
     /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or continues as a
-    /// task. `is_timed` says that it belongs to no turn. Returns the trace context for calls of the handler.
-    pub(crate) fn begin_unary(
-        &mut self,
-        request: usize,
-        trace: Option<TraceContext>,
-        is_timed: bool,
-    ) -> Option<TraceContext> {
+    /// task. `is_timed` says that it belongs to no turn. `trace` becomes the trace context for calls of the handler.
+    pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(deadline::now);
-        if !self.has_observer {
-            return trace;
+        if self.has_observer {
+            self.token = self.observers.notify_begin(&self.about, trace);
+            (self.request, self.trace) = (request as u64, *trace);
         }
-        self.trace = trace;
-        self.token = self.observers.notify_begin(&self.about, &mut self.trace);
-        self.request = request as u64;
-        self.trace
     }
 
     /// Counts the call, which belongs to no turn.

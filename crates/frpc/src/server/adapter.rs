@@ -399,8 +399,9 @@ impl Stream for AdapterResponses {
             return Poll::Ready(Some(Err(status)));
         }
         let inherited = InheritedContext { deadline: *deadline, trace: call.trace };
-        let polled =
-            deadline::within(Some(inherited), || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
+        let polled = deadline::within(Some(&inherited), || {
+            catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context)))
+        });
         let next = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,

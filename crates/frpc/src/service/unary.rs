@@ -170,12 +170,11 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn serve(&mut self, Incoming { caller, envelope, mut trace, reply, inline }: Incoming<'_>) -> ServeProgress {
+    fn serve(&mut self, Incoming { caller, envelope, trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
-        let forwarded;
+        let mut inherited = InheritedContext { deadline: None, trace: trace.copied() };
         if let Some(method_observer) = &mut self.method_observer {
-            forwarded = method_observer.begin_unary(length, trace.copied(), caller.batch_calls().is_none());
-            trace = forwarded.as_ref();
+            method_observer.begin_unary(length, &mut inherited.trace, caller.batch_calls().is_none());
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
@@ -200,18 +199,12 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, reply, overloaded(), ServeProgress::Refused);
         }
-        let (mut timeout, mut extras, mut deadline) = (None, OptionalExtras::default(), None);
+        let (mut timeout, mut extras) = (None, OptionalExtras::default());
         if let Some(options) = options {
             memory += options.memory;
-            (timeout, extras, deadline) = (options.timeout, options.extras, options.deadline);
+            (timeout, extras, inherited.deadline) = (options.timeout, options.extras, options.deadline);
         }
-        let context;
-        let inherited = if deadline.is_some() || trace.is_some() {
-            context = InheritedContext { deadline, trace: trace.copied() };
-            Some(&context)
-        } else {
-            None
-        };
+        let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
         let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
@@ -240,7 +233,7 @@ where
             return self.call_layered(request, started, reply);
         }
         let make = || (self.handler)(self.service.clone(), request);
-        let polled = deadline::within(started.inherited.copied(), || self.cell.poll(make));
+        let polled = deadline::within(started.inherited, || self.cell.poll(make));
         self.finish(polled, started, reply)
     }
 
@@ -252,7 +245,7 @@ where
         let last = move |request| handler(service, request);
         let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
         layered.begin(&self.about, request, last);
-        let polled = deadline::within(started.inherited.copied(), || self.layered.poll_slot());
+        let polled = deadline::within(started.inherited, || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
 
