@@ -1,8 +1,8 @@
 /// frisbee for C++17: frisbee.h with owners of handles, views of bytes, and results in place of codes. The guide is
 /// docs/c.md.
 ///
-/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s: those of replies and calls
-/// are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
+/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s, which C++20 converts from
+/// and to `std::span`: those of replies and calls are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
 /// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure.
 
 #ifndef FRISBEE_HPP
@@ -10,6 +10,7 @@
 
 #include <frisbee.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -25,10 +26,29 @@
 #include <variant>
 #include <vector>
 
+#if __has_include(<span>)
+#include <span>
+#endif
+
 namespace frisbee {
 
 /// Bytes or text that belong to another object.
-using View = std::string_view;
+class View : public std::string_view {
+  public:
+    constexpr View() noexcept = default;
+    /// Text: a std::string, std::string_view or string literal.
+    template <class Text, std::enable_if_t<std::is_convertible_v<const Text &, std::string_view>, int> = 0>
+    constexpr View(const Text &text) : std::string_view(text) {}
+    View(const void *data, std::size_t size) noexcept : std::string_view(static_cast<const char *>(data), size) {}
+#if __cpp_lib_span
+    /// Bytes: a span or container of std::byte, unsigned char or std::uint8_t.
+    template <class Bytes>
+        requires std::is_convertible_v<const Bytes &, std::span<const std::byte>> ||
+                 std::is_convertible_v<const Bytes &, std::span<const unsigned char>>
+    View(const Bytes &bytes) noexcept : View(std::data(bytes), std::size(bytes)) {}
+    std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(data(), size())); }
+#endif
+};
 
 using Code = frisbee_code;
 using Format = frisbee_format;
