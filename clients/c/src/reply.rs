@@ -1,13 +1,14 @@
 //! [`frisbee_reply`]: the outcome of a call, or one message of a stream.
 
 use crate::body::Body;
-use crate::handle::{self, Inline, handle};
+use crate::handle::{self, INDEX_MAX, Inline, handle};
 use crate::payload::{Format, MessageType, Payload};
 use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
 use bytes::Bytes;
 use frpc::{Metadata, Response, Status};
 use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
+use std::sync::OnceLock;
 
 /// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
 pub struct frisbee_reply {
@@ -16,9 +17,22 @@ pub struct frisbee_reply {
 }
 
 /// The text of a handle that is no reply.
-const INVALID: &CStr = c"the reply is NULL or freed, or 16777216 replies are in use";
+const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
 
 handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
+
+/// The handle of all replies that come while too many are in use: no handle of a table has this number.
+const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
+
+/// The reply of [`EXHAUSTED`].
+#[cold]
+fn exhausted() -> &'static frisbee_reply {
+    static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
+    REPLY.get_or_init(|| {
+        let text = format!("the reply is lost, since {INDEX_MAX} replies are in use: free each by frisbee_reply_free");
+        frisbee_reply::failure(&Status::resource_exhausted(text))
+    })
+}
 
 struct Data {
     body: Body,
@@ -86,9 +100,9 @@ impl frisbee_reply {
         reply
     }
 
-    /// The handle, or null if there are too many.
+    /// The handle; [`EXHAUSTED`] if there are too many.
     pub(crate) fn into_handle(self) -> *mut Self {
-        handle::insert(Inline(self)).unwrap_or(std::ptr::null_mut())
+        handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
 }
 
@@ -98,7 +112,12 @@ fn entries(metadata: &Metadata) -> Box<[(CString, Bytes)]> {
 
 /// Reads a part of a reply. The pointers of the part are valid as long as the handle.
 fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
-    caught(|| Ok(read(&*handle::get(reply)?))).unwrap_or(otherwise)
+    let found = caught(|| match handle::get(reply) {
+        Ok(reply) => Ok(read(&reply)),
+        Err(_) if reply == EXHAUSTED => Ok(read(exhausted())),
+        Err(status) => Err(status),
+    });
+    found.unwrap_or(otherwise)
 }
 
 /// The parts of a reply. The pointers belong to the reply.
@@ -256,7 +275,7 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
 /// Any thread may call it, while no other thread uses the pointers of the reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_free(reply: *mut frisbee_reply) -> frisbee_code {
-    free(reply)
+    if reply == EXHAUSTED { frisbee_code::FRISBEE_OK } else { free(reply) }
 }
 
 /// Frees a handle.
@@ -266,4 +285,31 @@ pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
     }
     // SAFETY: null is allowed.
     unsafe { raw::guarded(std::ptr::null_mut(), || handle::free(freed)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::frisbee_stream_next;
+
+    /// A program that freed none of its replies got NULL, which is the end of a stream.
+    #[test]
+    fn reply_without_a_handle_left_is_an_error() {
+        let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: Box::default() };
+        let mut replies: Vec<_> = std::iter::repeat_with(|| empty().into_handle()).take(INDEX_MAX).collect();
+        let lost = frisbee_stream_next(std::ptr::null_mut());
+        assert!(!lost.is_null() && !replies.contains(&lost));
+        assert_eq!(frisbee_reply_code(lost), frisbee_code::FRISBEE_RESOURCE_EXHAUSTED);
+        assert!(frisbee_reply_may_have_run(lost));
+        // SAFETY: it is a text of a reply.
+        let text = unsafe { CStr::from_ptr(frisbee_reply_message(lost)) }.to_str().unwrap();
+        assert!(text.contains("free each by frisbee_reply_free"), "{text}");
+        assert_eq!(frisbee_reply_free(lost), frisbee_code::FRISBEE_OK);
+        assert_eq!(frisbee_reply_free(replies.pop().unwrap()), frisbee_code::FRISBEE_OK);
+        let next = empty().into_handle();
+        assert_eq!(frisbee_reply_code(next), frisbee_code::FRISBEE_OK);
+        for reply in replies.into_iter().chain([next]) {
+            assert_eq!(frisbee_reply_free(reply), frisbee_code::FRISBEE_OK);
+        }
+    }
 }
