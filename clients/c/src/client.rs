@@ -374,8 +374,9 @@ unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuild
 
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
-/// The texts and options are copied. The client is freed by `frisbee_client_free`. Any thread may call it; it blocks
-/// until the connection is made or has failed.
+/// The texts and options are copied. The caller owns the client, which `frisbee_client_free` frees. Only `options`, for
+/// the defaults, and `error` may be NULL. Any thread may call it, except in a completion callback; it blocks until the
+/// connection is made or has failed.
 ///
 /// # Safety
 /// `address` ends with a NUL, `options` is NULL or valid, `client` is writable, `error` is NULL or writable.
@@ -405,11 +406,11 @@ pub unsafe extern "C" fn frisbee_client_connect(
     }
 }
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call. A
-/// client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
+/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
+/// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
-/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Any thread
-/// may call it.
+/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Only
+/// `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -431,7 +432,7 @@ pub unsafe extern "C" fn frisbee_client_proto(
     }
 }
 
-/// Frees a client and closes its connection. Calls in flight fail. NULL is allowed.
+/// Frees a client and closes its connection. Calls in flight fail; their replies stay. NULL is allowed.
 ///
 /// Any thread may call it, also while others make calls.
 #[unsafe(no_mangle)]
@@ -446,7 +447,8 @@ pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_co
 ///
 /// `method` is `pkg.Service/Method`, or `Method` if the server has only one of that name. `format` is a value of
 /// `frisbee_format`, for the request and for the reply. The arguments are copied. Returns a reply, also if the call has
-/// failed, which is freed by `frisbee_reply_free`. Any thread may call it, except in a completion callback.
+/// failed, and never NULL. The caller owns it, and `frisbee_reply_free` frees it. Only `options`, for the defaults, and
+/// the `data` of no bytes may be NULL. Any thread may call it, except in a completion callback.
 ///
 /// # Safety
 /// `method` ends with a NUL, `data` has `len` bytes, `options` is NULL or valid.
@@ -472,7 +474,7 @@ pub unsafe extern "C" fn frisbee_client_call(
     called.unwrap_or_else(|status| frisbee_reply::refused(&status)).into_handle()
 }
 
-/// A function that gets the reply of a call, which it has to free, and the `user` pointer of the call.
+/// A function that gets the reply of a call, never NULL, which it has to free, and the `user` pointer of the call.
 ///
 /// It runs in a thread of the library, where it must not block: functions that block return
 /// `FRISBEE_FAILED_PRECONDITION`.
@@ -481,7 +483,9 @@ pub type frisbee_completion = Option<extern "C" fn(user: *mut c_void, reply: *mu
 /// Begins a unary call, and returns at once. `completion` gets the reply, exactly once, unless this function returns an
 /// error.
 ///
-/// The arguments are those of `frisbee_client_call`. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on: it stays with the caller,
+/// and has to be valid until `completion` gets it. Only `options`, `error`, `user` and the `data` of no bytes may be
+/// NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_client_call`; `user` is what `completion` expects, from any thread.
@@ -507,7 +511,8 @@ pub unsafe extern "C" fn frisbee_client_start(
     }
 }
 
-/// Makes a request to cancel, and stores it. It is freed by `frisbee_cancel_free`. Any thread may call it.
+/// Makes a request to cancel, and stores it. The caller owns it, and `frisbee_cancel_free` frees it. Only `error` may
+/// be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `cancel` is writable, `error` is NULL or writable.
@@ -525,7 +530,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
 }
 
 /// Cancels all calls with this request, present and future ones. They end with `FRISBEE_CANCELLED`, and their handlers
-/// at the server end. Any thread may call it.
+/// at the server end. The request stays with the caller. Only `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.

@@ -133,10 +133,11 @@ pub struct frisbee_outcome {
     pub data: frisbee_bytes,
 }
 
-/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and `_may_have_run` at
-/// once.
+/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and
+/// `_may_have_run` at once.
 ///
-/// The pointers of the outcome belong to the reply. Any thread may call it.
+/// The pointers of the outcome belong to the reply. A reply that is NULL or freed has `FRISBEE_INVALID_ARGUMENT` and a
+/// text. If `outcome` is NULL, nothing is stored, and that code is returned. Any thread may call it.
 ///
 /// # Safety
 /// `outcome` is NULL or writable.
@@ -176,10 +177,8 @@ pub unsafe extern "C" fn frisbee_reply_read(
     code
 }
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. NULL and freed replies have
-/// `FRISBEE_INVALID_ARGUMENT`.
-///
-/// Any thread may call it.
+/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. NULL and freed
+/// replies have `FRISBEE_INVALID_ARGUMENT`. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {
     part(reply, frisbee_code::FRISBEE_INVALID_ARGUMENT, |reply| match &reply.outcome {
@@ -188,9 +187,8 @@ pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_cod
     })
 }
 
-/// Returns the text of a failure, and an empty text for success. It belongs to the reply.
-///
-/// Any thread may call it.
+/// Returns the text of a failure, and an empty text for success, never NULL. It belongs to the reply. NULL and freed
+/// replies have a text that says so, which belongs to the library. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
     part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
@@ -200,9 +198,7 @@ pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c
 }
 
 /// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which `len` leaves
-/// out. The bytes belong to the reply. A failure has none.
-///
-/// Any thread may call it.
+/// out. The bytes belong to the reply. Failures, NULL and freed replies have none. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -212,8 +208,7 @@ pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_byt
 }
 
 /// Returns the details of a failure, which are a `google.rpc.Status` in protobuf's encoding. They belong to the reply.
-///
-/// Any thread may call it.
+/// Success, NULL and freed replies have none. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -222,18 +217,17 @@ pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_
     })
 }
 
-/// Returns whether a failed call may have run at the server. If not, it is safe to call again.
-///
-/// Any thread may call it.
+/// Returns whether a failed call may have run at the server. If not, it is safe to call again. The reply stays with the
+/// caller. False for NULL and freed replies. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
     part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
 }
 
-/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply. Returns false, and stores nothing,
-/// beyond the last entry.
+/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply.
 ///
-/// Any thread may call it.
+/// Returns false, and stores nothing, beyond the last entry, for a freed reply, and if `reply` or `entry` is NULL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// `entry` is NULL or writable.
@@ -253,9 +247,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
     stored.is_ok()
 }
 
-/// Returns the value of a key in the metadata of a reply, or no bytes. They belong to the reply.
-///
-/// Any thread may call it.
+/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. There are no
+/// bytes without such an entry, for a freed reply, and if `reply` or `key` is NULL. Any thread may call it.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
@@ -270,7 +263,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
     })
 }
 
-/// Frees a reply. NULL is allowed; a reply that is freed already is an error.
+/// Frees a reply, and with it all pointers that it returned. NULL is allowed; a reply that is freed already is an
+/// error.
 ///
 /// Any thread may call it, while no other thread uses the pointers of the reply.
 #[unsafe(no_mangle)]

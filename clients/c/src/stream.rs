@@ -184,8 +184,9 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
 
 /// Opens a call with streams, and stores it. It does not wait: errors of the call come as a reply.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and has
-/// to be empty for a method that takes a stream. The stream is freed by `frisbee_stream_free`. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and
+/// has to be empty for a method that takes a stream. The caller owns the stream, which `frisbee_stream_free` frees.
+/// Only `options`, `error` and the `data` of no bytes may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_client_call`; `stream` is writable, `error` is NULL or writable.
@@ -213,7 +214,8 @@ pub unsafe extern "C" fn frisbee_client_open(
 
 /// Sends a request of a stream. It waits while the server takes no more.
 ///
-/// The bytes are copied. Any thread may call it, except in a completion callback; requests of one thread stay in order.
+/// The bytes are copied. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, except in a
+/// completion callback; requests of one thread stay in order.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -233,7 +235,8 @@ pub unsafe extern "C" fn frisbee_stream_send(
     }
 }
 
-/// Ends the requests of a stream. Replies continue. Any thread may call it.
+/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -248,8 +251,9 @@ pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: 
     }
 }
 
-/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream. Returns
-/// NULL after the last one. Replies are freed by `frisbee_reply_free`.
+/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream.
+/// Returns NULL after the last one, and only then. The caller owns the reply, which `frisbee_reply_free` frees. A
+/// stream that is NULL or freed is a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
 /// Any thread may call it, except in a completion callback; each reply goes to one of them.
 #[unsafe(no_mangle)]
@@ -266,7 +270,10 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
 }
 
 /// As `frisbee_stream_next`, without waiting: the reply goes to a queue, with `user` in its event. The event after the
-/// last reply has NULL. Any thread may call it.
+/// last reply has NULL.
+///
+/// `user` is only passed on, and stays with the caller, as the stream and the queue do. Only `user` and `error` may be
+/// NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -286,7 +293,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     }
 }
 
-/// Frees a stream, and cancels the call if it has not ended. NULL is allowed.
+/// Frees a stream, and cancels the call if it has not ended. Replies that were received stay. NULL is allowed.
 ///
 /// Any thread may call it; a thread that waits for a reply gets `FRISBEE_CANCELLED`.
 #[unsafe(no_mangle)]
