@@ -324,7 +324,7 @@ class Client {
     Result<Reply> call(const char *method, Format format, View data, const CallOptions &options = {}) {
         const Settings settings(options);
         return Reply::of(
-            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), &settings.options));
+            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), settings.options));
     }
 
     /// Makes a unary call with protobuf's own messages.
@@ -347,7 +347,7 @@ class Client {
         const Settings settings(options);
         detail::Closure<Done> closure(std::move(done));
         auto started = detail::checked([&](auto *error) {
-            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), settings.options,
                                         &Client::completed<Done>, closure.user(), error);
         });
         if (started) closure.release();
@@ -359,7 +359,7 @@ class Client {
                         const CallOptions &options = {}) {
         const Settings settings(options);
         return detail::checked([&](auto *error) {
-            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), settings.options,
                                          queue.handle(), user, error);
         });
     }
@@ -369,7 +369,7 @@ class Client {
         const Settings settings(options);
         frisbee_stream *stream = nullptr;
         auto opened = detail::checked([&](auto *error) {
-            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), &settings.options, &stream,
+            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), settings.options, &stream,
                                        error);
         });
         if (!opened) return opened.error();
@@ -387,18 +387,21 @@ class Client {
         done.get()(Reply::of(reply));
     }
 
-    /// Options in their form for C.
+    /// Options in their form for C; NULL if all are defaults.
     struct Settings {
         explicit Settings(const CallOptions &from) {
+            if (from.timeout_ms == 0 && from.metadata.empty() && from.cancel == nullptr) return;
             for (const auto &[key, value] : from.metadata) entries.push_back({key.c_str(), value.data(), value.size()});
-            options.timeout_ms = from.timeout_ms;
-            options.metadata = entries.data();
-            options.metadata_count = entries.size();
-            options.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
+            settings.timeout_ms = from.timeout_ms;
+            settings.metadata = entries.data();
+            settings.metadata_count = entries.size();
+            settings.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
+            options = &settings;
         }
         Settings(const Settings &) = delete;
         std::vector<frisbee_metadata> entries;
-        frisbee_call_options options = {};
+        frisbee_call_options settings = {};
+        const frisbee_call_options *options = nullptr;
     };
 
     detail::Owner<frisbee_client, frisbee_client_free> handle_;

@@ -2,10 +2,10 @@
 
 use crate::body::Body;
 use crate::handle::{self, INDEX_MAX, Inline, handle};
-use crate::payload::{Format, MessageType, Payload};
+use crate::payload::{Format, MessageType};
 use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
 use bytes::Bytes;
-use frpc::{Metadata, Response, Status};
+use frpc::{Metadata, Status};
 use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -13,8 +13,11 @@ use std::sync::OnceLock;
 /// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
 pub struct frisbee_reply {
     outcome: Result<Data, Box<Failure>>,
-    metadata: Box<[(CString, Bytes)]>,
+    metadata: Entries,
 }
+
+/// The keys and values of metadata; `None` if it is empty.
+type Entries = Option<Box<[(CString, Bytes)]>>;
 
 /// The text of a handle that is no reply.
 const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
@@ -54,31 +57,18 @@ struct Failure {
 }
 
 impl frisbee_reply {
-    /// A reply with a message in the native encoding.
-    pub(crate) fn new(
-        of: &MessageType,
-        codec: &Codec,
-        format: Format,
-        native: Body,
-        metadata: Option<&Metadata>,
-    ) -> Self {
-        match of.show_native(codec, format, native) {
-            Ok(body) => {
-                let len = if format == Format::Json { body.len().saturating_sub(1) } else { body.len() };
-                Self { outcome: Ok(Data { body, len }), metadata: metadata.map(entries).unwrap_or_default() }
-            }
+    /// A reply with a message in the native encoding. Inlined, so that a short message is moved once.
+    #[inline(always)]
+    pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
+        let body = match of.show_native(codec, format, native) {
+            Ok(body) => body,
             Err(status) => {
                 let text = format!("the reply is unreadable: {}", status.message());
-                Self::failure(&Status::internal(text))
+                return Self { metadata, ..Self::failure(&Status::internal(text)) };
             }
-        }
-    }
-
-    /// The reply of a unary call.
-    pub(crate) fn of(of: &MessageType, codec: &Codec, format: Format, response: Response<Payload>) -> Self {
-        let metadata = Some(response.metadata()).filter(|metadata| !metadata.is_empty()).map(entries);
-        let reply = Self::new(of, codec, format, response.into_inner().body, None);
-        Self { metadata: metadata.unwrap_or_default(), ..reply }
+        };
+        let len = if format == Format::Json { body.len().saturating_sub(1) } else { body.len() };
+        Self { outcome: Ok(Data { body, len }), metadata }
     }
 
     pub(crate) fn failure(status: &Status) -> Self {
@@ -88,7 +78,7 @@ impl frisbee_reply {
             details: Bytes::copy_from_slice(status.details()),
             may_have_run: status.may_have_run(),
         };
-        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().map(entries).unwrap_or_default() }
+        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().and_then(entries) }
     }
 
     /// The failure of a call that was not sent.
@@ -100,14 +90,26 @@ impl frisbee_reply {
         reply
     }
 
+    fn entries(&self) -> &[(CString, Bytes)] {
+        self.metadata.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn is_failure(&self) -> bool {
+        self.outcome.is_err()
+    }
+
     /// The handle; [`EXHAUSTED`] if there are too many.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
 }
 
-fn entries(metadata: &Metadata) -> Box<[(CString, Bytes)]> {
-    metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect()
+pub(crate) fn entries(metadata: &Metadata) -> Entries {
+    if metadata.is_empty() {
+        return None;
+    }
+    let entries = metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value)));
+    Some(entries.collect())
 }
 
 /// Reads a part of a reply. The pointers of the part are valid as long as the handle.
@@ -146,27 +148,25 @@ pub unsafe extern "C" fn frisbee_reply_read(
     reply: *const frisbee_reply,
     outcome: *mut frisbee_outcome,
 ) -> frisbee_code {
-    let mut found = frisbee_outcome {
+    let invalid = frisbee_outcome {
         code: frisbee_code::FRISBEE_INVALID_ARGUMENT,
         may_have_run: false,
         message: INVALID.as_ptr(),
         data: frisbee_bytes::EMPTY,
     };
-    part(reply, (), |reply| {
-        found = match &reply.outcome {
-            Ok(data) => frisbee_outcome {
-                code: frisbee_code::FRISBEE_OK,
-                may_have_run: true,
-                message: c"".as_ptr(),
-                data: data.view(),
-            },
-            Err(failure) => frisbee_outcome {
-                code: failure.code,
-                may_have_run: failure.may_have_run,
-                message: failure.message.as_ptr(),
-                data: frisbee_bytes::EMPTY,
-            },
-        };
+    let found = part(reply, invalid, |reply| match &reply.outcome {
+        Ok(data) => frisbee_outcome {
+            code: frisbee_code::FRISBEE_OK,
+            may_have_run: true,
+            message: c"".as_ptr(),
+            data: data.view(),
+        },
+        Err(failure) => frisbee_outcome {
+            code: failure.code,
+            may_have_run: failure.may_have_run,
+            message: failure.message.as_ptr(),
+            data: frisbee_bytes::EMPTY,
+        },
     });
     if outcome.is_null() {
         return frisbee_code::FRISBEE_INVALID_ARGUMENT;
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
 ) -> bool {
     let stored = caught(|| {
         let reply = handle::get(reply)?;
-        let (key, value) = reply.metadata.get(index).ok_or_else(|| Status::not_found("no such entry"))?;
+        let (key, value) = reply.entries().get(index).ok_or_else(|| Status::not_found("no such entry"))?;
         let found = frisbee_metadata { key: key.as_ptr(), value: value.as_ptr().cast(), len: value.len() };
         // SAFETY: it is writable, as the caller promises.
         unsafe { put("entry", entry, || Ok(found)) }
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
     // SAFETY: it ends with a NUL, as the caller promises.
     let Ok(Some(key)) = (unsafe { optional_text("key", key) }) else { return frisbee_bytes::EMPTY };
     part(reply, frisbee_bytes::EMPTY, |reply| {
-        let mut entries = reply.metadata.iter();
+        let mut entries = reply.entries().iter();
         let found = entries.find(|(name, _)| name.to_bytes() == key.as_bytes());
         found.map_or(frisbee_bytes::EMPTY, |(_, value)| frisbee_bytes::of(value))
     })
@@ -289,7 +289,7 @@ mod tests {
     /// A program that freed none of its replies got NULL, which is the end of a stream.
     #[test]
     fn reply_without_a_handle_left_is_an_error() {
-        let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: Box::default() };
+        let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None };
         let mut replies: Vec<_> = std::iter::repeat_with(|| empty().into_handle()).take(INDEX_MAX).collect();
         let lost = frisbee_stream_next(std::ptr::null_mut());
         assert!(!lost.is_null() && !replies.contains(&lost));

@@ -6,7 +6,7 @@ use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
 use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, put, slice};
-use crate::reply::{free, frisbee_reply};
+use crate::reply::{entries, free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
@@ -54,7 +54,7 @@ impl frisbee_stream {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let (method_sender, method) = watch::channel(None);
-        let format = call.format;
+        let format = call.target.format;
         let task = runtime::handle()?.spawn(async move {
             let last = match drive(call, requests, &outgoing, method_sender).await {
                 Ok(()) => Incoming::End,
@@ -98,7 +98,8 @@ impl frisbee_stream {
             Some(Incoming::Message(body, metadata)) => match self.method().await {
                 Ok((schema, index)) => {
                     let of = &schema.at(index).reply;
-                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata.as_ref()));
+                    let metadata = metadata.as_ref().and_then(entries);
+                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata));
                 }
                 Err(status) => status,
             },
@@ -122,9 +123,9 @@ async fn drive(
     method_sender: watch::Sender<Option<(Arc<Schema>, usize)>>,
 ) -> Result<(), Status> {
     call.fetch_schema().await?;
-    let (schema, index) = call.known()?;
+    let (schema, index) = call.target.known()?;
     method_sender.send_replace(Some((schema.clone(), index)));
-    let cancel = call.take_cancel();
+    let cancel = call.cancel.take();
     until_cancelled(cancel.as_ref(), exchange(call, requests, replies)).await
 }
 
@@ -134,24 +135,23 @@ async fn exchange(
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
 ) -> Result<(), Status> {
-    let callable = call.callable()?;
+    let callable = call.target.callable()?;
     let (method, takes_stream, returns_stream) = (callable.method, callable.takes_stream, callable.returns_stream);
     if takes_stream && call.has_message() {
         let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
         return Err(Status::invalid_argument(text));
     }
     if takes_stream {
-        let request = call.request(requests);
-        let channel = &call.client.channel;
+        let request = call.request.map(|_| requests);
+        let channel = &call.target.client.channel;
         return match returns_stream {
             true => forward(channel.streaming::<_, Payload>(method, request).await?, replies).await,
             false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
         };
     }
     drop(requests);
-    let payload = call.payload()?;
-    let request = call.request(payload);
-    let channel = &call.client.channel;
+    call.encode()?;
+    let (request, channel) = (call.request, &call.target.client.channel);
     match returns_stream {
         true => forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await,
         false => single(channel.unary::<Payload, Payload>(method, request).await?, replies).await,
