@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 /// The operation of the first method, unless another schema has it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
-/// Lengths of names that are told apart. A name of a method rarely has more bytes.
+/// Lists of names by their length. A name of a method is rarely longer.
 const LENGTHS: usize = 64;
 
 /// Methods by their names.
