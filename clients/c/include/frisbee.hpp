@@ -1,8 +1,8 @@
 /// frisbee for C++17: frisbee.h with owners of handles, views of bytes, and results in place of codes. The guide is
 /// docs/c.md.
 ///
-/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s: those of replies and calls
-/// are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
+/// Objects own their handles: they move, do not copy, and free when they end. Bytes are `View`s, which C++20 converts from
+/// and to `std::span`: those of replies and calls are valid as long as their object. Threads may share objects as frisbee.h states for each function; moving or
 /// destroying an object needs that no other thread uses it. Nothing here throws, except `Result::value()` of a failure.
 
 #ifndef FRISBEE_HPP
@@ -10,6 +10,7 @@
 
 #include <frisbee.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -25,10 +26,29 @@
 #include <variant>
 #include <vector>
 
+#if __has_include(<span>)
+#include <span>
+#endif
+
 namespace frisbee {
 
 /// Bytes or text that belong to another object.
-using View = std::string_view;
+class View : public std::string_view {
+  public:
+    constexpr View() noexcept = default;
+    /// Text: a std::string, std::string_view or string literal.
+    template <class Text, std::enable_if_t<std::is_convertible_v<const Text &, std::string_view>, int> = 0>
+    constexpr View(const Text &text) : std::string_view(text) {}
+    View(const void *data, std::size_t size) noexcept : std::string_view(static_cast<const char *>(data), size) {}
+#if __cpp_lib_span
+    /// Bytes: a span or container of std::byte, unsigned char or std::uint8_t.
+    template <class Bytes>
+        requires std::is_convertible_v<const Bytes &, std::span<const std::byte>> ||
+                 std::is_convertible_v<const Bytes &, std::span<const unsigned char>>
+    View(const Bytes &bytes) noexcept : View(std::data(bytes), std::size(bytes)) {}
+    std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(data(), size())); }
+#endif
+};
 
 using Code = frisbee_code;
 using Format = frisbee_format;
@@ -304,7 +324,7 @@ class Client {
     Result<Reply> call(const char *method, Format format, View data, const CallOptions &options = {}) {
         const Settings settings(options);
         return Reply::of(
-            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), &settings.options));
+            frisbee_client_call(handle_.get(), method, format, data.data(), data.size(), settings.options));
     }
 
     /// Makes a unary call with protobuf's own messages.
@@ -327,7 +347,7 @@ class Client {
         const Settings settings(options);
         detail::Closure<Done> closure(std::move(done));
         auto started = detail::checked([&](auto *error) {
-            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+            return frisbee_client_start(handle_.get(), method, format, data.data(), data.size(), settings.options,
                                         &Client::completed<Done>, closure.user(), error);
         });
         if (started) closure.release();
@@ -339,7 +359,7 @@ class Client {
                         const CallOptions &options = {}) {
         const Settings settings(options);
         return detail::checked([&](auto *error) {
-            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), &settings.options,
+            return frisbee_client_submit(handle_.get(), method, format, data.data(), data.size(), settings.options,
                                          queue.handle(), user, error);
         });
     }
@@ -349,7 +369,7 @@ class Client {
         const Settings settings(options);
         frisbee_stream *stream = nullptr;
         auto opened = detail::checked([&](auto *error) {
-            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), &settings.options, &stream,
+            return frisbee_client_open(handle_.get(), method, format, data.data(), data.size(), settings.options, &stream,
                                        error);
         });
         if (!opened) return opened.error();
@@ -367,18 +387,21 @@ class Client {
         done.get()(Reply::of(reply));
     }
 
-    /// Options in their form for C.
+    /// Options in their form for C; NULL if all are defaults.
     struct Settings {
         explicit Settings(const CallOptions &from) {
+            if (from.timeout_ms == 0 && from.metadata.empty() && from.cancel == nullptr) return;
             for (const auto &[key, value] : from.metadata) entries.push_back({key.c_str(), value.data(), value.size()});
-            options.timeout_ms = from.timeout_ms;
-            options.metadata = entries.data();
-            options.metadata_count = entries.size();
-            options.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
+            settings.timeout_ms = from.timeout_ms;
+            settings.metadata = entries.data();
+            settings.metadata_count = entries.size();
+            settings.cancel = from.cancel != nullptr ? from.cancel->handle() : nullptr;
+            options = &settings;
         }
         Settings(const Settings &) = delete;
         std::vector<frisbee_metadata> entries;
-        frisbee_call_options options = {};
+        frisbee_call_options settings = {};
+        const frisbee_call_options *options = nullptr;
     };
 
     detail::Owner<frisbee_client, frisbee_client_free> handle_;

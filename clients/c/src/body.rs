@@ -17,7 +17,10 @@ pub(crate) enum Body {
 impl Body {
     /// A copy of bytes.
     pub(crate) fn copy(from: &[u8]) -> Self {
-        Self::copy_short(from).unwrap_or_else(|| Self::Shared(Bytes::copy_from_slice(from)))
+        match Self::copy_short(from) {
+            Some(body) => body,
+            None => Self::Shared(Bytes::copy_from_slice(from)),
+        }
     }
 
     /// A copy of bytes that fit inline.

@@ -220,11 +220,11 @@ fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
 }
 
-/// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text ends
-/// with a NUL, which `len` leaves out.
+/// Returns the request of a call in a format, a value of `frisbee_format`; of a stream, the latest request. JSON text
+/// ends with a NUL, which `len` leaves out.
 ///
-/// The bytes belong to the call: they are valid until its reply, and those of a stream until the next request. Any thread
-/// may call it.
+/// The bytes belong to the call: they are valid until its reply, and those of a stream until the next request. Only
+/// `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `data` is writable, `error` is NULL or writable.
@@ -246,8 +246,8 @@ pub unsafe extern "C" fn frisbee_call_data(
     }
 }
 
-/// Returns the value of a key in the metadata of the request, or no bytes. They belong to the call. Any thread may call
-/// it.
+/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. There are
+/// no bytes without such an entry, for a freed call, and if `call` or `key` is NULL. Any thread may call it.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
@@ -263,22 +263,22 @@ pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *co
     found.unwrap_or(frisbee_bytes::EMPTY)
 }
 
-/// Returns the address of the caller, and an empty text for callers without one. It belongs to the call. Any thread may
-/// call it.
+/// Returns the address of the caller; an empty text for callers without one, and for NULL and freed calls. It belongs
+/// to the call. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_remote(call: *mut frisbee_call) -> *const c_char {
     caught(|| Ok(handle::get(call)?.remote.as_ptr())).unwrap_or(c"".as_ptr())
 }
 
-/// Returns the milliseconds that the caller waited for a reply when the call came; `UINT64_MAX` without a deadline. Any
-/// thread may call it.
+/// Returns the milliseconds that the caller waited for a reply when the call came; `UINT64_MAX` without a deadline, and
+/// 0 for NULL and freed calls. The call stays with its function. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_timeout_ms(call: *mut frisbee_call) -> u64 {
     caught(|| Ok(handle::get(call)?.timeout_ms)).unwrap_or(0)
 }
 
-/// Returns whether the call has ended without its reply: it was cancelled, its deadline passed, or the caller is gone. It
-/// still has to be replied to, which frees it. Any thread may call it.
+/// Returns whether the call has ended without its reply: it was cancelled, its deadline passed, or the caller is gone.
+/// It still has to be replied to, which frees it. True for NULL and freed calls. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
     let cancelled = caught(|| {
@@ -296,8 +296,8 @@ pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
     cancelled.unwrap_or(true)
 }
 
-/// Adds an entry to the metadata of the reply. The key and value are copied. Calls whose replies are a stream have none.
-/// Any thread may call it.
+/// Adds an entry to the metadata of the reply. The key and value are copied. Calls whose replies are a stream have
+/// none. Only `error` and the `value` of no bytes may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `key` ends with a NUL, `value` has `len` bytes, `error` is NULL or writable.
@@ -323,8 +323,9 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
 
 /// Replies with a message in a format, and frees the call. The bytes are copied.
 ///
-/// If the message is invalid the call stays, and needs another reply. `FRISBEE_CANCELLED` means that the caller is gone;
-/// the call is freed. Any thread may call it, at any time: in the function or later.
+/// If the message is invalid the call stays, and needs another reply. `FRISBEE_CANCELLED` means that the caller is
+/// gone; the call is freed. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, at any time:
+/// in the function or later.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -346,7 +347,8 @@ pub unsafe extern "C" fn frisbee_call_reply(
 }
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`; the text is
-/// copied, and NULL is an empty one. Any thread may call it, at any time, and it does not wait. It ends streams too.
+/// copied, and NULL is an empty one. Only `message` and `error` may be NULL. Any thread may call it, at any time, and
+/// it does not wait. It ends streams too.
 ///
 /// # Safety
 /// `message` is NULL or ends with a NUL, `error` is NULL or writable.
@@ -382,10 +384,12 @@ pub unsafe extern "C" fn frisbee_call_fail(
 }
 
 /// Waits for the next request of a call that takes a stream. Returns `FRISBEE_OK` with a request, which
-/// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request that
-/// cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the function.
+/// `frisbee_call_data` and the functions for parameters read, and `FRISBEE_OUT_OF_RANGE` after the last one. A request
+/// that cannot be read, and a stream that is cut off, have other codes: then that error replaces the reply of the
+/// function.
 ///
-/// One thread at a time may call it, except in a completion callback.
+/// The request belongs to the call, and replaces the one before. Only `error` may be NULL. One thread at a time may
+/// call it, except in a completion callback.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -418,8 +422,8 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
 
 /// Sends one reply of a stream. It waits while the caller takes no more. The bytes are copied.
 ///
-/// `FRISBEE_CANCELLED` means that the caller is gone; finish the call then. Any thread may call it, except in a completion
-/// callback.
+/// `FRISBEE_CANCELLED` means that the caller is gone; finish the call then. Only `error` and the `data` of no bytes may
+/// be NULL. Any thread may call it, except in a completion callback.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -445,8 +449,8 @@ pub unsafe extern "C" fn frisbee_call_send(
     }
 }
 
-/// Ends a stream of replies, and frees the call. `FRISBEE_CANCELLED` means that the caller is gone. Any thread may call it,
-/// at any time.
+/// Ends a stream of replies, and frees the call. `FRISBEE_CANCELLED` means that the caller is gone. Only `error` may be
+/// NULL. Any thread may call it, at any time.
 ///
 /// # Safety
 /// `error` is NULL or writable.

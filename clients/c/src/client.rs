@@ -3,17 +3,17 @@
 use crate::body::Body;
 use crate::completion::StartedCall;
 use crate::handle::{self, InUse, handle};
-use crate::payload::{Format, Payload, frisbee_codec};
+use crate::payload::{Encoding, Format, Payload, frisbee_codec};
 use crate::raw::{
     UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
     milliseconds, optional_text, put, slice, text, utf8,
 };
-use crate::reply::{free, frisbee_reply};
+use crate::reply::{entries, free, frisbee_reply};
 use crate::runtime::wait;
 use crate::schema::{Callable, FIRST_OPERATION, Schema};
 use frpc::codegen::Method;
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
-use frpc::{Channel, ChannelBuilder, Metadata, Request, Response, Status};
+use frpc::{Channel, ChannelBuilder, Request, Response, Status};
 use frpc_reflection::ServerSchema;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, OnceLock};
@@ -78,43 +78,46 @@ pub struct frisbee_call_options {
     pub reserved: [u64; 4],
 }
 
-/// The settings of a call, checked.
-#[derive(Default)]
-pub(crate) struct CallOptions {
-    timeout: Option<Duration>,
-    metadata: Metadata,
-    cancel: Option<InUse<frisbee_cancel>>,
-}
-
-impl CallOptions {
-    /// The settings; `None` if all are defaults.
+impl frisbee_call_options {
+    /// Adds the settings to a request, and returns the request to cancel.
     ///
     /// # Safety
     /// `options` is null or valid, with its pointers.
-    unsafe fn new(options: *const frisbee_call_options) -> Result<Option<Box<Self>>, Status> {
+    unsafe fn apply<T>(
+        options: *const Self,
+        request: &mut Request<T>,
+    ) -> Result<Option<InUse<frisbee_cancel>>, Status> {
         if options.is_null() {
             return Ok(None);
         }
         // SAFETY: it is valid, as the caller promises.
         let options = unsafe { &*options };
         check_reserved("frisbee_call_options", &options.reserved)?;
-        if options.timeout_ms == 0 && options.metadata_count == 0 && options.cancel.is_null() {
-            return Ok(None);
-        }
         let cancel = if options.cancel.is_null() { None } else { Some(handle::get(options.cancel)?) };
-        // SAFETY: as above.
-        let metadata = unsafe { metadata(options.metadata, options.metadata_count) }?;
-        Ok(Some(Box::new(Self { timeout: milliseconds(options.timeout_ms), metadata, cancel })))
+        if let Some(timeout) = milliseconds(options.timeout_ms) {
+            request.set_timeout(timeout);
+        }
+        if options.metadata_count > 0 {
+            // SAFETY: as above.
+            *request.metadata_mut() = unsafe { metadata(options.metadata, options.metadata_count) }?;
+        }
+        Ok(cancel)
     }
 }
 
-/// A call with its arguments, checked and copied. Small, since it moves between threads and tasks.
+/// A call with its arguments, checked and copied.
 pub(crate) struct Prepared {
+    pub(crate) target: CallTarget,
+    /// The message is in the format of the call until [`encode`](Self::encode).
+    pub(crate) request: Request<Payload>,
+    pub(crate) cancel: Option<InUse<frisbee_cancel>>,
+}
+
+/// The client, method and format of a call: the parts that stay when its request is sent.
+pub(crate) struct CallTarget {
     pub(crate) client: InUse<frisbee_client>,
     method: MethodName,
     pub(crate) format: Format,
-    message: Body,
-    options: Option<Box<CallOptions>>,
 }
 
 enum MethodName {
@@ -147,33 +150,66 @@ impl Prepared {
             None => MethodName::Unknown(utf8("method", name)?.into()),
         };
         // SAFETY: as above.
-        let (message, options) = unsafe { (Body::copy(slice("data", data, len)?), CallOptions::new(options)?) };
-        Ok(Self { client, method, format, message, options })
+        let message = Body::copy(unsafe { slice("data", data, len) }?);
+        let mut request = Request::new(Payload::new(message, Encoding::Native));
+        // SAFETY: as above.
+        let cancel = unsafe { frisbee_call_options::apply(options, &mut request) }?;
+        Ok(Self { target: CallTarget { client, method, format }, request, cancel })
     }
 
     /// Whether [`fetch_schema`](Self::fetch_schema) has to come first.
     pub(crate) fn needs_schema(&self) -> bool {
-        matches!(self.method, MethodName::Unknown(_))
+        matches!(self.target.method, MethodName::Unknown(_))
     }
 
     /// Fetches the schema from the server, unless the client has it by now. The deadline of the call counts from here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
-        if let MethodName::Unknown(name) = &self.method {
-            let cancel = self.options.as_ref().and_then(|options| options.cancel.as_ref());
-            let fetched = until_cancelled(cancel, self.client.fetch_schema());
-            let (began, limit) = (Instant::now(), self.options.as_ref().and_then(|options| options.timeout));
+        if let MethodName::Unknown(name) = &self.target.method {
+            let fetched = until_cancelled(self.cancel.as_ref(), self.target.client.fetch_schema());
+            let (began, limit) = (Instant::now(), self.request.timeout());
             let schema = match limit {
                 None => fetched.await?,
                 Some(limit) => timeout(limit, fetched).await.unwrap_or_else(|_| Err(undescribed(limit)))?,
             };
-            self.method = MethodName::Known(schema.method_index(name.as_bytes())?);
-            if let Some(left) = self.options.as_mut().and_then(|options| options.timeout.as_mut()) {
-                *left = left.saturating_sub(began.elapsed());
+            self.target.method = MethodName::Known(schema.method_index(name.as_bytes())?);
+            if let Some(limit) = limit {
+                self.request.set_timeout(limit.saturating_sub(began.elapsed()));
             }
         }
         Ok(())
     }
 
+    /// Converts the message for the native wire.
+    pub(crate) fn encode(&mut self) -> Result<(), Status> {
+        if self.target.format != Format::Native {
+            let (schema, index) = self.target.known()?;
+            let message = std::mem::take(&mut self.request.get_mut().body);
+            *self.request.get_mut() = schema.at(index).request.to_native(&schema.codec, self.target.format, message)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_message(&self) -> bool {
+        !self.request.get_ref().body.is_empty()
+    }
+
+    /// The method of a unary call, whose request is ready to be sent.
+    fn unary_method(&mut self) -> Result<&'static Method, Status> {
+        let callable = self.target.callable()?;
+        let method = callable.method;
+        if callable.takes_stream || callable.returns_stream {
+            let text = format!("{} has streams: use frisbee_client_open", callable.name());
+            return Err(Status::invalid_argument(text));
+        }
+        if self.cancel.as_ref().is_some_and(|cancel| *cancel.fired.borrow()) {
+            return Err(cancelled());
+        }
+        self.encode()?;
+        Ok(method)
+    }
+}
+
+impl CallTarget {
     /// The schema and the index of the method in it, once they are known.
     pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
         match (self.client.schema.get(), &self.method) {
@@ -186,65 +222,20 @@ impl Prepared {
         self.known().map(|(schema, index)| schema.at(index))
     }
 
-    /// The message for the native wire.
-    pub(crate) fn payload(&mut self) -> Result<Payload, Status> {
-        let message = std::mem::take(&mut self.message);
-        let (schema, index) = self.known()?;
-        schema.at(index).request.to_native(&schema.codec, self.format, message)
-    }
-
-    pub(crate) fn has_message(&self) -> bool {
-        !self.message.is_empty()
-    }
-
-    /// The request of a message or stream, with the settings.
-    pub(crate) fn request<T>(&mut self, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        if let Some(options) = &mut self.options {
-            if let Some(timeout) = options.timeout {
-                request.set_timeout(timeout);
-            }
-            if !options.metadata.is_empty() {
-                *request.metadata_mut() = std::mem::take(&mut options.metadata);
-            }
-        }
-        request
-    }
-
-    pub(crate) fn take_cancel(&mut self) -> Option<InUse<frisbee_cancel>> {
-        self.options.as_mut()?.cancel.take()
-    }
-
-    /// The method and the request of a unary call.
-    fn unary_request(&mut self) -> Result<(&'static Method, Request<Payload>), Status> {
-        let callable = self.callable()?;
-        let method = callable.method;
-        if callable.takes_stream || callable.returns_stream {
-            let text = format!("{} has streams: use frisbee_client_open", callable.name());
-            return Err(Status::invalid_argument(text));
-        }
-        if self
-            .options
-            .as_ref()
-            .and_then(|options| options.cancel.as_ref())
-            .is_some_and(|cancel| *cancel.fired.borrow())
-        {
-            return Err(cancelled());
-        }
-        let payload = self.payload()?;
-        Ok((method, self.request(payload)))
-    }
-
     /// The outcome of a unary call for C.
+    #[inline(always)] // As `frisbee_reply::new`.
     fn reply(&self, outcome: Result<Response<Payload>, Status>) -> frisbee_reply {
         let response = match outcome {
             Ok(response) => response,
             Err(status) => return frisbee_reply::failure(&status),
         };
-        match self.known() {
-            Ok((schema, index)) => frisbee_reply::of(&schema.at(index).reply, &schema.codec, self.format, response),
-            Err(status) => frisbee_reply::failure(&status),
-        }
+        let (schema, index) = match self.known() {
+            Ok(known) => known,
+            Err(status) => return frisbee_reply::failure(&status),
+        };
+        let metadata = entries(response.metadata());
+        let body = response.into_inner().body;
+        frisbee_reply::new(&schema.at(index).reply, &schema.codec, self.format, body, metadata)
     }
 }
 
@@ -301,28 +292,32 @@ impl frisbee_client {
 pub(crate) async fn unary(mut call: Prepared, mut finish: impl FnMut(frisbee_reply) -> Option<Prepared>) {
     loop {
         let fetched = if call.needs_schema() { Box::pin(call.fetch_schema()).await.err() } else { None };
-        let request = match fetched {
+        let method = match fetched {
             Some(status) => Err(status),
-            None => call.unary_request(),
+            None => call.unary_method(),
         };
-        let reply = match request {
+        let reply = match method {
             Err(status) => frisbee_reply::refused(&status),
-            Ok((method, request)) => {
-                let cancel = call.take_cancel();
-                let sent = call.client.channel.unary::<Payload, Payload>(method, request);
+            Ok(method) => {
+                let cancel = call.cancel.take();
+                let sent = call.target.client.channel.unary::<Payload, Payload>(method, call.request);
                 let outcome = match cancel {
                     None => sent.await,
                     Some(cancel) => Box::pin(async move { until_cancelled(Some(&cancel), sent).await }).await,
                 };
-                call.reply(outcome)
+                call.target.reply(outcome)
             }
         };
+        let has_failed = reply.is_failure();
         match finish(reply) {
             Some(next) => call = next,
             None => return,
         }
-        // Calls that fail at once, one after the other, would keep this thread from connections and timers.
-        consume_budget().await;
+        // Calls that fail at once, one after the other, would keep this thread from connections and timers. Those that
+        // succeed have waited for the server.
+        if has_failed {
+            consume_budget().await;
+        }
     }
 }
 
@@ -374,8 +369,9 @@ unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuild
 
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
-/// The texts and options are copied. The client is freed by `frisbee_client_free`. Any thread may call it; it blocks
-/// until the connection is made or has failed.
+/// The texts and options are copied. The caller owns the client, which `frisbee_client_free` frees. Only `options`, for
+/// the defaults, and `error` may be NULL. Any thread may call it, except in a completion callback; it blocks until the
+/// connection is made or has failed.
 ///
 /// # Safety
 /// `address` ends with a NUL, `options` is NULL or valid, `client` is writable, `error` is NULL or writable.
@@ -405,11 +401,11 @@ pub unsafe extern "C" fn frisbee_client_connect(
     }
 }
 
-/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call. A
-/// client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
+/// Names the schema of the server by the text of a `.proto` file, in place of reflection: once, before the first call.
+/// A client that has a schema returns `FRISBEE_FAILED_PRECONDITION`.
 ///
-/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Any thread
-/// may call it.
+/// The text is copied; it may import the files of `google/protobuf` only. `codec` is a value of `frisbee_codec`. Only
+/// `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -431,7 +427,7 @@ pub unsafe extern "C" fn frisbee_client_proto(
     }
 }
 
-/// Frees a client and closes its connection. Calls in flight fail. NULL is allowed.
+/// Frees a client and closes its connection. Calls in flight fail; their replies stay. NULL is allowed.
 ///
 /// Any thread may call it, also while others make calls.
 #[unsafe(no_mangle)]
@@ -446,7 +442,8 @@ pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_co
 ///
 /// `method` is `pkg.Service/Method`, or `Method` if the server has only one of that name. `format` is a value of
 /// `frisbee_format`, for the request and for the reply. The arguments are copied. Returns a reply, also if the call has
-/// failed, which is freed by `frisbee_reply_free`. Any thread may call it, except in a completion callback.
+/// failed, and never NULL. The caller owns it, and `frisbee_reply_free` frees it. Only `options`, for the defaults, and
+/// the `data` of no bytes may be NULL. Any thread may call it, except in a completion callback.
 ///
 /// # Safety
 /// `method` ends with a NUL, `data` has `len` bytes, `options` is NULL or valid.
@@ -472,7 +469,7 @@ pub unsafe extern "C" fn frisbee_client_call(
     called.unwrap_or_else(|status| frisbee_reply::refused(&status)).into_handle()
 }
 
-/// A function that gets the reply of a call, which it has to free, and the `user` pointer of the call.
+/// A function that gets the reply of a call, never NULL, which it has to free, and the `user` pointer of the call.
 ///
 /// It runs in a thread of the library, where it must not block: functions that block return
 /// `FRISBEE_FAILED_PRECONDITION`.
@@ -481,7 +478,9 @@ pub type frisbee_completion = Option<extern "C" fn(user: *mut c_void, reply: *mu
 /// Begins a unary call, and returns at once. `completion` gets the reply, exactly once, unless this function returns an
 /// error.
 ///
-/// The arguments are those of `frisbee_client_call`. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on: it stays with the caller,
+/// and has to be valid until `completion` gets it. Only `options`, `error`, `user` and the `data` of no bytes may be
+/// NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_client_call`; `user` is what `completion` expects, from any thread.
@@ -507,7 +506,8 @@ pub unsafe extern "C" fn frisbee_client_start(
     }
 }
 
-/// Makes a request to cancel, and stores it. It is freed by `frisbee_cancel_free`. Any thread may call it.
+/// Makes a request to cancel, and stores it. The caller owns it, and `frisbee_cancel_free` frees it. Only `error` may
+/// be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `cancel` is writable, `error` is NULL or writable.
@@ -525,7 +525,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
 }
 
 /// Cancels all calls with this request, present and future ones. They end with `FRISBEE_CANCELLED`, and their handlers
-/// at the server end. Any thread may call it.
+/// at the server end. The request stays with the caller. Only `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.

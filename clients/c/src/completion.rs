@@ -7,6 +7,7 @@ use crate::runtime;
 use frpc::Status;
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::ptr::null_mut;
 
 /// A call with a completion.
 pub(crate) struct StartedCall {
@@ -15,36 +16,26 @@ pub(crate) struct StartedCall {
     pub(crate) user: UserData,
 }
 
-/// The completion that a thread runs.
-struct Running {
-    is_active: Cell<bool>,
-    /// The first call that the completion begins: the task of the ended call makes it, without a task of its own.
-    successor: Cell<Option<StartedCall>>,
-}
-
 thread_local! {
-    static RUNNING: Running = const { Running { is_active: Cell::new(false), successor: Cell::new(None) } };
+    /// The place for the first call that the completion of this thread begins; null if none runs. The task of the ended call
+    /// makes that call, without a task of its own. A pointer, so that the call is written once and this has no destructor.
+    static SUCCESSOR: Cell<*mut Option<StartedCall>> = const { Cell::new(null_mut()) };
 }
 
 /// Whether this thread runs a completion. It holds a thread of the runtime, so functions that block are refused.
 pub(crate) fn is_running() -> bool {
-    // A thread that ends, and has destroyed its variables, runs none.
-    RUNNING.try_with(|running| running.is_active.get()).unwrap_or(false)
+    !SUCCESSOR.get().is_null()
 }
 
 impl StartedCall {
     pub(crate) fn start(self) -> Result<(), Status> {
-        let mut left = Some(self);
-        let _ = RUNNING.try_with(|running| {
-            if running.is_active.get() {
-                left = running.successor.replace(left.take());
-                if left.is_some() {
-                    // The completion has begun another call before.
-                    left = running.successor.replace(left.take());
-                }
-            }
-        });
-        left.map_or(Ok(()), Self::spawn)
+        // SAFETY: `complete` of this thread has the place while the pointer is not null, and uses it only afterwards. No
+        // other reference to it exists, since this one ends here.
+        if let Some(successor @ None) = unsafe { SUCCESSOR.get().as_mut() } {
+            *successor = Some(self);
+            return Ok(());
+        }
+        self.spawn()
     }
 
     fn spawn(self) -> Result<(), Status> {
@@ -65,10 +56,9 @@ fn complete(
     reply: frisbee_reply,
 ) -> Option<StartedCall> {
     let reply = reply.into_handle();
-    RUNNING.with(|running| {
-        running.is_active.set(true);
-        completion(user.get(), reply);
-        running.is_active.set(false);
-        running.successor.take()
-    })
+    let mut successor = None;
+    SUCCESSOR.set(&raw mut successor);
+    completion(user.get(), reply);
+    SUCCESSOR.set(null_mut());
+    successor
 }

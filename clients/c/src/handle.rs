@@ -25,7 +25,7 @@ const GENERATION_BITS: u32 = 36;
 const SHARDS: usize = 1 << SHARD_BITS;
 
 /// Objects of one type that exist at the same time in one shard.
-const INDEX_MAX: usize = 1 << INDEX_BITS;
+pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
 
 /// The slots of the first chunk. Each further chunk doubles the slots of a shard.
 const CHUNK_FIRST: usize = 32;

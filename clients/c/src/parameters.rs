@@ -54,10 +54,10 @@ impl frisbee_call {
     }
 }
 
-/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits.
-/// Parameters that are not optional and absent have their default.
+/// Stores an integer parameter, and 0 if that fails. `name` is the name of the parameter, or its index in digits; it is
+/// only read. Parameters that are not optional and absent have their default.
 ///
-/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. Any thread may call it.
+/// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `name` ends with a NUL, `value` is writable.
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn frisbee_call_i64(
     }
 }
 
-/// As `frisbee_call_i64`, for a number with a fraction, or an integer. Any thread may call it.
+/// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn frisbee_call_f64(
     }
 }
 
-/// As `frisbee_call_i64`, for a truth value. Any thread may call it.
+/// As `frisbee_call_i64`, for a truth value. No argument may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn frisbee_call_bool(
     unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
 }
 
-/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. Any
-/// thread may call it.
+/// As `frisbee_call_i64`, for a text or bytes. They belong to the call until its reply, and do not end with a NUL. No
+/// argument may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_call_i64`.
@@ -157,8 +157,8 @@ unsafe fn parameter<T: Copy>(
     }
 }
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Any thread
-/// may call it.
+/// Replies with the only field of the reply, an integer, and frees the call. Otherwise as `frisbee_call_reply`. Only
+/// `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     }
 }
 
-/// As `frisbee_call_reply_i64`, for a number with a fraction. Any thread may call it.
+/// As `frisbee_call_reply_i64`, for a number with a fraction. Only `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     }
 }
 
-/// As `frisbee_call_reply_i64`, for a truth value. Any thread may call it.
+/// As `frisbee_call_reply_i64`, for a truth value. Only `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -215,7 +215,8 @@ pub unsafe extern "C" fn frisbee_call_reply_bool(
     unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
 }
 
-/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Any thread may call it.
+/// As `frisbee_call_reply_i64`, for a text or bytes, which are copied. Only `error` and the `data` of no bytes may be
+/// NULL. Any thread may call it.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.

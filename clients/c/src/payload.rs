@@ -182,16 +182,19 @@ impl MessageType {
     }
 
     /// A native message as bytes for C. JSON ends with a NUL.
+    #[inline(always)] // As `frisbee_reply::new`.
     pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
-        if format == Format::Native {
-            return Ok(body);
+        match format {
+            Format::Native => Ok(body),
+            _ => self.convert_native(codec, format, &body.into_bytes()).map(Body::from),
         }
-        let native = body.into_bytes();
-        let shown = match format {
-            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(&native),
-            _ => self.write(codec, format, &self.read(codec, Encoding::Native, &native)?),
-        };
-        shown.map(Body::from)
+    }
+
+    fn convert_native(&self, codec: &Codec, format: Format, native: &Bytes) -> Result<Bytes, Status> {
+        match format {
+            Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(native),
+            _ => self.write(codec, format, &self.read(codec, Encoding::Native, native)?),
+        }
     }
 
     /// Bytes of C as a reply to a caller that speaks `encoding`, or for all callers if that is not known yet.

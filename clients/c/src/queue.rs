@@ -153,7 +153,8 @@ impl frisbee_queue {
     }
 }
 
-/// Makes a queue, and stores it. It is freed by `frisbee_queue_free`. Any thread may call it.
+/// Makes a queue, and stores it. The caller owns it, and `frisbee_queue_free` frees it. Only `error` may be NULL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// `queue` is writable, `error` is NULL or writable.
@@ -171,18 +172,19 @@ pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error
     }
 }
 
-/// Returns a descriptor for poll, epoll or kqueue, or -1. It is readable while there may be events: take events until
-/// there are none, then wait for it. It belongs to the queue; do not read from it. Any thread may call it.
+/// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
+/// events: take events until there are none, then wait for it. It belongs to the queue; do not read from it or close
+/// it. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_descriptor(queue: *mut frisbee_queue) -> i32 {
     handle::get(queue).map_or(-1, |queue| queue.bell.reader.as_raw_fd())
 }
 
-/// Takes an event. Waits for one up to `timeout_ms` milliseconds: 0 does not wait, and a negative time waits without end.
-/// Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` without an event.
+/// Takes an event. Waits for one up to `timeout_ms` milliseconds: 0 does not wait, and a negative time waits without
+/// end. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` without an event.
 ///
-/// The reply of the event is owned by the caller. Any number of threads may call it, but in a completion callback only
-/// without waiting.
+/// The caller owns the reply of the event, which `frisbee_reply_free` frees. Only `error` may be NULL. Any number of
+/// threads may call it, but in a completion callback only without waiting.
 ///
 /// # Safety
 /// `event` is writable, `error` is NULL or writable.
@@ -216,7 +218,7 @@ pub unsafe extern "C" fn frisbee_queue_next(
     }
 }
 
-/// Frees a queue. Its operations are cancelled, without events. NULL is allowed.
+/// Frees a queue. Its operations are cancelled, without events; replies that were taken stay. NULL is allowed.
 ///
 /// Any thread may call it; threads that wait in `frisbee_queue_next` continue to wait.
 #[unsafe(no_mangle)]
@@ -226,7 +228,8 @@ pub extern "C" fn frisbee_queue_free(queue: *mut frisbee_queue) -> frisbee_code 
 
 /// Begins a unary call whose reply goes to a queue, with `user` in its event.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and copied. `user` is only passed on, and stays with the caller.
+/// Only `options`, `error`, `user` and the `data` of no bytes may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_client_call`; `error` is NULL or writable.

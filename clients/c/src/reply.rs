@@ -1,24 +1,41 @@
 //! [`frisbee_reply`]: the outcome of a call, or one message of a stream.
 
 use crate::body::Body;
-use crate::handle::{self, Inline, handle};
-use crate::payload::{Format, MessageType, Payload};
+use crate::handle::{self, INDEX_MAX, Inline, handle};
+use crate::payload::{Format, MessageType};
 use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbee_metadata, optional_text, put};
 use bytes::Bytes;
-use frpc::{Metadata, Response, Status};
+use frpc::{Metadata, Status};
 use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
+use std::sync::OnceLock;
 
 /// The outcome of a call, or one message of a stream: a handle, which `frisbee_reply_free` frees.
 pub struct frisbee_reply {
     outcome: Result<Data, Box<Failure>>,
-    metadata: Box<[(CString, Bytes)]>,
+    metadata: Entries,
 }
 
+/// The keys and values of metadata; `None` if it is empty.
+type Entries = Option<Box<[(CString, Bytes)]>>;
+
 /// The text of a handle that is no reply.
-const INVALID: &CStr = c"the reply is NULL or freed, or 16777216 replies are in use";
+const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
 
 handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
+
+/// The handle of all replies that come while too many are in use: no handle of a table has this number.
+const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
+
+/// The reply of [`EXHAUSTED`].
+#[cold]
+fn exhausted() -> &'static frisbee_reply {
+    static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
+    REPLY.get_or_init(|| {
+        let text = format!("the reply is lost, since {INDEX_MAX} replies are in use: free each by frisbee_reply_free");
+        frisbee_reply::failure(&Status::resource_exhausted(text))
+    })
+}
 
 struct Data {
     body: Body,
@@ -40,31 +57,18 @@ struct Failure {
 }
 
 impl frisbee_reply {
-    /// A reply with a message in the native encoding.
-    pub(crate) fn new(
-        of: &MessageType,
-        codec: &Codec,
-        format: Format,
-        native: Body,
-        metadata: Option<&Metadata>,
-    ) -> Self {
-        match of.show_native(codec, format, native) {
-            Ok(body) => {
-                let len = if format == Format::Json { body.len().saturating_sub(1) } else { body.len() };
-                Self { outcome: Ok(Data { body, len }), metadata: metadata.map(entries).unwrap_or_default() }
-            }
+    /// A reply with a message in the native encoding. Inlined, so that a short message is moved once.
+    #[inline(always)]
+    pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
+        let body = match of.show_native(codec, format, native) {
+            Ok(body) => body,
             Err(status) => {
                 let text = format!("the reply is unreadable: {}", status.message());
-                Self::failure(&Status::internal(text))
+                return Self { metadata, ..Self::failure(&Status::internal(text)) };
             }
-        }
-    }
-
-    /// The reply of a unary call.
-    pub(crate) fn of(of: &MessageType, codec: &Codec, format: Format, response: Response<Payload>) -> Self {
-        let metadata = Some(response.metadata()).filter(|metadata| !metadata.is_empty()).map(entries);
-        let reply = Self::new(of, codec, format, response.into_inner().body, None);
-        Self { metadata: metadata.unwrap_or_default(), ..reply }
+        };
+        let len = if format == Format::Json { body.len().saturating_sub(1) } else { body.len() };
+        Self { outcome: Ok(Data { body, len }), metadata }
     }
 
     pub(crate) fn failure(status: &Status) -> Self {
@@ -74,7 +78,7 @@ impl frisbee_reply {
             details: Bytes::copy_from_slice(status.details()),
             may_have_run: status.may_have_run(),
         };
-        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().map(entries).unwrap_or_default() }
+        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().and_then(entries) }
     }
 
     /// The failure of a call that was not sent.
@@ -86,19 +90,36 @@ impl frisbee_reply {
         reply
     }
 
-    /// The handle, or null if there are too many.
+    fn entries(&self) -> &[(CString, Bytes)] {
+        self.metadata.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn is_failure(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    /// The handle; [`EXHAUSTED`] if there are too many.
     pub(crate) fn into_handle(self) -> *mut Self {
-        handle::insert(Inline(self)).unwrap_or(std::ptr::null_mut())
+        handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
 }
 
-fn entries(metadata: &Metadata) -> Box<[(CString, Bytes)]> {
-    metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect()
+pub(crate) fn entries(metadata: &Metadata) -> Entries {
+    if metadata.is_empty() {
+        return None;
+    }
+    let entries = metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value)));
+    Some(entries.collect())
 }
 
 /// Reads a part of a reply. The pointers of the part are valid as long as the handle.
 fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
-    caught(|| Ok(read(&*handle::get(reply)?))).unwrap_or(otherwise)
+    let found = caught(|| match handle::get(reply) {
+        Ok(reply) => Ok(read(&reply)),
+        Err(_) if reply == EXHAUSTED => Ok(read(exhausted())),
+        Err(status) => Err(status),
+    });
+    found.unwrap_or(otherwise)
 }
 
 /// The parts of a reply. The pointers belong to the reply.
@@ -114,10 +135,11 @@ pub struct frisbee_outcome {
     pub data: frisbee_bytes,
 }
 
-/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and `_may_have_run` at
-/// once.
+/// Stores the parts of a reply, and returns its code. It is `frisbee_reply_code`, `_message`, `_data` and
+/// `_may_have_run` at once.
 ///
-/// The pointers of the outcome belong to the reply. Any thread may call it.
+/// The pointers of the outcome belong to the reply. A reply that is NULL or freed has `FRISBEE_INVALID_ARGUMENT` and a
+/// text. If `outcome` is NULL, nothing is stored, and that code is returned. Any thread may call it.
 ///
 /// # Safety
 /// `outcome` is NULL or writable.
@@ -126,27 +148,25 @@ pub unsafe extern "C" fn frisbee_reply_read(
     reply: *const frisbee_reply,
     outcome: *mut frisbee_outcome,
 ) -> frisbee_code {
-    let mut found = frisbee_outcome {
+    let invalid = frisbee_outcome {
         code: frisbee_code::FRISBEE_INVALID_ARGUMENT,
         may_have_run: false,
         message: INVALID.as_ptr(),
         data: frisbee_bytes::EMPTY,
     };
-    part(reply, (), |reply| {
-        found = match &reply.outcome {
-            Ok(data) => frisbee_outcome {
-                code: frisbee_code::FRISBEE_OK,
-                may_have_run: true,
-                message: c"".as_ptr(),
-                data: data.view(),
-            },
-            Err(failure) => frisbee_outcome {
-                code: failure.code,
-                may_have_run: failure.may_have_run,
-                message: failure.message.as_ptr(),
-                data: frisbee_bytes::EMPTY,
-            },
-        };
+    let found = part(reply, invalid, |reply| match &reply.outcome {
+        Ok(data) => frisbee_outcome {
+            code: frisbee_code::FRISBEE_OK,
+            may_have_run: true,
+            message: c"".as_ptr(),
+            data: data.view(),
+        },
+        Err(failure) => frisbee_outcome {
+            code: failure.code,
+            may_have_run: failure.may_have_run,
+            message: failure.message.as_ptr(),
+            data: frisbee_bytes::EMPTY,
+        },
     });
     if outcome.is_null() {
         return frisbee_code::FRISBEE_INVALID_ARGUMENT;
@@ -157,10 +177,8 @@ pub unsafe extern "C" fn frisbee_reply_read(
     code
 }
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. NULL and freed replies have
-/// `FRISBEE_INVALID_ARGUMENT`.
-///
-/// Any thread may call it.
+/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. NULL and freed
+/// replies have `FRISBEE_INVALID_ARGUMENT`. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {
     part(reply, frisbee_code::FRISBEE_INVALID_ARGUMENT, |reply| match &reply.outcome {
@@ -169,9 +187,8 @@ pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_cod
     })
 }
 
-/// Returns the text of a failure, and an empty text for success. It belongs to the reply.
-///
-/// Any thread may call it.
+/// Returns the text of a failure, and an empty text for success, never NULL. It belongs to the reply. NULL and freed
+/// replies have a text that says so, which belongs to the library. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
     part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
@@ -181,9 +198,7 @@ pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c
 }
 
 /// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which `len` leaves
-/// out. The bytes belong to the reply. A failure has none.
-///
-/// Any thread may call it.
+/// out. The bytes belong to the reply. Failures, NULL and freed replies have none. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -193,8 +208,7 @@ pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_byt
 }
 
 /// Returns the details of a failure, which are a `google.rpc.Status` in protobuf's encoding. They belong to the reply.
-///
-/// Any thread may call it.
+/// Success, NULL and freed replies have none. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -203,18 +217,17 @@ pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_
     })
 }
 
-/// Returns whether a failed call may have run at the server. If not, it is safe to call again.
-///
-/// Any thread may call it.
+/// Returns whether a failed call may have run at the server. If not, it is safe to call again. The reply stays with the
+/// caller. False for NULL and freed replies. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
     part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
 }
 
-/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply. Returns false, and stores nothing,
-/// beyond the last entry.
+/// Stores entry `index` of the metadata of a reply. Its pointers belong to the reply.
 ///
-/// Any thread may call it.
+/// Returns false, and stores nothing, beyond the last entry, for a freed reply, and if `reply` or `entry` is NULL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// `entry` is NULL or writable.
@@ -226,7 +239,7 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
 ) -> bool {
     let stored = caught(|| {
         let reply = handle::get(reply)?;
-        let (key, value) = reply.metadata.get(index).ok_or_else(|| Status::not_found("no such entry"))?;
+        let (key, value) = reply.entries().get(index).ok_or_else(|| Status::not_found("no such entry"))?;
         let found = frisbee_metadata { key: key.as_ptr(), value: value.as_ptr().cast(), len: value.len() };
         // SAFETY: it is writable, as the caller promises.
         unsafe { put("entry", entry, || Ok(found)) }
@@ -234,9 +247,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
     stored.is_ok()
 }
 
-/// Returns the value of a key in the metadata of a reply, or no bytes. They belong to the reply.
-///
-/// Any thread may call it.
+/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. There are no
+/// bytes without such an entry, for a freed reply, and if `reply` or `key` is NULL. Any thread may call it.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
@@ -245,18 +257,19 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
     // SAFETY: it ends with a NUL, as the caller promises.
     let Ok(Some(key)) = (unsafe { optional_text("key", key) }) else { return frisbee_bytes::EMPTY };
     part(reply, frisbee_bytes::EMPTY, |reply| {
-        let mut entries = reply.metadata.iter();
+        let mut entries = reply.entries().iter();
         let found = entries.find(|(name, _)| name.to_bytes() == key.as_bytes());
         found.map_or(frisbee_bytes::EMPTY, |(_, value)| frisbee_bytes::of(value))
     })
 }
 
-/// Frees a reply. NULL is allowed; a reply that is freed already is an error.
+/// Frees a reply, and with it all pointers that it returned. NULL is allowed; a reply that is freed already is an
+/// error.
 ///
 /// Any thread may call it, while no other thread uses the pointers of the reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_free(reply: *mut frisbee_reply) -> frisbee_code {
-    free(reply)
+    if reply == EXHAUSTED { frisbee_code::FRISBEE_OK } else { free(reply) }
 }
 
 /// Frees a handle.
@@ -266,4 +279,31 @@ pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
     }
     // SAFETY: null is allowed.
     unsafe { raw::guarded(std::ptr::null_mut(), || handle::free(freed)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::frisbee_stream_next;
+
+    /// A program that freed none of its replies got NULL, which is the end of a stream.
+    #[test]
+    fn reply_without_a_handle_left_is_an_error() {
+        let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None };
+        let mut replies: Vec<_> = std::iter::repeat_with(|| empty().into_handle()).take(INDEX_MAX).collect();
+        let lost = frisbee_stream_next(std::ptr::null_mut());
+        assert!(!lost.is_null() && !replies.contains(&lost));
+        assert_eq!(frisbee_reply_code(lost), frisbee_code::FRISBEE_RESOURCE_EXHAUSTED);
+        assert!(frisbee_reply_may_have_run(lost));
+        // SAFETY: it is a text of a reply.
+        let text = unsafe { CStr::from_ptr(frisbee_reply_message(lost)) }.to_str().unwrap();
+        assert!(text.contains("free each by frisbee_reply_free"), "{text}");
+        assert_eq!(frisbee_reply_free(lost), frisbee_code::FRISBEE_OK);
+        assert_eq!(frisbee_reply_free(replies.pop().unwrap()), frisbee_code::FRISBEE_OK);
+        let next = empty().into_handle();
+        assert_eq!(frisbee_reply_code(next), frisbee_code::FRISBEE_OK);
+        for reply in replies.into_iter().chain([next]) {
+            assert_eq!(frisbee_reply_free(reply), frisbee_code::FRISBEE_OK);
+        }
+    }
 }

@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 /// The operation of the first method, unless another schema has it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
+/// Lists of names by their length. A name of a method is rarely longer.
+const LENGTHS: usize = 64;
+
 /// Methods by their names.
 pub(crate) struct Schema {
     /// Remembers the order of the fields of each message.
@@ -22,9 +25,9 @@ pub(crate) struct Schema {
     /// The descriptors, encoded.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// `pkg.Service/Method` and `Method`, by their length and then in order: few bytes are compared for a call. `None` for
-    /// names of several methods.
-    by_name: Vec<(Box<[u8]>, Option<usize>)>,
+    /// `pkg.Service/Method` and `Method`, by their length and then in order, so that a call compares few of them. `None`
+    /// for names of several methods.
+    by_name: [Vec<(Box<[u8]>, Option<usize>)>; LENGTHS],
 }
 
 /// A method of a schema.
@@ -108,7 +111,8 @@ impl Schema {
     }
 
     fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
-        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), by_name: Vec::new() };
+        let mut schema =
+            Self { codec: Codec::new(), files, methods: Vec::new(), by_name: [const { Vec::new() }; LENGTHS] };
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
             let (layout, constants) = leak(known);
@@ -135,9 +139,10 @@ impl Schema {
 
     fn add_name(&mut self, name: String, index: usize) {
         let name = name.into_bytes().into_boxed_slice();
-        match self.by_name.binary_search_by(|(other, _)| other.len().cmp(&name.len()).then_with(|| other.cmp(&name))) {
-            Ok(known) => self.by_name.get_mut(known).into_iter().for_each(|(_, index)| *index = None),
-            Err(at) => self.by_name.insert(at, (name, Some(index))),
+        let Some(names) = self.by_name.get_mut(name.len() % LENGTHS) else { return };
+        match names.binary_search_by(|(other, _)| other.cmp(&name)) {
+            Ok(known) => names.get_mut(known).into_iter().for_each(|(_, index)| *index = None),
+            Err(at) => names.insert(at, (name, Some(index))),
         }
     }
 
@@ -152,9 +157,7 @@ impl Schema {
     /// If there is no such method, or several.
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
-        let start = self.by_name.partition_point(|(other, _)| other.len() < plain.len());
-        let end = self.by_name.partition_point(|(other, _)| other.len() <= plain.len());
-        let names = self.by_name.get(start..end).unwrap_or_default();
+        let names = self.by_name.get(plain.len() % LENGTHS).map(Vec::as_slice).unwrap_or_default();
         let found = names.binary_search_by(|(other, _)| (**other).cmp(plain));
         match found.ok().and_then(|at| names.get(at)) {
             Some((_, Some(method_index))) => Ok(*method_index),

@@ -380,11 +380,12 @@ impl frisbee_server {
     }
 }
 
-/// Makes a server, and stores it. It is freed by `frisbee_server_free`.
+/// Makes a server, and stores it. The caller owns it, and `frisbee_server_free` frees it.
 ///
-/// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has all
-/// protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and health. The
-/// texts and options are copied. Any thread may call it.
+/// `service` is the full name of the service of functions with signatures, such as `calc.Calculator`. The server has
+/// all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection and
+/// health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. Any thread may
+/// call it.
 ///
 /// # Safety
 /// `service` ends with a NUL, `options` is NULL or valid, `server` is writable, `error` is NULL or writable.
@@ -416,11 +417,12 @@ pub unsafe extern "C" fn frisbee_server_new(
     }
 }
 
-/// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
-/// of protobuf, with `optional` and `repeated`.
+/// Adds a function by its signature, such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are
+/// those of protobuf, with `optional` and `repeated`.
 ///
-/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` has to stay valid
-/// until the server has stopped. Any thread may call it.
+/// The order of functions is part of the schema: add new ones at the end. The signature is copied. `user` stays with
+/// the caller, and has to be valid until the server has stopped. Only `user` and `error` may be NULL. Any thread may
+/// call it.
 ///
 /// # Safety
 /// `signature` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
@@ -453,7 +455,8 @@ pub unsafe extern "C" fn frisbee_server_add(
 /// `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
 ///
 /// Methods of the first schema have operations from 10 on, those of further schemas and of signatures from the next
-/// multiple of 100 on: callers learn them by reflection. The text is copied. Any thread may call it.
+/// multiple of 100 on: callers learn them by reflection. The text is copied. Only `error` may be NULL. Any thread may
+/// call it.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -478,8 +481,11 @@ pub unsafe extern "C" fn frisbee_server_proto(
     }
 }
 
-/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the server
-/// starts. The name is copied. `user` has to stay valid until the server has stopped. Any thread may call it.
+/// Adds the function of a method in a schema of `frisbee_server_proto`, such as `greet.Greeter/Greet`, before the
+/// server starts.
+///
+/// The name is copied. `user` stays with the caller, and has to be valid until the server has stopped. Only `user` and
+/// `error` may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// `method` ends with a NUL, `error` is NULL or writable; `user` is what `function` expects, from any thread.
@@ -507,7 +513,8 @@ pub unsafe extern "C" fn frisbee_server_handle(
 
 /// Binds `host:port` or `unix:/path`, and serves in threads of the library. The address is copied.
 ///
-/// After an error the server cannot be started again. Any thread may call it, except in a completion callback.
+/// After an error the server cannot be started again, and still has to be freed. Only `error` may be NULL. Any thread
+/// may call it, except in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.
@@ -521,8 +528,8 @@ pub unsafe extern "C" fn frisbee_server_start(
     unsafe { guarded(error, || handle::get(server)?.start(text("address", address)?)) }
 }
 
-/// Returns the address that the server has bound, with its port, and an empty text before. It belongs to the server. Any
-/// thread may call it.
+/// Returns the address that the server has bound, with its port; an empty text before, and for NULL and freed servers.
+/// It belongs to the server. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const c_char {
     let address = caught(|| Ok(handle::get(server)?.address.get().map_or(c"".as_ptr(), |address| address.as_ptr())));
@@ -530,8 +537,10 @@ pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const 
 }
 
 /// Binds as `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another thread. Calls
-/// in flight end before it returns. The error goes to standard error if `error` is NULL. The address is copied. Any thread
-/// may call it, except in a completion callback.
+/// in flight end before it returns. The server stays with the caller.
+///
+/// The address is copied. Only `error` may be NULL: its text then goes to standard error. Any thread may call it,
+/// except in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.
@@ -564,9 +573,10 @@ pub unsafe extern "C" fn frisbee_server_run(
     }
 }
 
-/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has stopped
-/// and all its functions have returned, also those whose calls have ended before. Any thread may call it, except functions
-/// of servers and completion callbacks.
+/// Stops a server: no new calls begin, and calls in flight have the shutdown timeout to end. Returns when it has
+/// stopped and all its functions have returned, also those whose calls have ended before. The server stays with the
+/// caller, and still has to be freed. Only `error` may be NULL. Any thread may call it, except functions of servers and
+/// completion callbacks.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -587,8 +597,8 @@ fn stop(server: &frisbee_server) -> Result<(), Status> {
     server.end()
 }
 
-/// Frees a server. One that serves stops without waiting: use `frisbee_server_stop` before. NULL is allowed. Any thread
-/// may call it.
+/// Frees a server. One that serves stops without waiting, so its functions and their `user` pointers may still be in
+/// use: call `frisbee_server_stop` before. NULL is allowed. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_free(server: *mut frisbee_server) -> frisbee_code {
     if let Ok(server) = handle::get(server) {

@@ -6,7 +6,7 @@ use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
 use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, put, slice};
-use crate::reply::{free, frisbee_reply};
+use crate::reply::{entries, free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
@@ -54,7 +54,7 @@ impl frisbee_stream {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let (method_sender, method) = watch::channel(None);
-        let format = call.format;
+        let format = call.target.format;
         let task = runtime::handle()?.spawn(async move {
             let last = match drive(call, requests, &outgoing, method_sender).await {
                 Ok(()) => Incoming::End,
@@ -98,7 +98,8 @@ impl frisbee_stream {
             Some(Incoming::Message(body, metadata)) => match self.method().await {
                 Ok((schema, index)) => {
                     let of = &schema.at(index).reply;
-                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata.as_ref()));
+                    let metadata = metadata.as_ref().and_then(entries);
+                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata));
                 }
                 Err(status) => status,
             },
@@ -122,9 +123,9 @@ async fn drive(
     method_sender: watch::Sender<Option<(Arc<Schema>, usize)>>,
 ) -> Result<(), Status> {
     call.fetch_schema().await?;
-    let (schema, index) = call.known()?;
+    let (schema, index) = call.target.known()?;
     method_sender.send_replace(Some((schema.clone(), index)));
-    let cancel = call.take_cancel();
+    let cancel = call.cancel.take();
     until_cancelled(cancel.as_ref(), exchange(call, requests, replies)).await
 }
 
@@ -134,24 +135,23 @@ async fn exchange(
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
 ) -> Result<(), Status> {
-    let callable = call.callable()?;
+    let callable = call.target.callable()?;
     let (method, takes_stream, returns_stream) = (callable.method, callable.takes_stream, callable.returns_stream);
     if takes_stream && call.has_message() {
         let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
         return Err(Status::invalid_argument(text));
     }
     if takes_stream {
-        let request = call.request(requests);
-        let channel = &call.client.channel;
+        let request = call.request.map(|_| requests);
+        let channel = &call.target.client.channel;
         return match returns_stream {
             true => forward(channel.streaming::<_, Payload>(method, request).await?, replies).await,
             false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
         };
     }
     drop(requests);
-    let payload = call.payload()?;
-    let request = call.request(payload);
-    let channel = &call.client.channel;
+    call.encode()?;
+    let (request, channel) = (call.request, &call.target.client.channel);
     match returns_stream {
         true => forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await,
         false => single(channel.unary::<Payload, Payload>(method, request).await?, replies).await,
@@ -184,8 +184,9 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
 
 /// Opens a call with streams, and stores it. It does not wait: errors of the call come as a reply.
 ///
-/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and has
-/// to be empty for a method that takes a stream. The stream is freed by `frisbee_stream_free`. Any thread may call it.
+/// The arguments are those of `frisbee_client_call`, and copied. `data` is the request of a method that takes one, and
+/// has to be empty for a method that takes a stream. The caller owns the stream, which `frisbee_stream_free` frees.
+/// Only `options`, `error` and the `data` of no bytes may be NULL. Any thread may call it.
 ///
 /// # Safety
 /// As for `frisbee_client_call`; `stream` is writable, `error` is NULL or writable.
@@ -213,7 +214,8 @@ pub unsafe extern "C" fn frisbee_client_open(
 
 /// Sends a request of a stream. It waits while the server takes no more.
 ///
-/// The bytes are copied. Any thread may call it, except in a completion callback; requests of one thread stay in order.
+/// The bytes are copied. Only `error` and the `data` of no bytes may be NULL. Any thread may call it, except in a
+/// completion callback; requests of one thread stay in order.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -233,7 +235,8 @@ pub unsafe extern "C" fn frisbee_stream_send(
     }
 }
 
-/// Ends the requests of a stream. Replies continue. Any thread may call it.
+/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. Any
+/// thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -248,8 +251,9 @@ pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: 
     }
 }
 
-/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream. Returns
-/// NULL after the last one. Replies are freed by `frisbee_reply_free`.
+/// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream.
+/// Returns NULL after the last one, and only then. The caller owns the reply, which `frisbee_reply_free` frees. A
+/// stream that is NULL or freed is a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
 /// Any thread may call it, except in a completion callback; each reply goes to one of them.
 #[unsafe(no_mangle)]
@@ -266,7 +270,10 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
 }
 
 /// As `frisbee_stream_next`, without waiting: the reply goes to a queue, with `user` in its event. The event after the
-/// last reply has NULL. Any thread may call it.
+/// last reply has NULL.
+///
+/// `user` is only passed on, and stays with the caller, as the stream and the queue do. Only `user` and `error` may be
+/// NULL. Any thread may call it.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -286,7 +293,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     }
 }
 
-/// Frees a stream, and cancels the call if it has not ended. NULL is allowed.
+/// Frees a stream, and cancels the call if it has not ended. Replies that were received stay. NULL is allowed.
 ///
 /// Any thread may call it; a thread that waits for a reply gets `FRISBEE_CANCELLED`.
 #[unsafe(no_mangle)]

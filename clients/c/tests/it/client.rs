@@ -80,10 +80,13 @@ async fn misuse_of_each_function_is_an_error() {
     assert_eq!(run("tests/programs/misuse.c", Vec::new()).await, "done\n");
 }
 
-#[tokio::test]
-async fn cpp_header_serves_and_calls() {
-    let schema = read("examples/quickstart/proto/quickstart.proto");
-    assert_eq!(run("tests/programs/wrapper.cpp", vec![schema]).await, "done\n");
+#[test]
+fn cpp_header_serves_and_calls() {
+    for standard in ["-std=c++17", "-std=c++20"] {
+        let program = Program::with_standard("tests/programs/wrapper.cpp", standard);
+        let schema = read("examples/quickstart/proto/quickstart.proto");
+        assert_eq!(program.run([&*schema]), "done\n", "{standard}");
+    }
 }
 
 #[test]

@@ -19,8 +19,10 @@ const HEAD: &str = "\
 /* frisbee: calls of frpc, and functions of C served. The guide is docs/c.md.
  *
  * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
- * type is an error and not a crash. Pointers to memory have to be valid, as in any C library. Text is UTF-8 and ends with
- * a NUL. Functions copy their arguments, unless they say otherwise. After fork() only the parent may use the library.
+ * type is an error and not a crash, and so is NULL for an argument that may not be NULL: `FRISBEE_INVALID_ARGUMENT`, and
+ * nothing is stored, unless a comment says otherwise. Other pointers to memory have to be valid, as in any C library. Text
+ * is UTF-8 and ends with a NUL. `error` stays with the caller, and is written by failures only. After fork() only the
+ * parent may use the library.
  *
  * Made from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 ";
@@ -87,7 +89,8 @@ fn header_declares_the_exported_functions() {
 }
 
 #[test]
-fn header_states_threads_of_each_function() {
+fn header_states_owners_null_and_threads() {
+    const OWNERS: [&str; 7] = ["own", "belong", "copied", "free", "stay", "only read", "As `"];
     let header = generated();
     let (mut comment, mut unstated) = (String::new(), Vec::new());
     for line in header.lines() {
@@ -96,12 +99,13 @@ fn header_states_threads_of_each_function() {
             continue;
         }
         if line.starts_with(char::is_alphabetic) && !line.starts_with("typedef") && line.contains('(') {
-            let is_stated = comment.contains("thread");
+            let has_owner = OWNERS.iter().any(|word| comment.contains(word));
+            let is_stated = has_owner && comment.contains("NULL") && comment.contains("thread");
             unstated.extend((!is_stated).then_some(line));
         }
         comment.clear();
     }
-    assert!(unstated.is_empty(), "the comments do not state the threads of {unstated:#?}");
+    assert!(unstated.is_empty(), "the comments do not state the owners, NULL or the threads of {unstated:#?}");
 }
 
 #[test]

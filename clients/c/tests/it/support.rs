@@ -25,16 +25,20 @@ impl Program {
     /// Compiles `source`, a path in the package. `FRISBEE_C_FLAGS` has further flags of the compiler, such as those of
     /// sanitizers.
     pub(crate) fn new(source: &str) -> Self {
+        Self::with_standard(source, if source.ends_with(".cpp") { "-std=c++17" } else { "-std=c11" })
+    }
+
+    /// As [`new`](Self::new), with a flag that names the standard of the language.
+    pub(crate) fn with_standard(source: &str, standard: &str) -> Self {
         // One compiler at a time: it takes as long as the tests.
         static COMPILER: Mutex<()> = Mutex::new(());
         let _one = COMPILER.lock();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
-        let is_cpp = source.ends_with(".cpp");
-        let compiler = if is_cpp { ("CXX", "c++", "-std=c++17") } else { ("CC", "cc", "-std=c11") };
-        let mut command = Command::new(env::var_os(compiler.0).unwrap_or_else(|| compiler.1.into()));
-        command.args([compiler.2, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE"]);
+        let (variable, compiler) = if source.ends_with(".cpp") { ("CXX", "c++") } else { ("CC", "cc") };
+        let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| compiler.into()));
+        command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE"]);
         if let Ok(flags) = env::var("FRISBEE_C_FLAGS") {
             command.args(flags.split_whitespace());
         }

@@ -2,6 +2,7 @@
 
 #include <frisbee.hpp>
 
+#include <array>
 #include <future>
 
 #include "check.h"
@@ -19,6 +20,24 @@ struct Text {
         return true;
     }
 };
+
+// Bytes of each type as requests, and the bytes of a reply.
+static void bytes(frisbee::Client &client) {
+    const std::array<unsigned char, 5> text = {0x0a, 3, 'A', 'd', 'a'};
+    const auto echo = [&](frisbee::View data) { return client.call("p.Echo/Say", FRISBEE_PROTOBUF, data).value(); };
+    CHECK(echo({text.data(), text.size()}).data() == "\x0a\x03" "Ada");
+    CHECK(echo(std::string_view("\x0a\x03" "Ada")).data() == std::string("\x0a\x03" "Ada"));
+    CHECK(echo({}).data().empty());
+#if __cpp_lib_span
+    CHECK(echo(text).data().size() == text.size());
+    CHECK(echo(std::vector<std::uint8_t>(text.begin(), text.end())).data().size() == text.size());
+    const auto reply = echo(std::as_bytes(std::span(text)));
+    const std::span<const std::byte> data = reply.data().bytes();
+    CHECK(data.size() == text.size() && data[4] == std::byte('a'));
+#else
+    static_assert(__cplusplus < 202002L, "C++20 has std::span");
+#endif
+}
 
 int main(int argc, char **argv) {
     CHECK(argc == 2);
@@ -64,6 +83,8 @@ int main(int argc, char **argv) {
 
     CHECK(client.call<Text>("p.Echo/Say", Text{"Ada"}).value().text == "Ada");
     CHECK(client.call("Say", FRISBEE_JSON, R"({"text":"Ada"})").value().data() == R"({"text":"Ada"})");
+
+    bytes(client);
 
     auto failed = client.call("greet", FRISBEE_JSON, "{}");
     CHECK(!failed && failed.error().code == FRISBEE_INTERNAL && failed.error().message == "the function has not replied");
