@@ -54,7 +54,7 @@ async fn connect(
     own: &Weak<OwnedConnection>,
     shared: &Weak<ClientShared>,
     dial: &Dial,
-    failures: u32,
+    failures: usize,
 ) -> Option<Connection> {
     for attempt in failures.. {
         if attempt > 0 {
@@ -76,7 +76,7 @@ async fn connect(
     None
 }
 
-/// The pause after so many failed attempts before the last one: each longest pause is twice the one before. A random half
+/// The pause after so many failed attempts before the last one: the longest pause doubles with each. A random half
 /// is left out, so that ends which have lost their server together do not reconnect together.
 pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
     min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
