@@ -90,17 +90,17 @@ fn header_declares_the_exported_functions() {
 
 #[test]
 fn header_states_owners_null_and_threads() {
-    const OWNERS: [&str; 7] = ["own", "belong", "copied", "free", "stay", "only read", "As `"];
+    const OWNERS: [&str; 7] = ["own", "belong", "copied", "free", "stay", "only read", "as `"];
     let header = generated();
     let (mut comment, mut unstated) = (String::new(), Vec::new());
     for line in header.lines() {
         if let Some(text) = line.strip_prefix("///") {
-            comment.push_str(text);
+            comment.push_str(&text.to_lowercase());
             continue;
         }
         if line.starts_with(char::is_alphabetic) && !line.starts_with("typedef") && line.contains('(') {
             let has_owner = OWNERS.iter().any(|word| comment.contains(word));
-            let is_stated = has_owner && comment.contains("NULL") && comment.contains("thread");
+            let is_stated = has_owner && comment.contains("null") && comment.contains("thread");
             unstated.extend((!is_stated).then_some(line));
         }
         comment.clear();
