@@ -15,9 +15,6 @@ use std::collections::{BTreeMap, HashMap};
 /// The operation of the first method, unless another schema has it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
-/// Lists of names by their length. A name of a method is rarely longer.
-const LENGTHS: usize = 64;
-
 /// Methods by their names.
 pub(crate) struct Schema {
     /// Remembers the order of the fields of each message.
@@ -25,9 +22,15 @@ pub(crate) struct Schema {
     /// The descriptors, encoded.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// `pkg.Service/Method` and `Method`, by their length and then in order, so that a call compares few of them. `None`
-    /// for names of several methods.
-    by_name: [Vec<(Box<[u8]>, Option<usize>)>; LENGTHS],
+    /// Shorter names first: a search compares the bytes only of names of equal length.
+    names: Vec<MethodName>,
+}
+
+/// `pkg.Service/Method`, or `Method`.
+struct MethodName {
+    name: Box<[u8]>,
+    /// `None` if several methods have the name.
+    index: Option<usize>,
 }
 
 /// A method of a schema.
@@ -111,8 +114,7 @@ impl Schema {
     }
 
     fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
-        let mut schema =
-            Self { codec: Codec::new(), files, methods: Vec::new(), by_name: [const { Vec::new() }; LENGTHS] };
+        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), names: Vec::new() };
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
             let (layout, constants) = leak(known);
@@ -138,12 +140,15 @@ impl Schema {
     }
 
     fn add_name(&mut self, name: String, index: usize) {
-        let name = name.into_bytes().into_boxed_slice();
-        let Some(names) = self.by_name.get_mut(name.len() % LENGTHS) else { return };
-        match names.binary_search_by(|(other, _)| other.cmp(&name)) {
-            Ok(known) => names.get_mut(known).into_iter().for_each(|(_, index)| *index = None),
-            Err(at) => names.insert(at, (name, Some(index))),
+        match self.find_name(name.as_bytes()) {
+            Ok(known) => self.names.get_mut(known).into_iter().for_each(|known| known.index = None),
+            Err(at) => self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) }),
         }
+    }
+
+    /// The place of a name in `names`, or the one where it belongs.
+    fn find_name(&self, name: &[u8]) -> Result<usize, usize> {
+        self.names.binary_search_by(|known| known.name.len().cmp(&name.len()).then_with(|| (*known.name).cmp(name)))
     }
 
     /// The method of an index, which [`method_index`](Self::method_index) has returned.
@@ -157,11 +162,9 @@ impl Schema {
     /// If there is no such method, or several.
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
-        let names = self.by_name.get(plain.len() % LENGTHS).map(Vec::as_slice).unwrap_or_default();
-        let found = names.binary_search_by(|(other, _)| (**other).cmp(plain));
-        match found.ok().and_then(|at| names.get(at)) {
-            Some((_, Some(method_index))) => Ok(*method_index),
-            Some((_, None)) => {
+        match self.find_name(plain).ok().and_then(|at| self.names.get(at)) {
+            Some(MethodName { index: Some(index), .. }) => Ok(*index),
+            Some(_) => {
                 let name = String::from_utf8_lossy(name);
                 Err(Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}")))
             }
