@@ -10,8 +10,8 @@ use crate::{DecodeError, Decoder, EncodeError, Encoder, Kind, Shape, Utf8Bytes};
 /// A type that can be a field of a message.
 ///
 /// These are the [`Element`]s (scalars, strings, bytes and messages), options of them, lists of them, and maps from a
-/// [`Key`] to them. The kind on the wire follows from the type; enum fields, which are `i32` as int32 fields are, go
-/// through [`Encoder::enumeration`] instead.
+/// [`Key`] to them. The kind on the wire follows from the type. Enum fields, which are `i32` as int32 fields are, have a
+/// codec instead: [`Encoder::field_as`] with an [`Index`](crate::Index).
 pub trait Value: Default {
     /// Writes the value.
     ///
