@@ -39,6 +39,9 @@ impl Drop for Guard {
 }
 
 async fn upper(words: &Words, request: Request<String>) -> Result<Response<String>, Status> {
+    if request.get_ref() == "at once" {
+        return Ok(Response::new("AT ONCE".to_owned()));
+    }
     let _guard = Guard(words.dropped.clone());
     let _ = words.began.send(());
     assert_ne!(request.get_ref(), "panic", "as the test wants it");
@@ -321,6 +324,15 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
         call.await.expect("it does not panic").expect("it answers");
     }
     host.call("d").await.expect("it does not panic").expect("there is room again");
+}
+
+/// The call had run, and then was refused, since the other one had the only place.
+#[tokio::test]
+async fn unary_call_as_a_stream_that_has_run_is_not_refused() {
+    let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;
+    let _call = host.call("a");
+    soon(&mut host.began).await;
+    assert_eq!(stream(host.method(UPPER), &["at once"]).await.expect("it answers"), ["AT ONCE"]);
 }
 
 #[tokio::test]

@@ -330,6 +330,15 @@ async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
     let (response, elapsed) = silent_behind(head).await;
     assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("body"), "{response}");
     assert!(elapsed >= config.least_rate_window && elapsed < 2 * config.least_rate_window, "{elapsed:?}");
+    // A method that takes one message waited for it without a limit, and for the end of its body.
+    for body in ["", "9\r\n\0\0\0\0\u{4}null\r\n"] {
+        let head =
+            "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+json\r\n";
+        let request = format!("{head}transfer-encoding: chunked\r\nconnection: close\r\n\r\n{body}");
+        let (response, elapsed) = silent_behind(request.as_bytes()).await;
+        assert!(response.contains("too slowly"), "{response}");
+        assert!(elapsed >= config.least_rate_window && elapsed < 2 * config.least_rate_window, "{elapsed:?}");
+    }
     let idle = post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}");
     let (response, elapsed) = silent_behind(idle.as_bytes()).await;
     assert!(response.ends_with("{\"text\":\"Hello, Ada!\"}"), "{response}");

@@ -8,6 +8,7 @@ use crate::inbox::{Inbox, settle};
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
 use crate::plan::Plans;
+use crate::ready::{NextItem, ReadySlot};
 use crate::requests::{IterableMessages, Requests};
 use crate::schema::{Api, Endpoint, Schema};
 use crate::server::Described;
@@ -18,9 +19,11 @@ use frpc_reflection::ServerSchema;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 /// Functions that a client serves: they, what reports their exceptions, whether callers see those, how many threads there
@@ -373,8 +376,17 @@ pub(crate) struct Messages {
     channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
-    stream: Mutex<Option<Streaming<Payload>>>,
+    stream: Mutex<ReplyStream>,
+    /// Ends the wait of a thread for a reply.
+    closing: Notify,
     failure: Option<crate::requests::Failure>,
+}
+
+enum ReplyStream {
+    Open(Box<Streaming<Payload>>),
+    /// A thread has it, and waits for a reply.
+    InUse,
+    Over,
 }
 
 impl Messages {
@@ -387,7 +399,8 @@ impl Messages {
     ) -> PyResult<Self> {
         let stream = stream.map_err(|status| raised(channel.py(), &status))?.into_inner();
         let channel = channel.clone().unbind();
-        Ok(Self { channel, plans: plans.clone(), endpoint, stream: Mutex::new(Some(stream)), failure })
+        let stream = Mutex::new(ReplyStream::Open(Box::new(stream)));
+        Ok(Self { channel, plans: plans.clone(), endpoint, stream, closing: Notify::new(), failure })
     }
 }
 
@@ -399,27 +412,47 @@ impl Messages {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Taken out, so that another thread does not wait for it with the GIL.
-        let Some(mut stream) = self.stream.lock().take() else { return Ok(None) };
-        let (_, drive) = self.channel.get().blocking()?;
-        let next = match &self.failure {
-            None => drive.wait(py, stream.message())?,
-            Some(failure) => drive.wait(py, failure.clone().or(stream.message()))??,
-        };
-        match next {
-            Ok(None) => Ok(None),
-            Ok(Some(message)) => {
-                let value = decoded(py, &self.plans, self.endpoint, Ok(message))?;
-                *self.stream.lock() = Some(stream);
-                Ok(Some(value))
+        let mut place = self.stream.lock();
+        let mut stream = match std::mem::replace(&mut *place, ReplyStream::InUse) {
+            ReplyStream::Open(stream) => stream,
+            other => {
+                *place = other;
+                return Ok(None);
             }
-            Err(status) => Err(raised(py, &status)),
+        };
+        drop(place);
+        let reply = self.next_reply(py, &mut stream);
+        let mut place = self.stream.lock();
+        if matches!(*place, ReplyStream::InUse) {
+            *place = if matches!(reply, Ok(Some(_))) { ReplyStream::Open(stream) } else { ReplyStream::Over };
         }
+        drop(place);
+        reply
     }
 
-    /// Gives the call up.
+    /// Cancels the call, and ends an iteration in another thread.
     fn close(&self) {
-        let stream = self.stream.lock().take();
-        drop(stream);
+        let stream = std::mem::replace(&mut *self.stream.lock(), ReplyStream::Over);
+        if matches!(stream, ReplyStream::InUse) {
+            self.closing.notify_one();
+        }
+    }
+}
+
+impl Messages {
+    fn next_reply<'py>(&self, py: Python<'py>, stream: &mut Streaming<Payload>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (_, drive) = self.channel.get().blocking()?;
+        let next = async {
+            tokio::select! {
+                next = stream.message() => next,
+                () = self.closing.notified() => Ok(None),
+            }
+        };
+        let next = match &self.failure {
+            None => drive.wait(py, next)?,
+            Some(failure) => drive.wait(py, failure.clone().or(next))??,
+        };
+        next.transpose().map(|message| decoded(py, &self.plans, self.endpoint, message)).transpose()
     }
 }
 
@@ -437,7 +470,7 @@ pub(crate) struct AsyncMessages {
     /// What opens the call, with the first message that is waited for.
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
-    stream: Arc<tokio::sync::Mutex<Stage>>,
+    slot: ReadySlot<Stage, Result<Option<Payload>, Status>>,
 }
 
 /// How far a call has come.
@@ -455,7 +488,7 @@ impl AsyncMessages {
             endpoint,
             open: Mutex::new(Some(open)),
             site: Mutex::new(None),
-            stream: Arc::new(tokio::sync::Mutex::new(Stage::Over)),
+            slot: ReadySlot::new(Stage::Over),
         }
     }
 
@@ -466,7 +499,7 @@ impl AsyncMessages {
             return Ok(site.clone());
         }
         let lane = self.channel.get().lane(py, inbox)?;
-        if let (Some(open), Ok(mut stage)) = (self.open.lock().take(), self.stream.try_lock()) {
+        if let (Some(open), Ok(mut stage)) = (self.open.lock().take(), self.slot.stream().try_lock()) {
             *stage = Stage::Opening(open(lane.channel));
         }
         *site = Some(lane.site.clone());
@@ -479,21 +512,24 @@ impl AsyncMessages {
     /// Begins to wait for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;
-        let (stream, plans, endpoint) = (self.stream.clone(), self.plans.clone(), self.endpoint);
-        let next = async move { stream.lock().await.next().await };
-        start(py, &site, inbox, future, next, move |py, next| match next.transpose() {
-            Some(message) => decoded(py, &plans, endpoint, message),
-            None => Err(PyStopAsyncIteration::new_err(())),
-        })
+        self.slot.start(py, &site, inbox, future)
+    }
+
+    /// Takes the message that has come, as a tuple of it; `None` if another task has it.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(next) = self.slot.take() else { return Ok(None) };
+        let message = next.transpose().ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
+        PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
     }
 
     /// Gives the call up.
     fn close(&self) {
         self.open.lock().take();
-        if self.stream.try_lock().is_ok_and(|stage| matches!(*stage, Stage::Over)) {
+        self.slot.take();
+        if self.slot.stream().try_lock().is_ok_and(|stage| matches!(*stage, Stage::Over)) {
             return;
         }
-        let stream = self.stream.clone();
+        let stream = self.slot.stream().clone();
         if let Some(site) = &*self.site.lock() {
             site.run(async move { *stream.lock().await = Stage::Over });
         }
@@ -507,8 +543,8 @@ impl Drop for AsyncMessages {
     }
 }
 
-impl Stage {
-    async fn next(&mut self) -> Result<Option<Payload>, Status> {
+impl NextItem<Result<Option<Payload>, Status>> for Stage {
+    async fn next_item(&mut self) -> Result<Option<Payload>, Status> {
         if let Self::Opening(opening) = self {
             match opening.as_mut().await {
                 Ok(response) => *self = Self::Open(Box::new(response.into_inner())),

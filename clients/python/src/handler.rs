@@ -259,15 +259,11 @@ impl Call {
         Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
-    /// A call whose requests are a stream, for a function that runs in an event loop if there is a sender.
-    pub(crate) fn streaming(
-        function: &Arc<Function>,
-        request: Request<Streaming<Payload>>,
-        sender: Option<Sender>,
-    ) -> Self {
+    /// A call whose requests are a stream.
+    pub(crate) fn streaming(function: &Arc<Function>, request: Request<Streaming<Payload>>, is_in_loop: bool) -> Self {
         let about = RequestContext::of(&request, function);
         let spoken = Arc::default();
-        let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), sender);
+        let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), is_in_loop);
         Self { handler_arguments: HandlerArguments::Stream(incoming, spoken), about }
     }
 }

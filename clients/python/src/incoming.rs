@@ -1,28 +1,35 @@
 //! [`Incoming`]: the requests of a call at a server, for a function that reads them one by one: with `for` in a thread of the
 //! pool, and with `async for` in an event loop.
 
+use crate::client::Started;
 use crate::handler::Function;
-use crate::inbox::Sender;
-use crate::inbox::settle;
+use crate::inbox::Inbox;
+use crate::lanes::Site;
 use crate::payload::{Encoding, Payload};
+use crate::ready::{NextItem, ReadySlot};
 use crate::status::raised;
 use frpc::{Status, Streaming};
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
-use tokio::sync::Mutex;
 
 /// The requests of a call.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Incoming {
     function: Arc<Function>,
-    /// `None` once it has ended.
-    stream: Arc<Mutex<Option<Streaming<Payload>>>>,
-    spoken: Arc<OnceLock<Encoding>>,
+    slot: ReadySlot<Requests, Result<Option<Payload>, Status>>,
     runtime: Handle,
-    /// Of the event loop, if the function runs in one.
-    sender: Option<Sender>,
+    /// Whether the function runs in an event loop.
+    is_in_loop: bool,
+}
+
+struct Requests {
+    /// `None` once it has ended.
+    stream: Option<Streaming<Payload>>,
+    spoken: Arc<OnceLock<Encoding>>,
 }
 
 impl Incoming {
@@ -31,32 +38,37 @@ impl Incoming {
         function: Arc<Function>,
         stream: Streaming<Payload>,
         spoken: Arc<OnceLock<Encoding>>,
-        sender: Option<Sender>,
+        is_in_loop: bool,
     ) -> Self {
-        let stream = Arc::new(Mutex::new(Some(stream)));
-        Self { function, stream, spoken, runtime: Handle::current(), sender }
+        let slot = ReadySlot::new(Requests { stream: Some(stream), spoken });
+        Self { function, slot, runtime: Handle::current(), is_in_loop }
     }
 }
 
-/// The next request.
-async fn next(
-    stream: Arc<Mutex<Option<Streaming<Payload>>>>,
-    spoken: Arc<OnceLock<Encoding>>,
-) -> Result<Option<Payload>, Status> {
-    let mut stream = stream.lock().await;
-    let Some(open) = stream.as_mut() else { return Ok(None) };
-    let next = open.message().await;
-    match &next {
-        Ok(Some(payload)) => {
-            let _ = spoken.set(payload.encoding); // It is the same for all.
+impl NextItem<Result<Option<Payload>, Status>> for Requests {
+    async fn next_item(&mut self) -> Result<Option<Payload>, Status> {
+        let Some(open) = self.stream.as_mut() else { return Ok(None) };
+        let next = open.message().await;
+        match &next {
+            Ok(Some(payload)) => {
+                let _ = self.spoken.set(payload.encoding); // It is the same for all.
+            }
+            _ => self.stream = None,
         }
-        _ => *stream = None,
+        next
     }
-    next
 }
 
-fn value<'py>(py: Python<'py>, function: &Function, payload: &Payload) -> PyResult<Bound<'py, PyAny>> {
-    function.read(py, payload).map_err(|status| raised(py, &status))
+impl Incoming {
+    /// The request that has come, `None` at the end of the requests.
+    fn value<'py>(
+        &self,
+        py: Python<'py>,
+        next: Result<Option<Payload>, Status>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let next = next.and_then(|payload| payload.map(|payload| self.function.read(py, &payload)).transpose());
+        next.map_err(|status| raised(py, &status))
+    }
 }
 
 #[pymethods]
@@ -66,13 +78,14 @@ impl Incoming {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.sender.is_some() {
+        if self.is_in_loop {
             return Err(PyRuntimeError::new_err("in an event loop, requests are read with `async for`"));
         }
-        let next = py.detach(|| self.runtime.block_on(next(self.stream.clone(), self.spoken.clone())));
-        match next.map_err(|status| raised(py, &status))? {
-            Some(payload) => value(py, &self.function, &payload).map(Some),
-            None => Ok(None),
+        loop {
+            py.detach(|| self.runtime.block_on(self.slot.clone().fill()));
+            if let Some(next) = self.slot.take() {
+                return self.value(py, next);
+            }
         }
     }
 
@@ -80,27 +93,24 @@ impl Incoming {
         slf
     }
 
-    /// A future of asyncio.
-    fn __anext__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(sender) = &self.sender else {
+    /// A coroutine.
+    fn __anext__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static NEXT_ITEM: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        if !slf.get().is_in_loop {
             return Err(PyRuntimeError::new_err("outside of an event loop, requests are read with `for`"));
-        };
-        let future = py.import("asyncio")?.call_method0("get_running_loop")?.call_method0("create_future")?;
-        let function = self.function.clone();
-        let next = next(self.stream.clone(), self.spoken.clone());
-        let finish = move |py: Python<'_>, next| match next {
-            Ok(Some(payload)) => value(py, &function, &payload).map(Bound::unbind),
-            Ok(None) => Err(PyStopAsyncIteration::new_err(())),
-            Err(status) => Err(raised(py, &status)),
-        };
-        let (sender, future_handle) = (sender.clone(), future.clone().unbind());
-        self.runtime.spawn(async move {
-            let next = next.await;
-            sender.leave(Box::new(move |py| {
-                let outcome = finish(py, next).map(|value| value.into_bound(py));
-                settle(future_handle.bind(py), outcome)
-            }));
-        });
-        Ok(future)
+        }
+        NEXT_ITEM.import(slf.py(), "frisbee_rpc._client", "_next_item")?.call1((slf,))
+    }
+
+    /// Begins to wait for the next request.
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
+    }
+
+    /// Takes the request that has come, as a tuple of it; `None` if another task has it.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(next) = self.slot.take() else { return Ok(None) };
+        let value = self.value(py, next)?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
+        PyTuple::new(py, [value]).map(Some)
     }
 }

@@ -24,6 +24,7 @@ mod openrpc;
 mod payload;
 mod plan;
 mod proto;
+mod ready;
 mod reply;
 mod requests;
 mod schema;

@@ -482,7 +482,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
         Mode::Loop(sender, begin) => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
             let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
             async move {
-                let call = Call::streaming(&function, request, Some(sender.clone()));
+                let call = Call::streaming(&function, request, true);
                 run_in_loop(function, sender, begin, call).await
             }
         }),
@@ -490,7 +490,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
             builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
                 let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
                 async move {
-                    let call = Call::streaming(&function, request, Some(sender.clone()));
+                    let call = Call::streaming(&function, request, true);
                     let messages = AsyncGenerated::messages(function, sender, begin, call);
                     Streamed::Ok(Response::new(ResponseStream::new(messages)))
                 }
@@ -500,7 +500,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
             builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
                 let function = function.clone();
                 async move {
-                    let call = Call::streaming(&function, request, None);
+                    let call = Call::streaming(&function, request, false);
                     Streamed::Ok(Response::new(pooled(function, call)))
                 }
             })
@@ -508,7 +508,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
         _ => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
             let function = function.clone();
             async move {
-                let call = Call::streaming(&function, request, None);
+                let call = Call::streaming(&function, request, false);
                 in_pool(function, call).await
             }
         }),

@@ -5,6 +5,7 @@ use crate::drive::{self, Waiter};
 use crate::fork;
 use crate::inbox::Inbox;
 use crate::lanes::{Settings, Site, Tls};
+use crate::ready::{NextItem, ReadySlot};
 use crate::status::raised;
 use bytes::Bytes;
 use frpc::Status;
@@ -12,7 +13,7 @@ use frpc::frisbee::memory;
 use frpc::pubsub::{Broker, Client, Message, Position, RecvError, Start, Subscription};
 use pyo3::exceptions::{PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -253,39 +254,43 @@ async fn subscribe(
 /// A subscription.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Subscribed {
-    /// `None` once it has ended.
-    subscription: Arc<Mutex<Option<Subscription>>>,
+    slot: ReadySlot<OpenSubscription, Result<Option<Message>, Status>>,
     /// Wakes the receiver of a message.
     over: Arc<tokio::sync::Notify>,
     runtime: Handle,
     made: fork::Generation,
 }
 
+struct OpenSubscription {
+    /// `None` once it has ended.
+    subscription: Option<Subscription>,
+    over: Arc<tokio::sync::Notify>,
+}
+
+impl NextItem<Result<Option<Message>, Status>> for OpenSubscription {
+    async fn next_item(&mut self) -> Result<Option<Message>, Status> {
+        let Some(open) = self.subscription.as_mut() else { return Ok(None) };
+        let received = tokio::select! {
+            received = open.recv() => received,
+            () = self.over.notified() => {
+                self.subscription = None;
+                return Ok(None);
+            }
+        };
+        received.map(Some).map_err(|error| {
+            if matches!(error, RecvError::Closed(_)) {
+                self.subscription = None;
+            }
+            error.into()
+        })
+    }
+}
+
 impl Subscribed {
     fn new(subscription: Subscription, topics: &Topics) -> Self {
-        let subscription = Arc::new(Mutex::new(Some(subscription)));
-        Self { subscription, over: Arc::default(), runtime: topics.runtime.clone(), made: topics.made }
-    }
-
-    fn next(&self) -> impl Future<Output = Result<Option<Message>, Status>> + Send + use<> {
-        let (subscription, over) = (self.subscription.clone(), self.over.clone());
-        async move {
-            let mut subscription = subscription.lock().await;
-            let Some(open) = subscription.as_mut() else { return Ok(None) };
-            let received = tokio::select! {
-                received = open.recv() => received,
-                () = over.notified() => {
-                    *subscription = None;
-                    return Ok(None);
-                }
-            };
-            received.map(Some).map_err(|error| {
-                if matches!(error, RecvError::Closed(_)) {
-                    *subscription = None;
-                }
-                error.into()
-            })
-        }
+        let over = Arc::<tokio::sync::Notify>::default();
+        let slot = ReadySlot::new(OpenSubscription { subscription: Some(subscription), over: over.clone() });
+        Self { slot, over, runtime: topics.runtime.clone(), made: topics.made }
     }
 }
 
@@ -301,26 +306,35 @@ impl Subscribed {
     /// The next message: its topic and its bytes. `None` once the subscription is closed.
     fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<MessageParts<'py>>> {
         self.made.check()?;
-        let next = Waiter::Other(&self.runtime).wait(py, self.next())?;
-        let message = next.map_err(|status| raised(py, &status))?;
-        Ok(message.map(|message| shown(py, &message)))
+        loop {
+            Waiter::Other(&self.runtime).wait(py, self.slot.clone().fill())?;
+            // A signal that came before the message raises here, and the message is the next one.
+            py.check_signals()?;
+            if let Some(next) = self.slot.take() {
+                let message = next.map_err(|status| raised(py, &status))?;
+                return Ok(message.map(|message| shown(py, &message)));
+            }
+        }
     }
 
     /// Begins to wait for the next message.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.made.check()?;
-        let site = Site::Thread(self.runtime.clone());
-        start(py, &site, inbox, future, self.next(), |py, next: Result<Option<Message>, Status>| match next {
-            Ok(Some(message)) => Ok(shown(py, &message).into_pyobject(py)?.into_any()),
-            Ok(None) => Err(PyStopAsyncIteration::new_err(())),
-            Err(status) => Err(raised(py, &status)),
-        })
+        self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
+    }
+
+    /// Takes the message that has come, as a tuple of it; `None` if another task has it.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(next) = self.slot.take() else { return Ok(None) };
+        let message = next.map_err(|status| raised(py, &status))?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
+        PyTuple::new(py, [shown(py, &message)]).map(Some)
     }
 
     /// Ends the subscription.
     fn close(&self) {
-        match self.subscription.try_lock() {
-            Ok(mut subscription) => *subscription = None,
+        self.slot.take();
+        match self.slot.stream().try_lock() {
+            Ok(mut open) => open.subscription = None,
             Err(_) => self.over.notify_one(),
         }
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any, Callable, Coroutine, Iterator
 import pytest
 
 from frisbee_rpc import Client, Server
+from frisbee_rpc._client import inbox_of
 
 LIMIT = 30.0
 """The longest wait for an event that must happen, in seconds."""
@@ -49,6 +51,11 @@ def interrupts() -> None:
 def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Runs a coroutine function, with a limit."""
     return asyncio.run(asyncio.wait_for(main(), LIMIT))
+
+
+def block_until_callback() -> None:
+    """Blocks the running loop until another thread has left a callback for it."""
+    assert select.select([inbox_of(asyncio.get_running_loop())], [], [], LIMIT)[0]
 
 
 def program(text: str, *, code: int = 0, limit: float = LIMIT, **environment: str) -> str:

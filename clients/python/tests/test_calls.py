@@ -168,6 +168,29 @@ def test_generators_are_streams_that_are_closed_when_nobody_reads_on(server: Ser
     assert closed.wait(LIMIT)
 
 
+def test_closing_a_stream_ends_an_iteration_in_another_thread(server: Server, connect: Connect) -> None:
+    arrived, ended, leave = threading.Event(), threading.Event(), threading.Event()
+
+    @server(blocking=True)
+    def count() -> Iterator[int]:
+        yield 0
+        leave.wait(LIMIT)
+        yield 1
+
+    stream = connect().count()
+
+    def iterate() -> None:
+        for _ in stream:
+            arrived.set()
+        ended.set()
+
+    threading.Thread(target=iterate).start()
+    assert arrived.wait(LIMIT)
+    stream.close()
+    assert ended.wait(LIMIT / 2)
+    leave.set()
+
+
 def test_an_exception_in_a_generator_ends_the_stream_with_its_status(server: Server, connect: Connect) -> None:
     @server
     def count() -> Iterator[int]:

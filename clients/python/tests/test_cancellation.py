@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import threading
 from typing import Any, AsyncIterator, Callable, Coroutine, Iterator
 
 import pytest
 
 from frisbee_rpc import AsyncClient, Client, Code, Context, Server, Status
 
-from .conftest import LIMIT, program, run
+from .conftest import LIMIT, block_until_callback, program, run
 
 
 async def cancelled() -> None:
@@ -253,6 +254,79 @@ def test_requests_that_wait_for_a_cancelled_task_end_the_call(kind: str) -> None
             # The limit of the test cancels its task, the source does not.
             task = asyncio.current_task()
             assert task is not None and not task.cancelling()
+
+    run(main)
+
+
+def test_reply_for_a_cancelled_task_is_the_next_one() -> None:
+    released = threading.Semaphore(0)
+    server, agent = Server(), Server("agent.Agent")
+
+    @server(blocking=True)
+    def count() -> Iterator[int]:
+        for number in range(3):
+            released.acquire(timeout=LIMIT)
+            yield number
+
+    @agent
+    def name() -> str:
+        return "Ada"
+
+    async def main() -> None:
+        # The connection of a client that serves is driven by another thread.
+        async with AsyncClient(server.address, serves=agent) as client:
+            numbers = client.count()
+            released.release()
+            assert await anext(numbers) == 0
+            for number in (1, 2):
+                task = asyncio.ensure_future(anext(numbers))
+                await asyncio.sleep(0)
+                released.release()
+                block_until_callback()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert await anext(numbers) == number
+
+    with server.start("127.0.0.1:0"):
+        run(main)
+
+
+def test_request_for_a_cancelled_task_is_the_next_one() -> None:
+    released = threading.Semaphore(0)
+    seen: list[int] = []
+
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def total(numbers: AsyncIterator[int]) -> int:
+            for _ in range(3):
+                task = asyncio.ensure_future(anext(numbers))
+                await asyncio.sleep(0)
+                released.release()
+                block_until_callback()
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                seen.append(await anext(numbers))
+            return sum(seen)
+
+        async def requests() -> AsyncIterator[int]:
+            for number in range(3):
+                await asyncio.to_thread(released.acquire, timeout=LIMIT)
+                yield number
+
+        async def call() -> None:
+            async with AsyncClient(server.address) as client:
+                assert await client.total(requests()) == 3
+
+        started = asyncio.Event()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+        await started.wait()
+        await asyncio.to_thread(run, call)
+        assert seen == [0, 1, 2]
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
 
     run(main)
 

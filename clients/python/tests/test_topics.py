@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 
 from frisbee_rpc import AsyncClient, Client, Code, Position, Server, Status
 
-from .conftest import LIMIT, run
+from .conftest import LIMIT, block_until_callback, run
 from .generated.desk import Pair
 
 
@@ -118,6 +121,45 @@ def test_a_loop_publishes_and_subscribes() -> None:
             client.close()
 
     run(main)
+
+
+def test_message_for_a_cancelled_task_is_the_next_one() -> None:
+    async def main() -> None:
+        with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+            publisher = client.topics()
+            subscription = await AsyncClient(server.address).topics().subscribe("a")
+            for value in (b"1", b"2"):
+                task = asyncio.ensure_future(subscription.__anext__())
+                await asyncio.sleep(0)
+                publisher.publish("a", value)
+                block_until_callback()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert (await subscription.__anext__()).value == value
+
+    run(main)
+
+
+def test_message_after_a_signal_is_the_next_one() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        subscription, topics = client.topics().subscribe("a"), server.topics()
+        main = threading.get_ident()
+
+        def interrupt() -> None:
+            while sys._current_frames()[main].f_code is not type(subscription).__next__.__code__:
+                pass
+            os.kill(os.getpid(), signal.SIGINT)
+            topics.publish("a", b"1")
+
+        for _ in range(10):
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(KeyboardInterrupt):
+                next(subscription)
+            thread.join()
+            topics.publish("a", b"2")
+            assert [next(subscription).value for _ in range(2)] == [b"1", b"2"]
 
 
 def test_wrong_topics_and_servers_without_topics_are_refused(server: Server) -> None:

@@ -11,7 +11,7 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_545, esbuild: 11_105 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_595, esbuild: 11_150 } },
   { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_495, esbuild: 8_935 } },
 ];
 let isTooLarge = false;

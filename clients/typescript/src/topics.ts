@@ -83,17 +83,24 @@ interface PendingRequest {
   down(link: Link, status: Status): void;
 }
 
+/** The status of a refused packet. */
+const refusal = (from: Cursor): Status =>
+  notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
+
 /** The topics of the broker at the server of a channel. */
 export class Topics {
   private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
+  /** The first refusal of a message since the last `sync`. */
+  private refused: Status | undefined;
 
   constructor(private readonly channel: Channel) {
     const { requests } = this;
     channel.mount({
-      packet(link, id, operation, body) {
+      packet: (link, id, operation, body) => {
         // A packet without an id is for all requests.
         if (operation < FIRST) return false;
+        if (!id && operation === FIRST + Op.Refused) this.refused ??= refusal(reader(body));
         for (const [key, one] of requests) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
         return true;
       },
@@ -119,9 +126,15 @@ export class Topics {
     });
   }
 
-  /** Resolves when the broker has received everything that was published before. */
+  /**
+   * Resolves when the broker has received everything that was published before. Rejects if it has refused a message since
+   * the last call.
+   */
   async sync(): Promise<void> {
     await (await this.request(Op.Sync)).return?.();
+    const { refused } = this;
+    this.refused = undefined;
+    if (refused) throw refused;
   }
 
   /** Sends a request, and resolves when the broker has confirmed it. Its id is that of all later packets for it. */
@@ -274,7 +287,7 @@ export class Topics {
             if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
           } else if (id) {
             // Also the answer of a server without a broker.
-            if (remaining(from)) fail(notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from))));
+            if (remaining(from)) fail(refusal(from));
             else activate();
           }
         },

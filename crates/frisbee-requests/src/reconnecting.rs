@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// The pause before the second attempt. Each further one is twice as long, up to the longest.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
+/// The longest pause. A connection that does not last so long counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// A client that connects in the background and replaces a connection that is lost.
@@ -59,6 +61,7 @@ struct State {
 impl ReconnectingClient {
     /// Connects in the background by the settings of `builder`, and again whenever the connection is lost. The router serves
     /// all connections. Addresses are those of [`ClientBuilder::connect`]. Between failed attempts it pauses for up to 5 s.
+    /// A connection that is lost within 5 s counts as a failed attempt.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -163,11 +166,13 @@ async fn keep_connected<R: Protocol>(
     loop {
         match builder.clone().connect_shared(address.as_str(), router.clone()).await {
             Ok(connection) => {
-                attempt = 0;
-                let closing = CloseOnDrop(connection.clone());
+                let (made, closing) = (Instant::now(), CloseOnDrop(connection.clone()));
                 state.send_replace(State { connection: Some(connection), last_error: None });
                 let reason = closing.0.closed().await;
                 tracing::debug!(%reason, address, "connection lost, reconnecting");
+                if made.elapsed() >= PAUSE_MAX {
+                    attempt = 0;
+                }
             }
             Err(error) => {
                 tracing::debug!(%error, address, attempt, "connecting failed");
@@ -235,6 +240,18 @@ mod tests {
         assert!(clone.current().is_some());
         drop(clone);
         connection.closed().await;
+    }
+
+    /// A client dialled about 30 times per second if its connections were accepted and closed at once.
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_end_at_once_are_made_with_pauses() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let started = Instant::now();
+        let _client = connect(listener.local_addr().expect("it is bound").to_string());
+        for _ in 0..20 {
+            drop(listener.accept().await.expect("it is dialled again"));
+        }
+        assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }
 
     #[tokio::test(start_paused = true)]

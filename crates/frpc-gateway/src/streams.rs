@@ -172,8 +172,8 @@ fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Requ
 }
 
 /// The only message of a request, and the time that is left for the call.
-async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
-    let started = crate::clock::now();
+async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
+    let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
         let Some(message) = messages.next().await.transpose()? else {
             return Err(Status::unimplemented("the request has no message, and the method takes one"));

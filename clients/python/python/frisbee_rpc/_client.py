@@ -285,6 +285,14 @@ async def _wait(begin: Any, *arguments: Any) -> Any:
         raise
 
 
+async def _next_item(source: Any) -> Any:
+    """The next item of a stream. It stays there until the task continues, so that a task that is cancelled loses none."""
+    while True:
+        await _wait(source.start_next)
+        if (item := source.take()) is not None:
+            return item[0]
+
+
 #: Set with the first call, since an import of this package does not bring asyncio, and a statement within a function that
 #: imports takes longer than all else that a call does there.
 _get_running_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
@@ -419,7 +427,7 @@ class _Replies:
         return self
 
     async def __anext__(self) -> Any:
-        return await _wait(self._messages.start_next)
+        return await _next_item(self._messages)
 
     async def aclose(self) -> None:
         """Gives the call up."""
@@ -450,7 +458,8 @@ async def _both(
             pending = Reply(loop)
             started = messages.start_next(inbox, pending)
             try:
-                reply = await pending
+                await pending
+                item = messages.take()
             except StopAsyncIteration:
                 break
             except BaseException:
@@ -460,7 +469,8 @@ async def _both(
                     break
                 raise
             pending = None
-            yield reply
+            if item is not None:
+                yield item[0]
         if has_failed():
             sending.result()
     finally:

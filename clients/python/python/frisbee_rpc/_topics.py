@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, AsyncIterator, Generic, Iterator, Literal, NamedTuple, TypeVar, Union, overload
 
-from ._client import _wait
+from ._client import _next_item, _wait
 from ._native import Api, Schema, Subscribed
 from ._native import Topics as NativeTopics
 
@@ -221,7 +221,7 @@ class AsyncSubscription(Generic[_T]):
         return self
 
     async def __anext__(self) -> Message[_T]:
-        return _message(self._kind, await _wait(self._native.start_next))
+        return _message(self._kind, await _next_item(self._native))
 
     async def __aenter__(self) -> AsyncSubscription[_T]:
         return self

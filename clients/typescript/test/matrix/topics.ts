@@ -25,6 +25,9 @@ export function topics({ name: transport, connect, start }: TestTransport): void
     await created.return?.();
     assert.equal((await created.next()).done, true);
     assert.equal((await failed(topics.subscribe("a..b"))).code, Code.INVALID_ARGUMENT);
+    await topics.publish("a..b", "1");
+    assert.equal((await failed(topics.sync())).code, Code.INVALID_ARGUMENT);
+    await topics.sync();
     const next = failed(all.next());
     channel.close();
     assert.equal((await next).code, Code.FAILED_PRECONDITION);

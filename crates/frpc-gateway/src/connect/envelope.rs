@@ -65,6 +65,8 @@ pub(crate) struct Messages {
     /// The body is in base64. So many bytes of it have not been decoded.
     text: Option<BytesMut>,
     encoding: Compression,
+    /// The body is one message, which is due from the beginning.
+    is_single: bool,
     buffer: BytesMut,
     hold: Option<MemoryCharge>,
     context: AdapterContext,
@@ -77,11 +79,17 @@ impl Messages {
             body: Some(body),
             text: is_text.then(BytesMut::new),
             encoding,
+            is_single: false,
             buffer: BytesMut::new(),
             hold: None,
             context: context.clone(),
             pace: MessagePace::new(context.config()),
         }
+    }
+
+    /// The same body, which has to come as fast as one message, without pauses in front of it or behind it.
+    pub(crate) fn single(self) -> Self {
+        Self { is_single: true, ..self }
     }
 
     /// The next message if it is complete.
@@ -160,7 +168,7 @@ impl Messages {
                     }
                     return Poll::Ready(None);
                 }
-                Poll::Pending if self.buffer.is_empty() => return Poll::Pending,
+                Poll::Pending if self.buffer.is_empty() && !self.is_single => return Poll::Pending,
                 Poll::Pending => {
                     ready!(self.pace.poll_too_slow(task));
                     return Poll::Ready(Some(Err(Status::cancelled("the request came too slowly"))));

@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///   [`first_header_timeout`](frpc::ServerBuilder::first_header_timeout) to come.
 /// * Bodies, and each message of a stream, before and after compression:
 ///   [`body_max`](frisbee::Config::body_max) (413). They have to come as fast as native packets:
-///   [`least_rate`](frisbee::Config::least_rate).
+///   [`least_rate`](frisbee::Config::least_rate). Between the messages of a stream a client may pause as long as it likes.
 /// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout).
 /// * Calls that are in progress at once on a connection: [`calls_max`](frisbee::Config::calls_max), and for HTTP/2
 ///   [`streams_max`](frisbee::Config::streams_max) requests.

@@ -1,9 +1,11 @@
 //! The calls of one connection: messages of the peer in, messages for it out, whatever carries them.
 //!
 //! A call whose handler is ready at once is answered while its message is handled. The others are tasks, which send
-//! their results as letters. Streams are in `session/streams.rs`, batches in `session/batch.rs`.
+//! their results as letters. Streams are in `session/streams.rs`, batches in `session/batch.rs`, ids in
+//! `session/ids.rs`.
 
 mod batch;
+mod ids;
 mod streams;
 #[cfg(feature = "mcp")]
 mod tools;
@@ -21,6 +23,7 @@ use frisbee::MemoryCharge;
 use frpc::json::DecodeError;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind, Code};
 use frpc::{Metadata, Response, Status};
+use ids::CallIds;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -68,10 +71,7 @@ struct Inner {
     /// The index of the last one.
     last: usize,
     calls: HashMap<CallNumber, Call>,
-    /// The calls in progress that have an id, of several with the same id the first.
-    by_id: HashMap<Arc<[u8]>, CallNumber>,
-    /// Two calls with one id have been in progress.
-    has_twins: bool,
+    ids: CallIds,
     next: CallNumber,
     streams: usize,
     batches: Batches,
@@ -145,8 +145,7 @@ impl Session {
             by_name: HashMap::new(),
             last: 0,
             calls: HashMap::new(),
-            by_id: HashMap::new(),
-            has_twins: false,
+            ids: CallIds::default(),
             next: 0,
             streams: 0,
             batches: Batches::default(),
@@ -534,7 +533,7 @@ impl Inner {
         let charge = (charge >= ID_CHARGED).then(|| context.charge(charge));
         let id: Option<Arc<[u8]>> = id.map(Arc::from);
         if let Some(id) = &id {
-            self.has_twins |= *self.by_id.entry(id.clone()).or_insert(number) != number;
+            self.ids.insert(id, number);
         }
         if let Some(batch) = batch {
             self.batches.wait(batch);
@@ -554,16 +553,8 @@ impl Inner {
     /// Takes a call that is over out of those in progress.
     fn end(&mut self, number: CallNumber) -> Option<Call> {
         let call = self.calls.remove(&number)?;
-        if let Some(id) = &call.id
-            && self.by_id.get(id) == Some(&number)
-        {
-            self.by_id.remove(id);
-            let twins = self.calls.iter().filter(|(_, other)| self.has_twins && other.id.as_ref() == Some(id));
-            if self.has_twins
-                && let Some(next) = twins.map(|(number, _)| *number).min()
-            {
-                self.by_id.insert(id.clone(), next);
-            }
+        if let Some(id) = &call.id {
+            self.ids.remove(id, number);
         }
         if matches!(call.work, CallTask::Stream(..)) {
             self.streams -= 1;

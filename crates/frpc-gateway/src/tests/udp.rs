@@ -1,6 +1,7 @@
 //! JSON-RPC by datagrams, on sockets of loopback.
 
 use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc_access::{Access, Principal, Proof, Who};
 use frpc_gateway::{Gateway, ServeGateway as _, Udp};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use serde_json::{Value, json};
@@ -233,6 +234,23 @@ async fn datagrams_pass_middleware_and_hooks_of_connections() {
     client.send(greet(2, "Bob", 0)).await;
     assert_eq!(client.reply().await, greeting(2, "Hello, Bob!"));
     assert_eq!(refused.arrived(), 0);
+}
+
+/// A peer was refused until others had pushed it out of the table.
+#[tokio::test(start_paused = true)]
+async fn peer_whose_principal_has_expired_is_entered_again() {
+    const VALID: Duration = Duration::from_secs(10);
+    let enters = |connection: &frpc::Connection| {
+        let principal = Principal::new("ada", Proof::Other).expiring_in(VALID);
+        principal.sign_in(connection).expect("it is the first");
+    };
+    let rules = Access::new().allow(["greet.Greeter/Greet"], Who::known());
+    let (_server, client) = serve(|builder| builder.on_connect(enters).access(rules), |udp| udp).await;
+    for id in 0..3 {
+        client.send(greet(id, "Ada", 0)).await;
+        assert_eq!(client.reply().await, greeting(id, "Hello, Ada!"));
+        tokio::time::advance(VALID).await;
+    }
 }
 
 #[tokio::test]

@@ -83,7 +83,9 @@ impl Listener {
                 has_ended = true;
                 if let Some((peer, mut session, limit)) = ended {
                     self.reply(peer, &mut session, limit);
-                    self.sources.put_back(peer, session);
+                    if !has_expired(session.context()) {
+                        self.sources.put_back(peer, session);
+                    }
                 }
             }
             if !received && !has_ended {
@@ -126,6 +128,10 @@ impl Listener {
         let Some(datagram) = buffer.get(..length) else { return };
         let make = || Source { context: peers.enter(peer, Some(udp.local)), session: None };
         let source = sources.get(peer, make);
+        // The hook for connections runs again, since a client of datagrams has no connection to replace.
+        if source.context.as_ref().is_some_and(has_expired) {
+            *source = make();
+        }
         let Some(context) = &source.context else { return };
         context.count_bytes(length, 0);
         if context.is_throttled() {
@@ -162,6 +168,11 @@ impl Listener {
             }
         }
     }
+}
+
+/// Whether the principal of a peer has expired. Without a token it is that of the hook for connections.
+fn has_expired(context: &AdapterContext) -> bool {
+    context.methods().check_caller(&Metadata::new()).is_err()
 }
 
 fn session(gateway: &Gateway, context: &AdapterContext) -> Session {

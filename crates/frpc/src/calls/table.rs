@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::{Notify, futures::Notified};
@@ -166,6 +166,8 @@ impl CallTable {
         self.vacancy.notify_waiters();
         self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
+        // Pairs with the one of `set_owner`: of the two ends at least one sees the store of the other.
+        fence(Ordering::SeqCst);
         if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
             owner.release_link(self);
         }
@@ -180,6 +182,7 @@ impl CallTable {
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
+        fence(Ordering::SeqCst);
         if self.is_retired() {
             self.retire(); // It was before it had its place.
         }

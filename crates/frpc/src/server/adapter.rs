@@ -250,7 +250,8 @@ impl AdapterMethod {
         };
         let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
-        let call = InProgress::begin(&self.methods.caller)?;
+        // The call has passed the limit, and has run.
+        let call = InProgress::counted(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
             deadline: None,
@@ -350,13 +351,19 @@ struct InProgress {
 
 impl InProgress {
     fn begin(caller: &Arc<AdapterCaller>) -> Result<Self, Status> {
-        let runtime = caller.connection.runtime_handle().clone();
-        let call = Self { caller: caller.clone(), runtime, observed_call: None, trace: None, expires: None };
-        if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
+        let (call, before) = Self::counted(caller);
+        if before >= caller.connection.calls_max() {
             caller.connection.count_rejected();
             return Err(too_many(&caller.connection));
         }
         Ok(call)
+    }
+
+    /// A call that counts, and the number of those before it.
+    fn counted(caller: &Arc<AdapterCaller>) -> (Self, usize) {
+        let runtime = caller.connection.runtime_handle().clone();
+        let before = caller.calls.fetch_add(1, Ordering::Relaxed);
+        (Self { caller: caller.clone(), runtime, observed_call: None, trace: None, expires: None }, before)
     }
 
     /// Ends the call for its observer.

@@ -73,7 +73,7 @@ impl Inner {
                 "a method that streams is called with an id, in no batch, over TCP or WebSocket",
             ));
         };
-        if self.by_id.contains_key(id) {
+        if self.ids.get(id).is_some() {
             return Err(Status::already_exists("the id of the stream is that of a call in progress"));
         }
         check_room(context, id.len())?;
@@ -135,7 +135,7 @@ impl Inner {
     /// nothing.
     pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
-        let Some(number) = notice.id.and_then(|id| self.by_id.get(id.as_bytes())).copied() else { return };
+        let Some(number) = notice.id.and_then(|id| self.ids.get(id.as_bytes())) else { return };
         if request.method == "rpc.cancel" {
             return self.finish(number, Status::cancelled("cancelled by the caller"), context);
         }

@@ -98,7 +98,7 @@ impl MessageBatch<'_> {
         let read = Params::read(request.params);
         let Some(id) = request.id else {
             if let (CANCELLED, Ok(Params { request_id: Some(id), .. })) = (&*request.method, &read)
-                && let Some(number) = inner.by_id.get(id.as_bytes()).copied()
+                && let Some(number) = inner.ids.get(id.as_bytes())
                 && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
             {
                 drop(inner.end(number));
@@ -178,7 +178,7 @@ impl MessageBatch<'_> {
             let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
             return reply::error(out, id, reply::INVALID_PARAMS, &text);
         };
-        if inner.by_id.contains_key(id) {
+        if inner.ids.get(id).is_some() {
             let text = "the id is that of a request in progress: use another one";
             return reply::error(out, id, reply::INVALID_REQUEST, text);
         }

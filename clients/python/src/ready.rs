@@ -1,0 +1,58 @@
+//! [`ReadySlot`]: the next item of a stream, which stays here until its task takes it. A task that is cancelled after an item
+//! has come leaves it to the next one.
+
+use crate::client::{Started, start};
+use crate::inbox::Inbox;
+use crate::lanes::Site;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A stream of any kind, and its next item if that has come.
+pub(crate) struct ReadySlot<S, T> {
+    stream: Arc<tokio::sync::Mutex<S>>,
+    /// Written with the stream locked.
+    ready: Arc<Mutex<Option<T>>>,
+}
+
+/// The way to the next item of a stream.
+pub(crate) trait NextItem<T>: Send + 'static {
+    /// Waits for it. Dropping the future loses nothing.
+    fn next_item(&mut self) -> impl Future<Output = T> + Send;
+}
+
+impl<S, T> Clone for ReadySlot<S, T> {
+    fn clone(&self) -> Self {
+        Self { stream: self.stream.clone(), ready: self.ready.clone() }
+    }
+}
+
+impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self { stream: Arc::new(tokio::sync::Mutex::new(stream)), ready: Arc::default() }
+    }
+
+    /// The stream, to be locked.
+    pub(crate) fn stream(&self) -> &Arc<tokio::sync::Mutex<S>> {
+        &self.stream
+    }
+
+    /// Waits until there is an item.
+    pub(crate) async fn fill(self) {
+        let mut stream = self.stream.lock().await;
+        if self.ready.lock().is_none() {
+            let item = stream.next_item().await;
+            *self.ready.lock() = Some(item);
+        }
+    }
+
+    /// Takes the item, unless another task has.
+    pub(crate) fn take(&self) -> Option<T> {
+        self.ready.lock().take()
+    }
+
+    /// Begins [`fill`](Self::fill) for a future of asyncio.
+    pub(crate) fn start(&self, py: Python<'_>, site: &Site, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        start(py, site, inbox, future, self.clone().fill(), |py, ()| Ok(py.None().into_bound(py)))
+    }
+}

@@ -1,0 +1,64 @@
+//! [`CallIds`]: the calls in progress by the ids that their client has chosen, which may be the same for several.
+
+use super::CallNumber;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// An id finds its first call in progress, and after the end of that call the next one. No step takes longer for many
+/// calls with the same id.
+#[derive(Default)]
+pub(super) struct CallIds {
+    first: HashMap<Arc<[u8]>, CallNumber>,
+    /// The other calls with the id of a first one.
+    further: BTreeSet<(Arc<[u8]>, CallNumber)>,
+}
+
+impl CallIds {
+    /// Adds a call, whose number is higher than all before.
+    pub(super) fn insert(&mut self, id: &Arc<[u8]>, number: CallNumber) {
+        if *self.first.entry(id.clone()).or_insert(number) != number {
+            self.further.insert((id.clone(), number));
+        }
+    }
+
+    /// The first call with this id.
+    pub(super) fn get(&self, id: &[u8]) -> Option<CallNumber> {
+        self.first.get(id).copied()
+    }
+
+    pub(super) fn remove(&mut self, id: &Arc<[u8]>, number: CallNumber) {
+        if self.further.remove(&(id.clone(), number)) || self.get(id) != Some(number) {
+            return;
+        }
+        self.first.remove(id);
+        let next = self.further.range((id.clone(), number)..).next().filter(|(other, _)| other == id).cloned();
+        if let Some((id, next)) = next.and_then(|next| self.further.take(&next)) {
+            self.first.insert(id, next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn id_finds_the_first_of_its_calls() {
+        let mut ids = CallIds::default();
+        let [a, b]: [Arc<[u8]>; 2] = [b"1".as_slice().into(), b"2".as_slice().into()];
+        for number in 0..6 {
+            ids.insert(if number == 3 { &b } else { &a }, number);
+        }
+        assert_eq!(ids.get(b"1"), Some(0));
+        ids.remove(&a, 2);
+        ids.remove(&a, 0);
+        assert_eq!((ids.get(b"1"), ids.get(b"2")), (Some(1), Some(3)));
+        ids.remove(&a, 1);
+        assert_eq!(ids.get(b"1"), Some(4));
+        ids.remove(&b, 3);
+        ids.remove(&a, 5);
+        ids.remove(&a, 4);
+        assert!(ids.get(b"1").is_none() && ids.get(b"2").is_none());
+        assert!(ids.first.is_empty() && ids.further.is_empty());
+    }
+}
