@@ -252,7 +252,8 @@ bool frisbee_reply_metadata_at(const struct frisbee_reply *reply,
 
 /// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. There are no
 /// bytes without such an entry, for a freed reply, and if `reply` or `key` is NULL. Any thread may call it.
-struct frisbee_bytes frisbee_reply_metadata(const struct frisbee_reply *reply, const char *key);
+struct frisbee_bytes frisbee_reply_metadata(const struct frisbee_reply *reply,
+                                            const char *key);
 
 /// Frees a reply, and with it all pointers that it returned. NULL is allowed; a reply that is freed already is an
 /// error.
@@ -352,7 +353,8 @@ enum frisbee_code frisbee_stream_send(struct frisbee_stream *stream,
 
 /// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. Any
 /// thread may call it.
-enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream, struct frisbee_error *error);
+enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
+                                     struct frisbee_error *error);
 
 /// Waits for the next reply of a stream: one with `FRISBEE_OK` and a message, or the failure that ends the stream.
 /// Returns NULL after the last one, and only then. The caller owns the reply, which `frisbee_reply_free` frees. A
@@ -378,7 +380,8 @@ enum frisbee_code frisbee_stream_free(struct frisbee_stream *stream);
 
 /// Makes a queue, and stores it. The caller owns it, and `frisbee_queue_free` frees it. Only `error` may be NULL. Any
 /// thread may call it.
-enum frisbee_code frisbee_queue_new(struct frisbee_queue **queue, struct frisbee_error *error);
+enum frisbee_code frisbee_queue_new(struct frisbee_queue **queue,
+                                    struct frisbee_error *error);
 
 /// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
 /// events: take events until there are none, then wait for it. It belongs to the queue; do not read from it or close
@@ -579,7 +582,9 @@ enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
                                    int64_t *value);
 
 /// As `frisbee_call_i64`, for a number with a fraction, or an integer. No argument may be NULL. Any thread may call it.
-enum frisbee_code frisbee_call_f64(struct frisbee_call *call, const char *name, double *value);
+enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
+                                   const char *name,
+                                   double *value);
 
 /// As `frisbee_call_i64`, for a truth value. No argument may be NULL. Any thread may call it.
 enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);

@@ -90,7 +90,7 @@ fn header_declares_the_exported_functions() {
 
 #[test]
 fn header_states_owners_null_and_threads() {
-    const OWNERS: [&str; 7] = ["own", "belong", "copied", "free", "stay", "only read", "As `"];
+    const OWNERS: [&str; 8] = ["own", "belong", "copied", "free", "Frees", "stay", "only read", "As `"];
     let header = generated();
     let (mut comment, mut unstated) = (String::new(), Vec::new());
     for line in header.lines() {
