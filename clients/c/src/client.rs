@@ -1,7 +1,7 @@
 //! [`frisbee_client`]: a connection to a server, and unary calls.
 
 use crate::body::Body;
-use crate::completion::StartedCall;
+use crate::completion::start;
 use crate::handle::{self, InUse, handle};
 use crate::payload::{Encoding, Format, Payload, frisbee_codec};
 use crate::raw::{
@@ -16,6 +16,8 @@ use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
 use frpc::{Channel, ChannelBuilder, Request, Response, Status};
 use frpc_reflection::ServerSchema;
 use std::ffi::{c_char, c_void};
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
@@ -133,6 +135,7 @@ impl Prepared {
     ///
     /// # Safety
     /// The arguments are valid, as the exported functions demand.
+    #[inline] // So that its parts are written once.
     pub(crate) unsafe fn new(
         client: *mut frisbee_client,
         method: *const c_char,
@@ -286,33 +289,33 @@ impl frisbee_client {
     }
 }
 
-/// Makes a unary call, and then each call that `finish` returns for the reply of the one before.
+/// Makes a unary call, and then each call that `finish` puts into the place of the next one.
 ///
 /// One function without others inside, and rare parts in boxes: its future stays small and is not moved.
-pub(crate) async fn unary(mut call: Prepared, mut finish: impl FnMut(frisbee_reply) -> Option<Prepared>) {
-    loop {
+pub(crate) async fn unary(call: Prepared, mut finish: impl FnMut(frisbee_reply, &mut Option<Prepared>)) {
+    let mut next = Some(call);
+    while let Some(call) = &mut next {
         let fetched = if call.needs_schema() { Box::pin(call.fetch_schema()).await.err() } else { None };
         let method = match fetched {
             Some(status) => Err(status),
             None => call.unary_method(),
         };
+        let Some(Prepared { target, request, cancel }) = next else { return };
+        next = None;
         let reply = match method {
             Err(status) => frisbee_reply::refused(&status),
             Ok(method) => {
-                let cancel = call.cancel.take();
-                let sent = call.target.client.channel.unary::<Payload, Payload>(method, call.request);
+                let mut sent = target.client.channel.unary::<Payload, Payload>(method, request);
                 let outcome = match cancel {
-                    None => sent.await,
+                    // In place: `sent.await` would move it.
+                    None => poll_fn(|context| Pin::new(&mut sent).poll(context)).await,
                     Some(cancel) => Box::pin(async move { until_cancelled(Some(&cancel), sent).await }).await,
                 };
-                call.target.reply(outcome)
+                target.reply(outcome)
             }
         };
         let has_failed = reply.is_failure();
-        match finish(reply) {
-            Some(next) => call = next,
-            None => return,
-        }
+        finish(reply, &mut next);
         // Calls that fail at once, one after the other, would keep this thread from connections and timers. Those that
         // succeed have waited for the server.
         if has_failed {
@@ -460,10 +463,7 @@ pub unsafe extern "C" fn frisbee_client_call(
         // SAFETY: they are valid, as the caller promises.
         let call = unsafe { Prepared::new(client, method, format, data, len, options) }?;
         let mut outcome = None;
-        wait(unary(call, |reply| {
-            outcome = Some(reply);
-            None
-        }))?;
+        wait(unary(call, |reply, _| outcome = Some(reply)))?;
         outcome.ok_or_else(|| Status::internal("the call has no outcome"))
     });
     called.unwrap_or_else(|status| frisbee_reply::refused(&status)).into_handle()
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn frisbee_client_start(
         guarded(error, || {
             let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
             let call = Prepared::new(client, method, format, data, len, options)?;
-            StartedCall { call, completion, user: UserData(user) }.start()
+            start(call, completion, UserData(user))
         })
     }
 }

@@ -252,11 +252,7 @@ pub unsafe extern "C" fn frisbee_client_submit(
             let call = Prepared::new(client, method, format, data, len, options)?;
             queue.begin(UserData(user), async move {
                 let mut outcome = None;
-                unary(call, |reply| {
-                    outcome = Some(reply);
-                    None
-                })
-                .await;
+                unary(call, |reply, _| outcome = Some(reply)).await;
                 outcome
             })
         })

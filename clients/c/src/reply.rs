@@ -99,6 +99,7 @@ impl frisbee_reply {
     }
 
     /// The handle; [`EXHAUSTED`] if there are too many.
+    #[inline(always)] // As `new`.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
@@ -154,27 +155,32 @@ pub unsafe extern "C" fn frisbee_reply_read(
         message: INVALID.as_ptr(),
         data: frisbee_bytes::EMPTY,
     };
-    let found = part(reply, invalid, |reply| match &reply.outcome {
-        Ok(data) => frisbee_outcome {
-            code: frisbee_code::FRISBEE_OK,
-            may_have_run: true,
-            message: c"".as_ptr(),
-            data: data.view(),
-        },
-        Err(failure) => frisbee_outcome {
-            code: failure.code,
-            may_have_run: failure.may_have_run,
-            message: failure.message.as_ptr(),
-            data: frisbee_bytes::EMPTY,
-        },
-    });
     if outcome.is_null() {
         return frisbee_code::FRISBEE_INVALID_ARGUMENT;
     }
-    let code = found.code;
-    // SAFETY: it is writable, as the caller promises.
-    unsafe { outcome.write(found) };
-    code
+    let store = |parts: frisbee_outcome| {
+        let code = parts.code;
+        // SAFETY: it is writable, as the caller promises.
+        unsafe { outcome.write(parts) };
+        code
+    };
+    let stored = part(reply, None, |reply| {
+        Some(store(match &reply.outcome {
+            Ok(data) => frisbee_outcome {
+                code: frisbee_code::FRISBEE_OK,
+                may_have_run: true,
+                message: c"".as_ptr(),
+                data: data.view(),
+            },
+            Err(failure) => frisbee_outcome {
+                code: failure.code,
+                may_have_run: failure.may_have_run,
+                message: failure.message.as_ptr(),
+                data: frisbee_bytes::EMPTY,
+            },
+        }))
+    });
+    stored.unwrap_or_else(|| store(invalid))
 }
 
 /// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. NULL and freed

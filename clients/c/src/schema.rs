@@ -22,7 +22,7 @@ pub(crate) struct Schema {
     /// The descriptors, encoded.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// Shorter names first: a search compares the bytes only of names of equal length.
+    /// By their length, so that a search compares the bytes of few.
     names: Vec<MethodName>,
 }
 
@@ -140,15 +140,12 @@ impl Schema {
     }
 
     fn add_name(&mut self, name: String, index: usize) {
-        match self.find_name(name.as_bytes()) {
-            Ok(known) => self.names.get_mut(known).into_iter().for_each(|known| known.index = None),
-            Err(at) => self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) }),
+        if let Some(known) = self.names.iter_mut().find(|known| *known.name == *name.as_bytes()) {
+            known.index = None;
+            return;
         }
-    }
-
-    /// The place of a name in `names`, or the one where it belongs.
-    fn find_name(&self, name: &[u8]) -> Result<usize, usize> {
-        self.names.binary_search_by(|known| known.name.len().cmp(&name.len()).then_with(|| (*known.name).cmp(name)))
+        let at = self.names.partition_point(|known| known.name.len() < name.len());
+        self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) });
     }
 
     /// The method of an index, which [`method_index`](Self::method_index) has returned.
@@ -162,7 +159,9 @@ impl Schema {
     /// If there is no such method, or several.
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
-        match self.find_name(plain).ok().and_then(|at| self.names.get(at)) {
+        let first = self.names.partition_point(|known| known.name.len() < plain.len());
+        let mut same_length = self.names.iter().skip(first).take_while(|known| known.name.len() == plain.len());
+        match same_length.find(|known| *known.name == *plain) {
             Some(MethodName { index: Some(index), .. }) => Ok(*index),
             Some(_) => {
                 let name = String::from_utf8_lossy(name);
