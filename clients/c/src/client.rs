@@ -135,7 +135,7 @@ impl Prepared {
     ///
     /// # Safety
     /// The arguments are valid, as the exported functions demand.
-    #[inline] // So that its parts are written once.
+    #[inline(always)] // So that its parts are moved less often.
     pub(crate) unsafe fn new(
         client: *mut frisbee_client,
         method: *const c_char,
@@ -183,6 +183,7 @@ impl Prepared {
     }
 
     /// Converts the message for the native wire.
+    #[inline]
     pub(crate) fn encode(&mut self) -> Result<(), Status> {
         if self.target.format != Format::Native {
             let (schema, index) = self.target.known()?;
@@ -197,6 +198,7 @@ impl Prepared {
     }
 
     /// The method of a unary call, whose request is ready to be sent.
+    #[inline]
     fn unary_method(&mut self) -> Result<&'static Method, Status> {
         let callable = self.target.callable()?;
         let method = callable.method;

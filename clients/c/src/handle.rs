@@ -208,7 +208,7 @@ fn invalid<T: Handle>(handle: *const T) -> Status {
 ///
 /// # Errors
 /// If there are too many.
-#[inline]
+#[inline(always)] // So that the object is moved once.
 pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     let table = T::table();
     let Some((at, slot)) = table.take_vacant().and_then(|at| Some((at, table.slot(at)?))) else {

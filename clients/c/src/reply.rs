@@ -105,12 +105,10 @@ impl frisbee_reply {
     }
 }
 
+#[inline]
 pub(crate) fn entries(metadata: &Metadata) -> Entries {
-    if metadata.is_empty() {
-        return None;
-    }
-    let entries = metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value)));
-    Some(entries.collect())
+    let copy = || metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect();
+    (!metadata.is_empty()).then(copy)
 }
 
 /// Reads a part of a reply. The pointers of the part are valid as long as the handle.

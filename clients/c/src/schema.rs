@@ -160,7 +160,8 @@ impl Schema {
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
         let first = self.names.partition_point(|known| known.name.len() < plain.len());
-        let mut same_length = self.names.iter().skip(first).take_while(|known| known.name.len() == plain.len());
+        let names = self.names.get(first..).unwrap_or_default();
+        let mut same_length = names.iter().take_while(|known| known.name.len() == plain.len());
         match same_length.find(|known| *known.name == *plain) {
             Some(MethodName { index: Some(index), .. }) => Ok(*index),
             Some(_) => {
