@@ -3,7 +3,8 @@
 16 connections with 10 calls in flight on each; the clients take turns in seven rounds of two seconds each. The goal is at most
 1.3 times of the Rust client. It ends after a minute.
 
-    cargo build --release -p frpc-c --lib --example load
+    cargo build --release -p frpc-c --example load
+    cargo rustc --release -p frpc-c --lib --crate-type cdylib
     python3 clients/c/bench/compare.py
 """
 
