@@ -1,8 +1,8 @@
 """Processor time of a call by the C++ client, with native bytes and with JSON, and by the Rust client, at the same server.
 
 16 connections with 10 calls in flight on each; the clients take turns in seven rounds of two seconds each. The goal is at most
-1.3 times of the Rust client. It ends after a minute. LIBRARY=static links the static library,
-which reaches the goal: it looks up no thread locals through the loader.
+1.3 times of the Rust client. It ends after a minute. With LIBRARY=static the C++ client has the static library, and otherwise
+the shared one.
 
     cargo build --release -p frpc-c --example load
     cargo rustc --release -p frpc-c --lib --crate-type cdylib,staticlib
