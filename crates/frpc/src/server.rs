@@ -30,14 +30,6 @@ pub struct Server {
 
 impl Server {
     /// The address of the listening socket, with the port that the system chose for port 0.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = frpc::Server::builder().bind("127.0.0.1:0").await?;
-    /// println!("listening on {}", server.local_addr());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
@@ -48,13 +40,6 @@ macro_rules! observe_connections {
     ($server:ty) => {
         impl $server {
             /// The counts of the server's connections, for use at any time.
-            ///
-            /// ```
-            /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
-            /// println!("{} connections", server.stats().open());
-            /// # Ok(())
-            /// # }
-            /// ```
             pub fn stats(&self) -> frisbee::Stats {
                 self.inner.stats()
             }
@@ -75,13 +60,6 @@ macro_rules! serve {
             /// Serves until the future is dropped.
             ///
             /// Pending handlers continue in the runtime of this call.
-            ///
-            /// ```
-            /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
-            /// server.serve().await?;
-            /// # Ok(())
-            /// # }
-            /// ```
             ///
             /// # Errors
             /// If threads cannot be started. Failures to accept are retried.
@@ -142,13 +120,6 @@ pub struct UnixServer {
 #[cfg(unix)]
 impl UnixServer {
     /// The path of the socket.
-    ///
-    /// ```
-    /// # async fn example(server: frpc::UnixServer) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("listening on {}", server.local_path().display());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
     }
@@ -200,13 +171,6 @@ impl Acceptor {
     }
 
     /// Takes no further connections, lets the open ones finish their calls, and closes each when it is idle.
-    ///
-    /// ```
-    /// # async fn example(acceptor: frpc::Acceptor) -> Result<(), Box<dyn std::error::Error>> {
-    /// acceptor.shutdown().await;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long

@@ -38,39 +38,19 @@ macro_rules! connection_setters {
 
             /// Sets what moves the bytes of connections. Default: [`IoBackend::default`](crate::IoBackend) at a server,
             /// and at a channel the current tokio runtime.
-            ///
-            /// ```
-            /// use frpc::{IoBackend, Server};
-            ///
-            /// let builder = Server::builder().io_backend(IoBackend::Auto);
-            /// ```
             io_backend(backend: $crate::IoBackend);
 
             /// Sets how long each connection keeps its thread awake after an event, for a lower latency on a core that
             /// has nothing else to do. Default: not at all. See [`frisbee::ServerBuilder::busy_poll`].
-            ///
-            /// ```
-            /// let builder = frpc::Channel::builder().busy_poll(std::time::Duration::from_micros(50));
-            /// ```
             busy_poll(time: std::time::Duration);
 
             /// Sets the limits and times of connections.
-            ///
-            /// ```
-            /// use frpc::{Channel, Config};
-            ///
-            /// let builder = Channel::builder().config(Config::default().body_max(1 << 20));
-            /// ```
             config(config: $crate::Config);
         }
 
         impl $builder {
             /// Sets whether all settings are logged once, when the server is bound or built or the channel is made, at the
             /// level INFO. Default: no.
-            ///
-            /// ```
-            /// let builder = frpc::Server::builder().log_settings(true);
-            /// ```
             pub fn log_settings(mut self, log: bool) -> Self {
                 self.log_settings = log;
                 self
@@ -125,10 +105,6 @@ impl ServerBuilder {
     }
 
     /// The settings in effect.
-    ///
-    /// ```
-    /// println!("{:?}", frpc::Server::builder().describe());
-    /// ```
     pub fn describe(&self) -> ServerSettings {
         self.inner.describe()
     }
@@ -160,10 +136,6 @@ impl ChannelBuilder {
     }
 
     /// The settings in effect.
-    ///
-    /// ```
-    /// println!("{:?}", frpc::Channel::builder().describe());
-    /// ```
     pub fn describe(&self) -> ChannelSettings {
         ChannelSettings {
             client: self.inner.describe(),

@@ -28,10 +28,6 @@ macro_rules! codes {
             }
 
             /// The name of the code as gRPC writes it, in capitals.
-            ///
-            /// ```
-            /// assert_eq!(frpc::Code::NotFound.name(), "NOT_FOUND");
-            /// ```
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$code => $name,)*
@@ -39,12 +35,6 @@ macro_rules! codes {
             }
 
             /// The meaning of the code, in a few words.
-            ///
-            /// ```
-            /// use frpc::Code;
-            ///
-            /// println!("{}", Code::NotFound.description());
-            /// ```
             pub const fn description(self) -> &'static str {
                 match self {
                     $(Self::$code => $description,)*

@@ -40,6 +40,11 @@ pub(crate) const MEMORY: usize = 208;
 /// assert_eq!(metadata.get("tenant"), Some("blue"));
 /// assert_eq!(metadata.get_bin("trace-bin").unwrap()[..], [1, 2, 3]);
 /// assert!(metadata.insert("Tenant", "blue").is_err());
+/// for (key, value) in metadata.iter() {
+///     println!("{key}: {} bytes", value.len());
+/// }
+/// assert!(metadata.remove("tenant"));
+/// assert_eq!(metadata.len(), 1);
 /// ```
 ///
 /// `Debug` hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
@@ -49,26 +54,11 @@ pub struct Metadata(Entries);
 
 impl Metadata {
     /// Creates metadata without entries.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// assert!(Metadata::new().is_empty());
-    /// ```
     pub const fn new() -> Self {
         Self(Entries::new())
     }
 
     /// Sets the text of a key, and replaces its previous value.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("tenant", "blue")?;
-    /// assert_eq!(metadata.get("tenant"), Some("blue"));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
@@ -78,15 +68,6 @@ impl Metadata {
 
     /// Sets the bytes of a key that ends in `-bin`, and replaces its previous value.
     ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert_bin("session-bin", [1, 2, 3])?;
-    /// assert_eq!(metadata.get_bin("session-bin"), Some(&[1, 2, 3][..]));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
-    ///
     /// # Errors
     /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
@@ -94,77 +75,28 @@ impl Metadata {
     }
 
     /// The text of a key.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("tenant", "blue")?;
-    /// assert_eq!(metadata.get("user"), None);
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn get(&self, key: &str) -> Option<&str> {
         let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
     }
 
     /// The bytes of a key that ends in `-bin`.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert_bin("key-bin", b"secret")?;
-    /// assert_eq!(metadata.get_bin("key-bin"), Some(&b"secret"[..]));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn get_bin(&self, key: &str) -> Option<&[u8]> {
         self.find(key).filter(|_| is_binary(key.as_bytes()))
     }
 
     /// Removes a key. Returns whether it was there.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("tenant", "blue")?;
-    /// assert!(metadata.remove("tenant"));
-    /// assert!(!metadata.remove("tenant"));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn remove(&mut self, key: &str) -> bool {
         self.0.remove(key.as_bytes())
     }
 
     /// Hides the value of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
     /// learn this.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("password", "1234")?;
-    /// metadata.mark_sensitive("password");
-    /// assert!(!format!("{metadata:?}").contains("1234"));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
     }
 
     /// Keys and values in the order of insertion.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("a", "1")?;
-    /// metadata.insert("b", "2")?;
-    /// let keys: Vec<_> = metadata.iter().map(|(key, _)| key).collect();
-    /// assert_eq!(keys, ["a", "b"]);
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
@@ -190,26 +122,11 @@ impl Metadata {
     }
 
     /// The number of keys.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("a", "1")?;
-    /// assert_eq!(metadata.len(), 1);
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.0.count()
     }
 
     /// Whether there are no keys.
-    ///
-    /// ```
-    /// use frpc::Metadata;
-    ///
-    /// assert!(Metadata::new().is_empty());
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.0.count() == 0
     }

@@ -229,39 +229,16 @@ impl MethodInfo {
 
 impl Call {
     /// The name of the service, with its package in front.
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{}/{}", call.service(), call.method());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn service(&self) -> &'static str {
         self.parts.about.method.layout.service()
     }
 
     /// The name of the method within its service.
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{}/{}", call.service(), call.method());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn method(&self) -> &'static str {
         self.parts.about.method.name
     }
 
     /// Which directions stream.
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// if call.kind() == frpc::CallKind::Unary {
-    ///     println!("{} has one request and one response", call.method());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn kind(&self) -> CallKind {
         self.parts.about.kind()
     }
@@ -277,28 +254,12 @@ impl Call {
     }
 
     /// The timeout of the call; see [`Request::timeout`](crate::Request::timeout).
-    ///
-    /// ```
-    /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{:?} are left", call.timeout());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn timeout(&self) -> Option<Duration> {
         self.parts.timeout
     }
 
     /// At the calling end: sets the timeout; see [`Request::set_timeout`](crate::Request::set_timeout). It bounds the
     /// middleware inside of this one and the call, and does not extend the time of the call.
-    ///
-    /// ```
-    /// # async fn example(mut call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::time::Duration;
-    ///
-    /// call.set_timeout(Duration::from_secs(1));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }

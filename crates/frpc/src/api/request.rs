@@ -77,13 +77,6 @@ impl Origin {
 
 impl<T> Request<T> {
     /// Creates a request from a message.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// let request = Request::new(42);
-    /// assert_eq!(request.into_inner(), 42);
-    /// ```
     pub fn new(message: T) -> Self {
         Self { message, timeout: None, origin: Origin::Here, extras: OptionalExtras::default() }
     }
@@ -108,48 +101,22 @@ impl<T> Request<T> {
     }
 
     /// A reference to the message.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert_eq!(*Request::new(42).get_ref(), 42);
-    /// ```
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
     /// A mutable reference to the message.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// let mut request = Request::new(1);
-    /// *request.get_mut() += 1;
-    /// assert_eq!(request.into_inner(), 2);
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
     /// The message, by value.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert_eq!(Request::new("hello").into_inner(), "hello");
-    /// ```
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
     /// Replaces the message.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert_eq!(Request::new(2).map(|n| n * 2).into_inner(), 4);
-    /// ```
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
@@ -160,38 +127,17 @@ impl<T> Request<T> {
     /// This end enforces it, even if the peer does not: the call fails with
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server gets the timeout, ends the handler in
     /// time, and limits the calls that the handler makes to the same deadline.
-    ///
-    /// ```
-    /// use frpc::Request;
-    /// use std::time::Duration;
-    ///
-    /// let mut request = Request::new(());
-    /// request.set_timeout(Duration::from_millis(200));
-    /// assert_eq!(request.timeout(), Some(Duration::from_millis(200)));
-    /// ```
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
     /// The timeout of the call, if there is one. In a handler it is the time that the caller still waited when the
     /// request was read.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert_eq!(Request::new(()).timeout(), None);
-    /// ```
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
     /// In a handler: the address of the peer, if its transport has one.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert_eq!(Request::new(()).remote_addr(), None);
-    /// ```
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         match &self.origin {
             Origin::Here => None,
@@ -226,23 +172,11 @@ impl<T> Request<T> {
 
     /// In a handler: the connection of the request; `None` if it came by another protocol. Handlers, streams and
     /// mounted routers of a connection share its [attachments](Connection::attachments).
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert!(Request::new(()).connection().is_none());
-    /// ```
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
 
     /// In a handler: the attachments of the connection of the request, also if it came by another protocol.
-    ///
-    /// ```
-    /// use frpc::Request;
-    ///
-    /// assert!(Request::new(()).attachments().is_none());
-    /// ```
     pub fn attachments(&self) -> Option<&Attachments> {
         self.origin.transport().map(Connection::attachments)
     }

@@ -33,13 +33,6 @@ pub struct Response<T> {
 
 impl<T> Response<T> {
     /// Creates a response from a message.
-    ///
-    /// ```
-    /// use frpc::Response;
-    ///
-    /// let response = Response::new(42);
-    /// assert_eq!(response.into_inner(), 42);
-    /// ```
     pub fn new(message: T) -> Self {
         Self { message, extras: OptionalExtras::default() }
     }
@@ -58,47 +51,21 @@ impl<T> Response<T> {
     }
 
     /// A reference to the message.
-    ///
-    /// ```
-    /// use frpc::Response;
-    ///
-    /// assert_eq!(*Response::new(42).get_ref(), 42);
-    /// ```
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
     /// A mutable reference to the message.
-    ///
-    /// ```
-    /// use frpc::Response;
-    ///
-    /// let mut response = Response::new(1);
-    /// *response.get_mut() += 1;
-    /// assert_eq!(response.into_inner(), 2);
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
     /// The message, by value.
-    ///
-    /// ```
-    /// use frpc::Response;
-    ///
-    /// assert_eq!(Response::new("hello").into_inner(), "hello");
-    /// ```
     pub fn into_inner(self) -> T {
         self.message
     }
 
     /// Replaces the message.
-    ///
-    /// ```
-    /// use frpc::Response;
-    ///
-    /// assert_eq!(Response::new(2).map(|n| n * 2).into_inner(), 4);
-    /// ```
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
         Response { message: map(self.message), extras: self.extras }
     }

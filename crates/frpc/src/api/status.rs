@@ -10,12 +10,15 @@ use std::fmt;
 /// A compat peer gets the message alone, and a failure that a compat peer reports has [`Code::Unknown`].
 ///
 /// ```
-/// use frpc::{Code, Status};
+/// use frpc::{Code, Metadata, Status};
 ///
-/// let status = Status::not_found("no such user").with_details(vec![1, 2, 3]);
+/// let mut metadata = Metadata::new();
+/// metadata.insert("shard", "north").unwrap();
+/// let status = Status::not_found("no such user").with_details(vec![1, 2, 3]).with_metadata(metadata);
 /// assert_eq!(status.code(), Code::NotFound);
 /// assert_eq!(status.message(), "no such user");
 /// assert_eq!(status.details()[..], [1, 2, 3]);
+/// assert_eq!(status.metadata().unwrap().get("shard"), Some("north"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
@@ -33,13 +36,6 @@ struct StatusInner {
 
 impl Status {
     /// Creates a status from a code and a message.
-    ///
-    /// ```
-    /// use frpc::{Code, Status};
-    ///
-    /// let status = Status::new(Code::NotFound, "no such user");
-    /// assert_eq!(status.message(), "no such user");
-    /// ```
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into().into_boxed_str();
         Self(Box::new(StatusInner {
@@ -54,74 +50,33 @@ impl Status {
     /// Sets the details. Their format is up to the programs; the crate `frpc-details` adds details in the format of gRPC.
     /// Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
     /// logged for debugging.
-    ///
-    /// ```
-    /// use frpc::Status;
-    ///
-    /// let status = Status::aborted("conflict").with_details(vec![1, 2]);
-    /// assert_eq!(status.details(), [1, 2]);
-    /// ```
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
     }
 
     /// Sets the metadata.
-    ///
-    /// ```
-    /// use frpc::{Metadata, Status};
-    ///
-    /// let mut metadata = Metadata::new();
-    /// metadata.insert("retry", "no")?;
-    /// let status = Status::aborted("conflict").with_metadata(metadata);
-    /// assert_eq!(status.metadata().unwrap().get("retry"), Some("no"));
-    /// # Ok::<(), frpc::MetadataError>(())
-    /// ```
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
         self.0.metadata = metadata;
         self
     }
 
     /// The code.
-    ///
-    /// ```
-    /// use frpc::{Code, Status};
-    ///
-    /// assert_eq!(Status::unavailable("later").code(), Code::Unavailable);
-    /// ```
     pub fn code(&self) -> Code {
         self.0.code
     }
 
     /// The message.
-    ///
-    /// ```
-    /// use frpc::Status;
-    ///
-    /// assert_eq!(Status::internal("disk full").message(), "disk full");
-    /// ```
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// The details, which are empty if there are none.
-    ///
-    /// ```
-    /// use frpc::Status;
-    ///
-    /// assert!(Status::internal("disk full").details().is_empty());
-    /// ```
     pub fn details(&self) -> &[u8] {
         &self.0.details
     }
 
     /// The metadata, if there is any.
-    ///
-    /// ```
-    /// use frpc::Status;
-    ///
-    /// assert!(Status::internal("disk full").metadata().is_none());
-    /// ```
     pub fn metadata(&self) -> Option<&Metadata> {
         Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }

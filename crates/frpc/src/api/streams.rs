@@ -100,12 +100,6 @@ impl SenderConnection {
 
 impl<M> ResponseStream<M> {
     /// Replies with the items of a stream. The first error fails the call.
-    ///
-    /// ```
-    /// use frpc::{ResponseStream, iter};
-    ///
-    /// let numbers: ResponseStream<u32> = ResponseStream::new(iter((1..=3).map(Ok)));
-    /// ```
     pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
@@ -185,14 +179,6 @@ impl<T> MessageSender<T> {
     }
 
     /// Waits until the peer no longer receives, or the call has ended.
-    ///
-    /// ```
-    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// sender.closed().await;
-    /// println!("the client has cancelled the call");
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.

@@ -28,12 +28,6 @@ impl<T> TrySendError<T> {
     }
 
     /// The unsent item.
-    ///
-    /// ```
-    /// use frpc::TrySendError;
-    ///
-    /// assert_eq!(TrySendError::Full(7).into_inner(), 7);
-    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed { item, .. } => item,

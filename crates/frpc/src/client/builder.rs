@@ -66,16 +66,6 @@ impl Channel {
     }
 
     /// The default settings.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::time::Duration;
-    ///
-    /// let channel = frpc::Channel::builder().timeout(Duration::from_secs(2)).connect("127.0.0.1:8080").await?;
-    /// # let _ = channel;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder::new()
     }
@@ -87,19 +77,9 @@ connection_setters!(ChannelBuilder);
 forwarded_setters! { ChannelBuilder:
     /// Sets how long the server may take to show whether it is a native peer; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().peer_kind_timeout(std::time::Duration::from_secs(1));
-    /// ```
     peer_kind_timeout(timeout: Duration);
 
     /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
-    ///
-    /// ```
-    /// use frpc::frisbee::HeaderForm;
-    ///
-    /// let builder = frpc::Channel::builder().header_form(HeaderForm::Old);
-    /// ```
     header_form(form: HeaderForm);
 
     /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`; see
@@ -129,6 +109,7 @@ forwarded_setters! { ChannelBuilder:
 /// let channel = Channel::builder()
 ///     .timeout(Duration::from_secs(5))
 ///     .reconnect_patience(Duration::from_secs(20))
+///     .attempts_max(2)
 ///     .middleware(async |mut call: Call, next: Next| {
 ///         call.metadata_mut().insert("tenant", "blue")?;
 ///         next.run(call).await
@@ -173,12 +154,6 @@ impl ChannelBuilder {
     /// Runs a middleware around the calls that the channel makes, inside of earlier ones, as
     /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own
     /// middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
-    ///
-    /// ```
-    /// use frpc::{Call, Channel, Next};
-    ///
-    /// let builder = Channel::builder().middleware(async |call: Call, next: Next| next.run(call).await);
-    /// ```
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
@@ -188,23 +163,12 @@ impl ChannelBuilder {
     ///
     /// For a streaming call the timeout bounds the opening until the first message can be sent, and the wait for a
     /// single reply after the last message. The streams themselves have no time limit unless the request has a timeout.
-    ///
-    /// ```
-    /// use frpc::Channel;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Channel::builder().timeout(Duration::from_secs(2));
-    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (Some(timeout), true);
         self
     }
 
     /// Removes the default timeout. A Go server never answers a request that it cannot decode.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().dangerous_no_timeout();
-    /// ```
     pub fn dangerous_no_timeout(mut self) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (None, false);
         self
@@ -213,20 +177,12 @@ impl ChannelBuilder {
     /// Whether to refuse calls to a compat server whose message its wire cannot express, with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Default: `false`; absent fields are sent as their
     /// defaults.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().strict_presence(true);
-    /// ```
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
     }
 
     /// Sets the timeout of connecting. Default: 10 s.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().connect_timeout(std::time::Duration::from_secs(3));
-    /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.connect_timeout(timeout);
         self.connect_timeout = timeout;
@@ -238,14 +194,6 @@ impl ChannelBuilder {
     ///
     /// A call does not wait where something has answered that speaks another protocol: it fails at once and says which,
     /// and the port is not dialled again for 1 to 2 s.
-    ///
-    /// ```
-    /// use frpc::Channel;
-    /// use std::time::Duration;
-    ///
-    /// // Calls fail at once while there is no connection.
-    /// let builder = Channel::builder().reconnect_patience(Duration::ZERO);
-    /// ```
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -258,10 +206,6 @@ impl ChannelBuilder {
     /// A retry follows a lost connection, or at a channel to several servers the answer
     /// [`Unavailable`](crate::Code::Unavailable), after a pause of 5 to 10 ms that doubles with each further retry, up to
     /// 1 s. All calls of a channel share a budget: ten retries, and one for each ten calls that succeed.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().attempts_max(3);
-    /// ```
     pub fn attempts_max(mut self, attempts: u32) -> Self {
         self.attempts_max = attempts.max(1);
         self
@@ -276,10 +220,6 @@ impl ChannelBuilder {
     /// makes good use of them. A hedged call is one call for observers, which are notified of the second attempt as of a
     /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
     /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
-    ///
-    /// ```
-    /// let builder = frpc::Channel::builder().hedge_after(std::time::Duration::from_millis(80));
-    /// ```
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
         self

@@ -191,13 +191,6 @@ macro_rules! offering_setters {
 
             /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
             /// a late message of a stream that has ended, if the peer is plain.
-            ///
-            /// ```
-            /// use frpc::Server;
-            /// use frpc::frisbee::Handlers;
-            ///
-            /// let builder = Server::builder().fallback(Handlers::new());
-            /// ```
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 self.offering.mounts = self.offering.mounts.fallback(router);
                 self
@@ -274,11 +267,6 @@ macro_rules! offering_setters {
             /// without optimisation too; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
             /// end sends may nest as deep as that, since the peer has its own limit. Of messages whose codec is
             /// protobuf, prost takes 100 levels, which is a constant of prost's.
-            ///
-            /// ```
-            /// let server = frpc::Server::builder().nesting_max(20);
-            /// let channel = frpc::Channel::builder().nesting_max(20);
-            /// ```
             pub fn nesting_max(mut self, levels: u32) -> Self {
                 self.offering.nesting = polyglot::Nesting::new(levels);
                 self

@@ -18,14 +18,6 @@ use tokio::net::ToSocketAddrs;
 
 impl Server {
     /// The default settings.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = frpc::Server::builder().bind("127.0.0.1:8080").await?;
-    /// server.serve().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
@@ -49,6 +41,8 @@ impl Server {
 /// let server = Server::builder()
 ///     .config(Config::default().idle_timeout(Duration::from_secs(30)))
 ///     .memory_max(64 << 20)
+///     .max_connection_age(Duration::from_secs(3600))
+///     .shutdown_timeout(Duration::from_secs(10))
 ///     .method_policy("greeter.Greeter/Greet", Policy::AtMost(16))
 ///     .add_service(GreeterServer::new(Polite))
 ///     .bind("127.0.0.1:0")
@@ -75,55 +69,23 @@ connection_setters!(ServerBuilder);
 
 forwarded_setters! { ServerBuilder:
     /// Sets how long a client may take to send its first header. Default: 10 s.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
-    /// ```
     first_header_timeout(timeout: Duration);
 
     /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. Requests beyond it are
     /// refused with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().memory_max(1 << 30);
-    /// ```
     memory_max(bytes: usize);
 
     /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
     /// handshake. Default: 4096. When one more comes, the oldest is closed; see
     /// [`frisbee::ServerBuilder::silent_max`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().silent_max(1_000);
-    /// ```
     silent_max(count: usize);
 
     /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, with the address of a load
     /// balancer's client: that of calls, of the log and of shares of memory from then on. Default: none is expected.
     /// **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().proxy_protocol();
-    /// ```
     proxy_protocol();
 
     /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
-    /// ```
     shutdown_timeout(timeout: Duration);
 
     /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
@@ -131,25 +93,10 @@ forwarded_setters! { ServerBuilder:
     /// A client makes new calls on a new connection, and the old one is closed when its calls have ended: no call is
     /// lost. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001 on
     /// WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().max_connection_age(Duration::from_secs(3600));
-    /// ```
     max_connection_age(age: Duration);
 
     /// Sets how long calls in progress may take after the [maximum age](Self::max_connection_age), until their
     /// connection is closed. Default: any time.
-    ///
-    /// ```
-    /// use frpc::Server;
-    /// use std::time::Duration;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
-    /// ```
     max_connection_age_grace(grace: Duration);
 
     /// Offers further protocols by ALPN in handshakes of TLS; see [`frisbee::ServerBuilder::alpn_protocols`].
@@ -206,12 +153,6 @@ impl ServerBuilder {
     /// Sets where handlers run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary method
     /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
     /// server use [`middleware`](Self::middleware) and the crate `frpc-tower`.
-    ///
-    /// ```
-    /// use frpc::{Policy, Server};
-    ///
-    /// let builder = Server::builder().policy(Policy::Concurrent);
-    /// ```
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
         self
@@ -314,26 +255,12 @@ impl ServerBuilder {
     ///
     /// Noted are calls whose handlers wait, or stream. A handler that is ready at once costs nothing more; one that waits
     /// costs an allocation and an entry in a table of its connection.
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().inspectable();
-    /// ```
     pub fn inspectable(mut self) -> Self {
         self.offering.is_inspectable = true;
         self
     }
 
     /// Binds a listening socket.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let server = frpc::Server::builder().bind("127.0.0.1:0").await?;
-    /// # let _ = server;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
@@ -404,13 +331,6 @@ impl ServerBuilder {
     }
 
     /// Creates a server without a socket, for connections that the program brings.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let acceptor = frpc::Server::builder().build()?;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// As [`bind`](Self::bind).
