@@ -287,9 +287,12 @@ impl Results<'_> {
     fn rounds(&self, cells: &[Cell]) -> String {
         let rounds = cells.iter().map(|cell| {
             let counts = self.entries.iter().map(|entry| self.of(cell, entry.name).count()).filter(|count| *count > 0);
-            let (least, most) =
-                counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
-            let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let counts: Vec<_> = counts.collect();
+            let count = match (counts.iter().min(), counts.iter().max()) {
+                (Some(least), Some(most)) if least == most => most.to_string(),
+                (Some(least), Some(most)) => format!("{least} to {most}"),
+                _ => "none without a failure".to_owned(),
+            };
             format!("{} {count}", column(cell))
         });
         rounds.collect::<Vec<_>>().join(", ")
