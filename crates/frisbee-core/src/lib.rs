@@ -77,7 +77,7 @@ pub use other_protocol::OtherProtocol;
 pub use outbox::{MessageBatch, Outbox, PacketWriter, TooLong};
 pub use packet::Packet;
 pub use read_progress::ReadProgress;
-pub use stream::{PeerStreamIds, StreamError, StreamSignal, StreamState};
+pub use stream::{PeerStreamIds, StreamSignal, StreamState};
 pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 

@@ -1,7 +1,6 @@
 //! The order of events on one stream.
 
 use crate::{Operation, Outbox, PacketId, Role, tlv};
-use std::fmt;
 
 /// The state of one stream at one end.
 ///
@@ -32,14 +31,7 @@ pub struct StreamState {
     rich: bool,
     sending: bool,
     receiving: bool,
-    closed: Option<ClosedBy>,
-}
-
-/// Which end closed a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ClosedBy {
-    Us,
-    Peer,
+    closed: bool,
 }
 
 /// The signal that informs the peer.
@@ -91,7 +83,7 @@ impl StreamSignal {
 impl StreamState {
     /// An open stream. `rich` states that the peer is native.
     pub const fn new(rich: bool) -> Self {
-        Self { rich, sending: true, receiving: true, closed: None }
+        Self { rich, sending: true, receiving: true, closed: false }
     }
 
     /// Whether directions end for themselves.
@@ -101,23 +93,15 @@ impl StreamState {
     }
 
     /// Whether a message may be sent now.
-    ///
-    /// # Errors
-    /// Returns the reason why sending has ended.
     #[inline]
-    pub const fn send(&self) -> Result<(), StreamError> {
-        match self.closed {
-            Some(ClosedBy::Us) => Err(StreamError::Closed),
-            Some(ClosedBy::Peer) => Err(StreamError::ClosedByPeer),
-            None if !self.sending => Err(StreamError::Ended),
-            None => Ok(()),
-        }
+    pub const fn sends(&self) -> bool {
+        self.sending && !self.closed
     }
 
     /// Whether further messages may come.
     #[inline]
     pub const fn receives(&self) -> bool {
-        self.receiving && self.closed.is_none()
+        self.receiving && !self.closed
     }
 
     /// Whether the peer has ended its direction in good order.
@@ -128,12 +112,12 @@ impl StreamState {
     /// Whether nothing more can happen, so that the id is free.
     #[inline]
     pub const fn is_over(&self) -> bool {
-        self.closed.is_some() || (!self.sending && !self.receiving)
+        self.closed || (!self.sending && !self.receiving)
     }
 
     /// Ends the direction of this end. With a Go peer that takes a message of the user's.
     pub const fn end(&mut self) -> StreamSignal {
-        if !self.rich || !self.sending || self.closed.is_some() {
+        if !self.rich || !self.sends() {
             return StreamSignal::Nothing;
         }
         self.sending = false;
@@ -142,7 +126,7 @@ impl StreamState {
 
     /// Handles the end of the peer's direction.
     pub const fn handle_end(&mut self) {
-        if self.closed.is_none() {
+        if !self.closed {
             self.receiving = false;
         }
     }
@@ -152,14 +136,14 @@ impl StreamState {
         if self.is_over() {
             return StreamSignal::Nothing;
         }
-        self.closed = Some(ClosedBy::Us);
+        self.closed = true;
         if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
     /// Handles a close by the peer, or the end of the connection, for both directions.
     pub const fn handle_close(&mut self) {
         if !self.is_over() {
-            self.closed = Some(ClosedBy::Peer);
+            self.closed = true;
         }
     }
 }
@@ -193,30 +177,6 @@ impl PeerStreamIds {
     }
 }
 
-/// Why a message cannot be sent on a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum StreamError {
-    /// This end closed it.
-    Closed,
-    /// This end has ended its direction.
-    Ended,
-    /// The peer closed it, or the connection has ended.
-    ClosedByPeer,
-}
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Closed => "the stream was closed by this end",
-            Self::Ended => "this end has already ended its direction of the stream",
-            Self::ClosedByPeer => "the stream was closed by the peer",
-        })
-    }
-}
-
-impl std::error::Error for StreamError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,13 +188,12 @@ mod tests {
             assert_eq!(ours.close(), expected);
             assert_eq!(ours.close(), StreamSignal::Nothing);
             ours.handle_close();
-            assert_eq!(ours.send(), Err(StreamError::Closed));
-            assert!(!ours.receives());
+            assert!(!ours.sends() && !ours.receives());
 
             let mut theirs = StreamState::new(rich);
             theirs.handle_close();
             assert_eq!(theirs.close(), StreamSignal::Nothing);
-            assert_eq!(theirs.send(), Err(StreamError::ClosedByPeer));
+            assert!(!theirs.sends() && !theirs.receives());
         }
     }
 
@@ -243,8 +202,7 @@ mod tests {
         let mut state = StreamState::new(true);
         assert_eq!(state.end(), StreamSignal::End);
         assert_eq!(state.end(), StreamSignal::Nothing);
-        assert_eq!(state.send(), Err(StreamError::Ended));
-        assert!(state.receives() && !state.is_over());
+        assert!(!state.sends() && state.receives() && !state.is_over());
         state.handle_end();
         assert!(state.is_over() && state.has_ended());
         assert_eq!(state.close(), StreamSignal::Nothing);
@@ -276,7 +234,7 @@ mod tests {
     fn a_direction_cannot_end_for_itself_with_a_go_peer() {
         let mut state = StreamState::new(false);
         assert_eq!(state.end(), StreamSignal::Nothing);
-        assert_eq!(state.send(), Ok(()));
+        assert!(state.sends());
     }
 
     #[test]

@@ -331,7 +331,7 @@ impl StreamSender {
         let shared = &self.0.shared;
         let written = self.0.connection.mailbox.write(|outbox| {
             let mut inner = shared.inner.lock();
-            inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            inner.check_open()?;
             Ok(inner.spending(outbox, |outbox| write(outbox, shared.id)))
         });
         written.and_then(|written| written)
@@ -386,7 +386,7 @@ impl StreamSender {
 
     /// Whether nothing can be sent any more.
     pub fn is_closed(&self) -> bool {
-        self.0.shared.inner.lock().state.send().is_err()
+        !self.0.shared.inner.lock().state.sends()
     }
 }
 
@@ -499,7 +499,7 @@ impl Guard {
         }
         let sent = self.connection.mailbox.try_write(|outbox| {
             let mut inner = shared.inner.lock();
-            inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            inner.check_open()?;
             if !inner.credit.is_open() {
                 return Err(TrySendError::Full);
             }
@@ -527,7 +527,7 @@ impl Guard {
             }
             let sent = self.connection.mailbox.poll_write(context, waiter.as_deref_mut(), |outbox| {
                 let mut inner = shared.inner.lock();
-                inner.state.send().map_err(|_| SendError::StreamClosed)?;
+                inner.check_open()?;
                 // Another sender may have used it up since.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write.map(|write| inner.sending(outbox, shared, write)))

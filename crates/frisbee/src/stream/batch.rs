@@ -109,7 +109,7 @@ impl StreamBatch {
         let mut wakers = Vec::new();
         let sent = self.guard.connection.mailbox.write(|outbox| {
             let mut inner = shared.inner.lock();
-            inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            inner.check_open()?;
             inner.bytes.sent += batch.len() as u64;
             batch.move_to(outbox);
             wakers = inner.put_credit(credit);

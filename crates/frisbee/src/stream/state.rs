@@ -199,6 +199,11 @@ impl EventWaiters {
 }
 
 impl Messages {
+    /// Fails if nothing can be sent any more.
+    pub(super) fn check_open(&self) -> Result<(), SendError> {
+        if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
+    }
+
     /// Lets `write` put one message into the outbox, and accounts for it.
     pub(super) fn sending<T>(
         &mut self,
@@ -350,7 +355,7 @@ impl StreamShared {
         take: impl FnOnce(&mut Credit) -> T,
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
-        inner.state.send().map_err(|_| SendError::StreamClosed)?;
+        inner.check_open()?;
         if inner.credit.is_open() {
             return Poll::Ready(Ok(take(&mut inner.credit)));
         }
