@@ -111,122 +111,83 @@ impl CloseReason {
     }
 }
 
-/// The kind of a [`CloseReason`], for counting.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum CloseKind {
-    /// [`CloseReason::ClosedByPeer`].
-    ClosedByPeer,
-    /// [`CloseReason::Truncated`].
-    Truncated,
-    /// [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
-    BadMagic,
-    /// [`ProtocolError::SpeaksTls`].
-    SpeaksTls,
-    /// [`ProtocolError::TooLong`].
-    TooLong,
-    /// [`ProtocolError::KeepaliveWithBody`].
-    KeepaliveWithBody,
-    /// [`ProtocolError::Malformed`].
-    Malformed,
-    /// [`ProtocolError::HandOff`].
-    HandOff,
-    /// [`ProtocolError::PingFlood`].
-    PingFlood,
-    /// [`CloseReason::TlsHandshake`].
-    TlsHandshake,
-    /// [`CloseReason::NotTls`].
-    NotTls,
-    /// [`CloseReason::IdleTimeout`].
-    IdleTimeout,
-    /// [`CloseReason::NoFirstHeader`].
-    NoFirstHeader,
-    /// [`CloseReason::PeerUnknown`].
-    PeerUnknown,
-    /// [`CloseReason::TooSlow`].
-    TooSlow,
-    /// [`CloseReason::WriteTimeout`].
-    WriteTimeout,
-    /// [`CloseReason::Io`].
-    Transport,
-    /// [`CloseReason::HandOffTimeout`].
-    HandOffTimeout,
-    /// [`CloseReason::HandedOff`].
-    HandedOff,
-    /// [`CloseReason::OtherProtocol`].
-    OtherProtocol,
-    /// [`CloseReason::Local`].
-    Local,
-    /// [`CloseReason::Shutdown`].
-    Shutdown,
-    /// [`CloseReason::MaxAge`].
-    MaxAge,
-    /// [`CloseReason::Router`].
-    Router,
+/// The enum of kinds, from a list with what each counts and its name.
+macro_rules! close_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// The kind of a [`CloseReason`], for counting.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum CloseKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl CloseKind {
+            /// All of them, each at the index that it has as a number.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// A name for metrics.
+            ///
+            /// ```
+            /// assert_eq!(frisbee_core::CloseReason::Shutdown.kind().name(), "shutdown");
+            /// ```
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl CloseKind {
-    /// All of them, each at the index that it has as a number.
-    pub const ALL: [Self; 24] = [
-        Self::ClosedByPeer,
-        Self::Truncated,
-        Self::BadMagic,
-        Self::SpeaksTls,
-        Self::TooLong,
-        Self::KeepaliveWithBody,
-        Self::Malformed,
-        Self::HandOff,
-        Self::PingFlood,
-        Self::TlsHandshake,
-        Self::NotTls,
-        Self::IdleTimeout,
-        Self::NoFirstHeader,
-        Self::PeerUnknown,
-        Self::TooSlow,
-        Self::WriteTimeout,
-        Self::Transport,
-        Self::HandOffTimeout,
-        Self::HandedOff,
-        Self::OtherProtocol,
-        Self::Local,
-        Self::Shutdown,
-        Self::MaxAge,
-        Self::Router,
-    ];
-
-    /// A name for metrics.
-    ///
-    /// ```
-    /// assert_eq!(frisbee_core::CloseReason::Shutdown.kind().name(), frisbee_core::CloseKind::Shutdown.name());
-    /// ```
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClosedByPeer => "closed_by_peer",
-            Self::Truncated => "truncated",
-            Self::BadMagic => "bad_magic",
-            Self::SpeaksTls => "speaks_tls",
-            Self::TooLong => "too_long",
-            Self::KeepaliveWithBody => "keepalive_with_body",
-            Self::Malformed => "malformed",
-            Self::HandOff => "hand_off",
-            Self::PingFlood => "ping_flood",
-            Self::TlsHandshake => "tls_handshake",
-            Self::NotTls => "not_tls",
-            Self::IdleTimeout => "idle_timeout",
-            Self::NoFirstHeader => "no_first_header",
-            Self::PeerUnknown => "peer_unknown",
-            Self::TooSlow => "too_slow",
-            Self::WriteTimeout => "write_timeout",
-            Self::Transport => "transport",
-            Self::HandOffTimeout => "hand_off_timeout",
-            Self::HandedOff => "handed_off",
-            Self::OtherProtocol => "other_protocol",
-            Self::Local => "local",
-            Self::Shutdown => "shutdown",
-            Self::MaxAge => "max_age",
-            Self::Router => "router",
-        }
-    }
+close_kinds! {
+    /// [`CloseReason::ClosedByPeer`].
+    ClosedByPeer = "closed_by_peer",
+    /// [`CloseReason::Truncated`].
+    Truncated = "truncated",
+    /// [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
+    BadMagic = "bad_magic",
+    /// [`ProtocolError::SpeaksTls`].
+    SpeaksTls = "speaks_tls",
+    /// [`ProtocolError::TooLong`].
+    TooLong = "too_long",
+    /// [`ProtocolError::KeepaliveWithBody`].
+    KeepaliveWithBody = "keepalive_with_body",
+    /// [`ProtocolError::Malformed`].
+    Malformed = "malformed",
+    /// [`ProtocolError::HandOff`].
+    HandOff = "hand_off",
+    /// [`ProtocolError::PingFlood`].
+    PingFlood = "ping_flood",
+    /// [`CloseReason::TlsHandshake`].
+    TlsHandshake = "tls_handshake",
+    /// [`CloseReason::NotTls`].
+    NotTls = "not_tls",
+    /// [`CloseReason::IdleTimeout`].
+    IdleTimeout = "idle_timeout",
+    /// [`CloseReason::NoFirstHeader`].
+    NoFirstHeader = "no_first_header",
+    /// [`CloseReason::PeerUnknown`].
+    PeerUnknown = "peer_unknown",
+    /// [`CloseReason::TooSlow`].
+    TooSlow = "too_slow",
+    /// [`CloseReason::WriteTimeout`].
+    WriteTimeout = "write_timeout",
+    /// [`CloseReason::Io`].
+    Transport = "transport",
+    /// [`CloseReason::HandOffTimeout`].
+    HandOffTimeout = "hand_off_timeout",
+    /// [`CloseReason::HandedOff`].
+    HandedOff = "handed_off",
+    /// [`CloseReason::OtherProtocol`].
+    OtherProtocol = "other_protocol",
+    /// [`CloseReason::Local`].
+    Local = "local",
+    /// [`CloseReason::Shutdown`].
+    Shutdown = "shutdown",
+    /// [`CloseReason::MaxAge`].
+    MaxAge = "max_age",
+    /// [`CloseReason::Router`].
+    Router = "router",
 }
 
 impl From<ProtocolError> for CloseReason {
