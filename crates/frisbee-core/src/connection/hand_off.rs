@@ -34,27 +34,18 @@ use std::time::Instant;
 #[non_exhaustive]
 pub enum HandOffAnswer {
     /// The connection continues as before.
-    Refused,
+    Refused = 0,
     /// The bytes after the reply are no packets.
-    Accepted,
+    Accepted = 1,
     /// Work in progress needs the connection. It continues as before.
-    Busy,
+    Busy = 2,
     /// That end hands off no connections for this operation. It continues as before.
-    NotServed,
+    NotServed = 3,
 }
 
 impl HandOffAnswer {
-    fn number(self) -> u8 {
-        match self {
-            Self::Refused => 0,
-            Self::Accepted => 1,
-            Self::Busy => 2,
-            Self::NotServed => 3,
-        }
-    }
-
     fn from_number(number: u8) -> Option<Self> {
-        [Self::Refused, Self::Accepted, Self::Busy, Self::NotServed].into_iter().find(|one| one.number() == number)
+        [Self::Refused, Self::Accepted, Self::Busy, Self::NotServed].into_iter().find(|one| *one as u8 == number)
     }
 }
 
@@ -113,7 +104,9 @@ impl Connection {
         let is_allowed =
             self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
         assert!(is_allowed, "only a client may request a hand-off, one at a time, and only from a native peer");
-        put_request(&mut self.outbox, operation, body)?;
+        let mut head = Vec::with_capacity(3);
+        tlv::put_varint(&mut head, operation.number().into());
+        put(&mut self.outbox, &head, body)?;
         self.seal(Stage::Requested, now.checked_add(self.hand_off_timeout));
         Ok(())
     }
@@ -144,7 +137,7 @@ impl Connection {
     /// If the peer has no open request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "no hand-off request of the peer is pending");
-        put_reply(&mut self.outbox, answer, body)?;
+        put(&mut self.outbox, &[answer as u8], body)?;
         self.hand_off = None;
         self.is_special = false;
         self.keepalive.received(now);
@@ -255,18 +248,8 @@ impl Connection {
     }
 }
 
-/// Puts a request: the operation as a number, then the bytes that go along.
-fn put_request(outbox: &mut Outbox, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
-    let mut head = Vec::with_capacity(3);
-    tlv::put_varint(&mut head, operation.number().into());
-    put(outbox, &head, body)
-}
-
-/// Puts a reply: the answer, then the bytes that go along.
-fn put_reply(outbox: &mut Outbox, answer: HandOffAnswer, body: &Bytes) -> Result<(), TooLong> {
-    put(outbox, &[answer.number()], body)
-}
-
+/// Puts a request, which begins with the operation as a number, or a reply, which begins with the answer; the bytes that
+/// go along follow.
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
     let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
     packet.put_slice(head);
