@@ -101,7 +101,7 @@ pub(crate) struct ConnectionShared {
 
 /// The addresses, certificates and credentials of the two ends, from the transport.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EndpointInfo {
+pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]

@@ -125,18 +125,6 @@ impl Inspector {
         Stats::new(self.budget.clone())
     }
 
-    /// How many bytes the server may hold for its peers: [`ServerBuilder::memory_max`](crate::ServerBuilder::memory_max).
-    ///
-    /// ```
-    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("at most {} bytes", inspector.memory_max());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn memory_max(&self) -> usize {
-        self.budget.total()
-    }
-
     /// The open connections, by number, after the one with the number `after`, and `max` of them at most. Those on the
     /// way to their worker, or in a handshake of TLS, are left out, so that a page may be shorter while more follow:
     /// continue until one is empty.

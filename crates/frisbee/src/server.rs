@@ -54,14 +54,7 @@ const BACKLOG: u32 = 4096;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Server<R> {
-    local: SocketAddr,
-    bound: BoundListener<TcpListener, R>,
-}
-
-/// A listening socket of any kind, and the treatment of its connections.
-#[derive(Debug)]
-pub(crate) struct BoundListener<L, R> {
+pub struct Server<R, L = TcpSocketListener> {
     pub(crate) listener: L,
     budget: Arc<Budget>,
     open: Arc<OpenConnections>,
@@ -70,7 +63,7 @@ pub(crate) struct BoundListener<L, R> {
 }
 
 /// A listening socket.
-pub(crate) trait Listener: Send + 'static {
+pub trait Listener: Send + 'static {
     /// Whether an io_uring may drive the connections that it accepts.
     const TAKES_RINGS: bool;
 
@@ -81,16 +74,23 @@ pub(crate) trait Listener: Send + 'static {
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>>;
 }
 
-impl Listener for TcpListener {
+/// A listening TCP socket, and its address.
+#[derive(Debug)]
+pub struct TcpSocketListener {
+    listener: TcpListener,
+    local: SocketAddr,
+}
+
+impl Listener for TcpSocketListener {
     const TAKES_RINGS: bool = true;
 
     fn move_to_current_runtime(&mut self) -> io::Result<()> {
-        *self = Self::from_std(second(self)?.into())?;
+        self.listener = TcpListener::from_std(second(&self.listener)?.into())?;
         Ok(())
     }
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, EndpointInfo)>> {
-        Self::poll_accept(self, context).map_ok(|(socket, peer)| {
+        self.listener.poll_accept(context).map_ok(|(socket, peer)| {
             // On Linux it has the option of its listener.
             #[cfg(not(target_os = "linux"))]
             let _ = socket.set_nodelay(true);
@@ -394,7 +394,7 @@ impl ServerBuilder {
         router.check()?;
         let listener = listen(address).await?;
         let local = listener.local_addr().map_err(Error::Workers)?;
-        Ok(Server { local, bound: self.bound(listener, router) })
+        Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
     /// Binds a Unix socket at `path`, with the permissions that the umask leaves: a process that may write to the file
@@ -413,7 +413,7 @@ impl ServerBuilder {
         let failed = |source| Error::Bind { address: path.display().to_string(), source };
         let sharing = self.sharing().map_err(failed)?;
         let listener = UnixSocket::bind(path).map_err(failed)?.sharing(sharing);
-        Ok(UnixServer { bound: self.bound(listener, router) })
+        Ok(self.bound(listener, router))
     }
 
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
@@ -452,13 +452,13 @@ impl ServerBuilder {
         Ok(None)
     }
 
-    fn bound<L, R: Protocol>(self, listener: L, router: R) -> BoundListener<L, R> {
+    fn bound<L, R: Protocol>(self, listener: L, router: R) -> Server<R, L> {
         let settings = &self.settings;
         if self.log_settings {
             tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
         }
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
-        BoundListener { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
+        Server { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
     }
 }
 
@@ -474,9 +474,11 @@ impl<R: Protocol> Server<R> {
     /// # }
     /// ```
     pub fn local_addr(&self) -> SocketAddr {
-        self.local
+        self.listener.local
     }
+}
 
+impl<R: Protocol, L: Listener> Server<R, L> {
     /// The counts of the server's connections, which may be read at any time.
     ///
     /// ```
@@ -486,12 +488,12 @@ impl<R: Protocol> Server<R> {
     /// # }
     /// ```
     pub fn stats(&self) -> Stats {
-        self.bound.stats()
+        Stats::new(self.budget.clone())
     }
 
     /// Shows the connections and workers while the server runs, and their work in progress.
     pub fn inspector(&self) -> Inspector {
-        self.bound.inspector()
+        Inspector::new(self.budget.clone(), self.open.clone())
     }
 
     /// Serves until the future is dropped.
@@ -530,19 +532,36 @@ impl<R: Protocol> Server<R> {
     /// # Cancel safety
     /// As [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        self.bound.serve(shutdown).await
+        let settings = &self.builder.settings;
+        let pool =
+            WorkerPool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
+        let (listener, host) = self.into_host();
+        // It is the only one who sets them.
+        let _ = host.open.workers.set(pool.watch());
+        let _open = OpenConnections::close_on_drop(&host.open);
+        let pool = Arc::new(pool);
+        let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
+        match pool.first() {
+            Some(worker) => worker.spawn(accepting),
+            None => drop(host.runtime.spawn(accepting)),
+        }
+        shutdown.await;
+        drop(listening);
+        host.drain().await;
+        Ok(())
+    }
+
+    /// Rings carry plain TCP.
+    fn takes_rings(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if self.builder.tls.is_some() && !self.builder.takes_plain {
+            return false;
+        }
+        L::TAKES_RINGS && !self.builder.is_proxied
     }
 }
 
-impl<L, R: Protocol> BoundListener<L, R> {
-    pub(crate) fn stats(&self) -> Stats {
-        Stats::new(self.budget.clone())
-    }
-
-    pub(crate) fn inspector(&self) -> Inspector {
-        Inspector::new(self.budget.clone(), self.open.clone())
-    }
-
+impl<R: Protocol, L> Server<R, L> {
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, builder, router } = self;
         let settings = builder.settings;
@@ -574,37 +593,6 @@ impl<L, R: Protocol> BoundListener<L, R> {
         });
         host.listen(builder.listeners);
         (listener, host)
-    }
-}
-
-impl<L: Listener, R: Protocol> BoundListener<L, R> {
-    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let settings = &self.builder.settings;
-        let pool =
-            WorkerPool::start(settings.workers, settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
-        let (listener, host) = self.into_host();
-        // It is the only one who sets them.
-        let _ = host.open.workers.set(pool.watch());
-        let _open = OpenConnections::close_on_drop(&host.open);
-        let pool = Arc::new(pool);
-        let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
-        match pool.first() {
-            Some(worker) => worker.spawn(accepting),
-            None => drop(host.runtime.spawn(accepting)),
-        }
-        shutdown.await;
-        drop(listening);
-        host.drain().await;
-        Ok(())
-    }
-
-    /// Rings carry plain TCP.
-    fn takes_rings(&self) -> bool {
-        #[cfg(feature = "tls")]
-        if self.builder.tls.is_some() && !self.builder.takes_plain {
-            return false;
-        }
-        L::TAKES_RINGS && !self.builder.is_proxied
     }
 }
 

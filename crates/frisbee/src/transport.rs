@@ -171,7 +171,7 @@ fn poll_send_split(
 
 /// A socket that was accepted.
 #[derive(Debug)]
-pub(crate) enum Socket {
+pub enum Socket {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),

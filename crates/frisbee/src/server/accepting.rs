@@ -245,7 +245,7 @@ mod tests {
         let bound = Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("loopback has free ports");
         for server in [passed, bound] {
             let _client = tokio::net::TcpStream::connect(server.local_addr()).await.expect("it listens");
-            let accepted = poll_fn(|context| Listener::poll_accept(&server.bound.listener, context)).await;
+            let accepted = poll_fn(|context| Listener::poll_accept(&server.listener, context)).await;
             assert!(matches!(accepted, Ok((Socket::Tcp(socket), _)) if socket.nodelay().expect("it is open")));
         }
     }

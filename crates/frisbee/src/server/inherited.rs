@@ -1,6 +1,6 @@
 //! Servers on sockets that listen already: passed by the process before, by a service manager, or made by the program.
 
-use super::{Server, ServerBuilder};
+use super::{Server, ServerBuilder, TcpSocketListener};
 use crate::{Error, Protocol};
 use std::net;
 use tokio::net::TcpListener;
@@ -48,7 +48,7 @@ impl ServerBuilder {
         check(&listener).and_then(|()| socket2::SockRef::from(&listener).set_tcp_nodelay(true)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = TcpListener::from_std(listener).map_err(failed)?;
-        Ok(Server { local, bound: self.bound(listener, router) })
+        Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
     /// Makes a server of a Unix socket that listens already, as [`listen_on`](Self::listen_on) does of a TCP socket.
@@ -91,7 +91,7 @@ impl ServerBuilder {
         check(&listener).map_err(failed)?;
         let sharing = self.sharing().map_err(failed)?;
         let listener = UnixSocket::inherited(listener).map_err(failed)?.sharing(sharing);
-        Ok(UnixServer { bound: self.bound(listener, router) })
+        Ok(self.bound(listener, router))
     }
 }
 

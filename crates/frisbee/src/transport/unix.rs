@@ -2,9 +2,8 @@
 
 use super::{Socket, second};
 use crate::connection::{EndpointInfo, UnixCredentials};
-use crate::server::{BoundListener, Listener};
-use crate::{Error, Protocol};
-use std::future::pending;
+use crate::server::Listener;
+use crate::{Protocol, Server};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -14,53 +13,18 @@ use tokio::net::unix::UCred;
 
 /// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
-#[derive(Debug)]
-pub struct UnixServer<R> {
-    pub(crate) bound: BoundListener<UnixSocket, R>,
-}
+pub type UnixServer<R> = Server<R, UnixSocket>;
 
 impl<R: Protocol> UnixServer<R> {
     /// The path that is listened on; empty if a socket that was [passed](crate::ServerBuilder::listen_on_unix) has none.
     pub fn local_path(&self) -> &Path {
-        &self.bound.listener.path
-    }
-
-    /// The counts of the connections, which may be read at any time.
-    pub fn stats(&self) -> crate::Stats {
-        self.bound.stats()
-    }
-
-    /// Shows the connections while the server runs, as [`Server::inspector`](crate::Server::inspector) does.
-    pub fn inspector(&self) -> crate::inspect::Inspector {
-        self.bound.inspector()
-    }
-
-    /// As [`Server::serve`](crate::Server::serve).
-    ///
-    /// # Errors
-    /// As there.
-    ///
-    /// # Cancel safety
-    /// As [`Server::serve`](crate::Server::serve).
-    pub async fn serve(self) -> Result<(), Error> {
-        self.bound.serve(pending()).await
-    }
-
-    /// As [`Server::serve_with_shutdown`](crate::Server::serve_with_shutdown).
-    ///
-    /// # Errors
-    /// As there.
-    ///
-    /// # Cancel safety
-    /// As [`Server::serve`](crate::Server::serve).
-    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        self.bound.serve(shutdown).await
+        &self.listener.path
     }
 }
 
 /// A listening socket and its file.
 #[derive(Debug)]
-pub(crate) struct UnixSocket {
+pub struct UnixSocket {
     listener: UnixListener,
     path: PathBuf,
     /// Device and number of the file made by this server, which identify it.

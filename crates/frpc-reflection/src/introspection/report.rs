@@ -43,7 +43,7 @@ pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
     };
     v1::Server {
         name: name.to_owned(),
-        memory_max: number(inspector.memory_max()),
+        memory_max: number(stats.memory_max()),
         memory_held: number(stats.memory_held()),
         opened: stats.opened(),
         open: stats.open(),
