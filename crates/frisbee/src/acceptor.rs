@@ -10,9 +10,6 @@
 //! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
-mod arrivals;
-
-use self::arrivals::Arrivals;
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterServer, Inner, Layers, ServerPhase};
 use crate::budget::{Budget, Stats};
@@ -428,7 +425,7 @@ impl<T: Io, R: Protocol> Future for ServedConnection<'_, T, R> {
 
 /// The connections that are open, and those that are on the way from their listener to their worker or in the
 /// handshake: a shutdown waits for all of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
@@ -438,12 +435,10 @@ pub(crate) struct OpenConnections {
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Connections {
-    /// Without a handle as long as it is on the way. In the order of arrival: the end of a server takes the same course in
-    /// each run of a simulation.
-    by_number: BTreeMap<u64, Option<Connection>>,
-    arrivals: Arrivals,
+    /// In the order of arrival: the end of a server takes the same course in each run of a simulation.
+    by_number: BTreeMap<u64, Admitted>,
     next: u64,
     phase: ServerPhase,
 }
@@ -454,32 +449,6 @@ pub(crate) struct Admitted {
     pub(crate) since: Instant,
     /// None as long as it is on the way.
     pub(crate) connection: Option<Connection>,
-}
-
-impl Connections {
-    /// The connections that are not on the way any more.
-    fn handles(&self) -> Vec<Connection> {
-        self.by_number.values().flatten().cloned().collect()
-    }
-
-    /// A connection, and when it came.
-    fn admitted(&self, number: u64) -> Option<Admitted> {
-        let connection = self.by_number.get(&number)?.clone();
-        Some(Admitted { since: self.arrivals.since(number)?, connection })
-    }
-}
-
-impl Default for OpenConnections {
-    fn default() -> Self {
-        let (by_number, arrivals) = (BTreeMap::new(), Arrivals::default());
-        let inner = Connections { by_number, arrivals, next: 0, phase: ServerPhase::Serving };
-        Self {
-            inner: Mutex::new(inner),
-            changed: Notify::new(),
-            phase: watch::Sender::new(ServerPhase::Serving),
-            workers: OnceLock::new(),
-        }
-    }
 }
 
 impl OpenConnections {
@@ -505,8 +474,7 @@ impl OpenConnections {
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, None);
-        inner.arrivals.record(number, now());
+        inner.by_number.insert(number, Admitted { since: now(), connection: None });
         Some(OpenConnection { open: open.clone(), number })
     }
 
@@ -515,12 +483,12 @@ impl OpenConnections {
         let inner = self.inner.lock();
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
         let next = inner.by_number.range((after, Bound::Unbounded)).take(max);
-        next.filter_map(|(number, _)| Some((*number, inner.admitted(*number)?))).collect()
+        next.map(|(number, admitted)| (*number, admitted.clone())).collect()
     }
 
     /// The connection with a number.
     pub(crate) fn get(&self, number: u64) -> Option<Admitted> {
-        self.inner.lock().admitted(number)
+        self.inner.lock().by_number.get(&number).cloned()
     }
 
     /// Ends the connections when the returned value is dropped, and accepts no more.
@@ -532,7 +500,7 @@ impl OpenConnections {
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
-        let open = inner.handles();
+        let open = inner.by_number.values().filter_map(|admitted| admitted.connection.clone()).collect();
         drop(inner);
         self.phase.send_if_modified(|last| {
             let is_later = *last < phase;
@@ -611,8 +579,8 @@ impl OpenConnection {
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if phase < ServerPhase::Closing {
-            inner.by_number.insert(self.number, Some(connection.clone()));
+        if let Some(admitted) = inner.by_number.get_mut(&self.number).filter(|_| phase < ServerPhase::Closing) {
+            admitted.connection = Some(connection.clone());
         }
         drop(inner);
         if phase == ServerPhase::Stopping {

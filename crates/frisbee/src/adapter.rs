@@ -43,8 +43,9 @@ type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// The phase of a server's life, as handlers of adapter connections see it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum ServerPhase {
+    #[default]
     Serving,
     /// Connections finish their work in progress.
     Stopping,
