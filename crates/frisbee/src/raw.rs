@@ -5,7 +5,7 @@ use crate::budget::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
 use crate::transport::{Io, fill};
 use bytes::Bytes;
-use std::any::TypeId;
+use std::any::Any;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -73,11 +73,8 @@ impl RawTransport {
 
     /// A transport without read bytes. One that is wrapped already is not wrapped again.
     pub(crate) fn whole<T: Io>(io: T) -> Self {
-        let io: Box<dyn Io> = Box::new(io);
-        if (*io).kind() == TypeId::of::<Self>() {
-            return *io.into_any().downcast().expect("the type has just been checked");
-        }
-        Self { early: Bytes::new(), io, traffic: None, pauses: None }
+        let whole = Self { early: Bytes::new(), io: Box::new(io), traffic: None, pauses: None };
+        whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.
@@ -100,7 +97,8 @@ impl RawTransport {
     /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
     /// `TlsStream<TcpStream>`, or a user's type.
     pub fn is<T: 'static>(&self) -> bool {
-        (*self.io).kind() == TypeId::of::<T>()
+        let io: &dyn Any = &*self.io;
+        io.is::<T>()
     }
 
     /// The transport as its own type, and the bytes that have been read of it already, which come first.
@@ -112,8 +110,8 @@ impl RawTransport {
             return Err(self);
         }
         let Self { early, io, .. } = self;
-        let io = io.into_any().downcast::<T>().expect("the type has just been checked");
-        Ok((*io, early))
+        let io: Box<dyn Any> = io;
+        Ok((*io.downcast::<T>().expect("the type has just been checked"), early))
     }
 }
 

@@ -1,8 +1,6 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
 pub(crate) mod proxied;
-#[cfg(all(feature = "shm", target_os = "linux"))]
-mod shared;
 #[cfg(target_os = "linux")]
 pub(crate) mod split_send;
 #[cfg(unix)]
@@ -60,13 +58,7 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
 }
 
 /// Bytes in both directions, of whatever kind.
-pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
-    /// As its own type.
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
-
-    /// Its type.
-    fn kind(&self) -> TypeId;
-
+pub(crate) trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {
     /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
     fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
@@ -84,43 +76,14 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
 }
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
-        self
-    }
-
-    fn kind(&self) -> TypeId {
-        TypeId::of::<T>()
-    }
-
     fn move_to_current_runtime(&mut self) -> io::Result<()> {
         let io: &mut dyn Any = self;
-        if let Some(socket) = io.downcast_mut::<TcpStream>() {
-            return TcpStream::renew(socket);
-        }
+        let moved = move_if::<TcpStream>(io).or_else(|| move_if::<RawTransport>(io));
         #[cfg(unix)]
-        if let Some(socket) = io.downcast_mut::<UnixStream>() {
-            return UnixStream::renew(socket);
-        }
+        let moved = moved.or_else(|| move_if::<UnixStream>(io));
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        if let Some(moved) = shared::move_to_current_runtime(io) {
-            return moved;
-        }
-        if let Some(raw) = io.downcast_mut::<RawTransport>() {
-            return raw.move_to_current_runtime();
-        }
-        #[cfg(feature = "tls")]
-        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<RawTransport>>() {
-            return secured.get_mut().0.move_to_current_runtime();
-        }
-        #[cfg(feature = "tls")]
-        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<TcpStream>>() {
-            return TcpStream::renew(secured.get_mut().0);
-        }
-        #[cfg(all(feature = "tls", unix))]
-        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<UnixStream>>() {
-            return UnixStream::renew(secured.get_mut().0);
-        }
-        Ok(())
+        let moved = moved.or_else(|| move_if::<crate::shm::Stream>(io));
+        moved.unwrap_or(Ok(()))
     }
 
     fn buffers() -> bool {
@@ -180,18 +143,47 @@ pub enum Socket {
     Sharing(crate::shm::Stream),
 }
 
-/// A socket that can leave one runtime's reactor for another's.
-pub(crate) trait MovableSocket: Io + Sized {
-    /// Its state during the transfer.
-    type Moving: Send + 'static;
-
-    fn leave(self) -> io::Result<Self::Moving>;
-
+/// A transport that can leave one runtime's reactor for another's.
+trait Movable: AsyncRead + AsyncWrite + Unpin + 'static {
     /// Enters the current runtime.
-    fn arrive(moving: Self::Moving) -> io::Result<Self>;
+    fn renew(&mut self) -> io::Result<()>;
+}
 
-    /// Enters the current runtime in place.
-    fn renew(socket: &mut Self) -> io::Result<()>;
+impl Movable for TcpStream {
+    fn renew(&mut self) -> io::Result<()> {
+        *self = Self::from_std(second(self)?.into())?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+impl Movable for UnixStream {
+    fn renew(&mut self) -> io::Result<()> {
+        *self = Self::from_std(second(self)?.into())?;
+        Ok(())
+    }
+}
+
+#[cfg(all(feature = "shm", target_os = "linux"))]
+impl Movable for crate::shm::Stream {
+    fn renew(&mut self) -> io::Result<()> {
+        self.move_to_current_runtime()
+    }
+}
+
+impl Movable for RawTransport {
+    fn renew(&mut self) -> io::Result<()> {
+        self.move_to_current_runtime()
+    }
+}
+
+/// Moves a transport to the current runtime if it is a `T`, or TLS on one.
+fn move_if<T: Movable>(io: &mut dyn Any) -> Option<io::Result<()>> {
+    #[cfg(feature = "tls")]
+    if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {
+        return Some(secured.get_mut().0.renew());
+    }
+    io.downcast_mut::<T>().map(T::renew)
 }
 
 /// By a second descriptor of the same socket, since the first cannot be taken out of its place.
@@ -204,28 +196,3 @@ pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd:
 pub(crate) fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result<std::os::windows::io::OwnedSocket> {
     socket.as_socket().try_clone_to_owned()
 }
-
-macro_rules! movable_socket {
-    ($socket:ty, $moving:ty) => {
-        impl MovableSocket for $socket {
-            type Moving = $moving;
-
-            fn leave(self) -> io::Result<Self::Moving> {
-                self.into_std()
-            }
-
-            fn arrive(moving: Self::Moving) -> io::Result<Self> {
-                Self::from_std(moving)
-            }
-
-            fn renew(socket: &mut Self) -> io::Result<()> {
-                *socket = Self::from_std(second(socket)?.into())?;
-                Ok(())
-            }
-        }
-    };
-}
-
-movable_socket!(TcpStream, std::net::TcpStream);
-#[cfg(unix)]
-movable_socket!(UnixStream, std::os::unix::net::UnixStream);

@@ -13,7 +13,7 @@ use super::Listener;
 use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
-use crate::transport::{MovableSocket, Socket};
+use crate::transport::{Io, Socket};
 use crate::workers::executor::wake_last;
 use crate::workers::{Worker, WorkerAssignment, WorkerPool, wake_queue};
 use parking_lot::Mutex;
@@ -160,10 +160,10 @@ fn dispatch<R: Protocol>(
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Protocol, T: MovableSocket>(
+fn spawn<R: Protocol, T: Io>(
     host: &Arc<ServerShared<R>>,
     worker: Option<&Worker>,
-    socket: T,
+    mut socket: T,
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
@@ -174,28 +174,16 @@ fn spawn<R: Protocol, T: MovableSocket>(
         let runtime = host.runtime.clone();
         return wake_queue::spawn(&runtime, async move { drop(host.serve(socket, arrived, None).await) });
     };
-    let driven = worker.driven();
-    if worker.is_current() {
-        worker.spawn(async move {
-            let _driven = driven;
-            let context = Some(host.runtime.clone());
-            host.serve(socket, arrived, context).await;
-        });
-        return;
-    }
-    // The socket belongs to the reactor of this thread and has to move to the worker's.
-    let moving = socket.leave();
+    let (driven, is_current) = (worker.driven(), worker.is_current());
     worker.spawn(async move {
         let _driven = driven;
-        match moving.and_then(T::arrive) {
-            Ok(socket) => {
-                let context = Some(host.runtime.clone());
-                host.serve(socket, arrived, context).await;
-            }
-            Err(error) => {
-                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
-            }
+        // The socket belongs to the reactor of the thread that has accepted it.
+        if !is_current && let Err(error) = socket.move_to_current_runtime() {
+            tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
+            return;
         }
+        let context = Some(host.runtime.clone());
+        host.serve(socket, arrived, context).await;
     });
 }
 
