@@ -9,7 +9,7 @@ use crate::runtime::tokio::{Driver, Tasks};
 use crate::settings::setters;
 use crate::transport::Io;
 use crate::workers::executor::settle;
-use crate::workers::{Worker, WorkerAssignment, WorkerPool, Workers, wake_queue};
+use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
 use crate::{ClientSettings, Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -337,7 +337,7 @@ impl ClientBuilder {
         let timeout = self.settings.connect_timeout;
         let pool = self.pool(false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
-        let connecting = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.next().worker());
+        let connecting = self.begin(io, EndpointInfo::default(), name.clone(), Arc::new(router), pool.least());
         match tokio::time::timeout(timeout, connecting).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
@@ -357,14 +357,14 @@ impl ClientBuilder {
             let pool = self.pool(false).map_err(failed)?;
             let stream = connector.connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(stream.peer_credentials());
-            return self.begin(stream, ends, name, router, pool.next().worker()).await;
+            return self.begin(stream, ends, name, router, pool.least()).await;
         }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = self.pool(false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(socket.peer_cred());
-            return self.begin(socket, ends, name, router, pool.next().worker()).await;
+            return self.begin(socket, ends, name, router, pool.least()).await;
         }
         let pool = self.pool(!self.is_secured()).map_err(failed)?;
         let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
@@ -372,18 +372,14 @@ impl ClientBuilder {
         socket.set_nodelay(true).map_err(failed)?;
         let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
         let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
-        match pool.next() {
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            WorkerAssignment::Ring(rings) => {
-                let socket = socket.into_std().map_err(failed)?;
-                let (handle, engine) = self.prepare(ends, router, now());
-                rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
-                Ok(handle)
-            }
-            assignment @ (WorkerAssignment::Caller | WorkerAssignment::Worker(_)) => {
-                self.begin(socket, ends, name, router, assignment.worker()).await
-            }
+        #[cfg(all(feature = "uring", target_os = "linux"))]
+        if let WorkerPool::Rings(rings) = &pool {
+            let socket = socket.into_std().map_err(failed)?;
+            let (handle, engine) = self.prepare(ends, router, now());
+            rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
+            return Ok(handle);
         }
+        self.begin(socket, ends, name, router, pool.least()).await
     }
 
     /// The path of an address at which memory is offered, and how.
@@ -467,10 +463,10 @@ impl ClientBuilder {
             now()
         };
         let (handle, engine) = self.prepare(ends, router, now);
-        let (caller, driven) = (Handle::current(), tie(&handle));
+        let (caller, driven, tied) = (Handle::current(), worker.driven(), tie(&handle));
         worker.spawn(async move {
             settle(|| engine.culprit());
-            let _driven = driven;
+            let _driven = (driven, tied);
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).in_parts().buffering(buffers);
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
         });

@@ -25,6 +25,7 @@ use crate::acceptor::{Admitted, OpenConnections};
 use crate::budget::{Budget, Stats};
 use crate::debug::opaque_debug;
 use crate::runtime::timer::now;
+use crate::workers::WorkerWatch;
 use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,7 +179,7 @@ impl Inspector {
     /// ```
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
-        watched.iter().filter_map(|watch| (watch.0)()).collect()
+        watched.iter().filter_map(WorkerWatch::view).collect()
     }
 }
 
@@ -212,17 +213,6 @@ impl Connection {
         }
     }
 }
-
-/// Looks at a worker, as long as it is there.
-pub(crate) struct WorkerWatch(Box<dyn Fn() -> Option<WorkerView> + Send + Sync>);
-
-impl WorkerWatch {
-    pub(crate) fn new(look: impl Fn() -> Option<WorkerView> + Send + Sync + 'static) -> Self {
-        Self(Box::new(look))
-    }
-}
-
-opaque_debug!([] WorkerWatch, "WorkerWatch");
 
 #[cfg(test)]
 mod tests {

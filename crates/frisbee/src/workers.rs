@@ -19,15 +19,15 @@ pub(crate) mod wake_queue;
 pub(crate) mod watchdog;
 
 use crate::IoBackend;
-use crate::inspect::WorkerWatch;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
-pub(crate) use executor::Worker;
+pub(crate) use executor::{Worker, WorkerWatch};
 
 /// The threads that drive connections.
 ///
@@ -75,146 +75,91 @@ impl Workers {
     }
 }
 
-/// Running workers. Dropping them ends their threads and the connections on them.
+/// Running workers. Dropping the last reference ends their threads and the connections on them.
 #[derive(Debug)]
 pub(crate) enum WorkerPool {
     /// The caller's runtime drives.
     Caller,
-    Threads(Threads),
-    /// The workers of clients.
-    SharedThreads(&'static Threads),
+    Threads(Arc<[Worker]>),
     #[cfg(all(feature = "uring", target_os = "linux"))]
-    Rings(Rings),
-    /// The rings of the process drive.
-    #[cfg(all(feature = "uring", target_os = "linux"))]
-    SharedRings(&'static Rings),
-}
-
-/// The worker of one connection.
-pub(crate) enum WorkerAssignment<'a> {
-    Caller,
-    Worker(&'a Worker),
-    #[cfg(all(feature = "uring", target_os = "linux"))]
-    Ring(&'a Rings),
-}
-
-impl<'a> WorkerAssignment<'a> {
-    /// The worker, if its sockets are tokio's.
-    pub(crate) fn worker(self) -> Option<&'a Worker> {
-        if let Self::Worker(worker) = self { Some(worker) } else { None }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Threads {
-    workers: Vec<Worker>,
-    next: AtomicUsize,
+    Rings(Arc<Rings>),
 }
 
 impl WorkerPool {
-    /// Workers of a server, with rings if the sockets are of the kind, and `runtime` and the environment say so.
+    /// Workers of a server, with rings if the sockets are of the kind, and `io_backend` and the environment say so.
     pub(crate) fn start(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
-        if takes_rings
-            && let Some(rings) = io_backend.start(workers.benefits_from_rings(), || Self::start_rings(workers))?
-        {
-            return Ok(rings);
-        }
-        workers.count().map_or(Ok(Self::Caller), |count| Threads::start(count).map(Self::Threads))
+        Self::start_with(workers, io_backend, takes_rings.then_some(workers), start_threads)
     }
 
     /// Workers of a client, which are its caller's runtime or shared by all clients.
     pub(crate) fn of_client(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
-        if takes_rings
-            && let Some(rings) =
-                io_backend.start(workers.benefits_from_rings(), || Self::start_rings(Workers::Caller))?
+        Self::start_with(workers, io_backend, takes_rings.then_some(Workers::Caller), shared_threads)
+    }
+
+    /// `rings` are the threads of rings, if the sockets may be theirs.
+    fn start_with(
+        workers: Workers,
+        io_backend: IoBackend,
+        rings: Option<Workers>,
+        threads: fn(usize) -> io::Result<Arc<[Worker]>>,
+    ) -> io::Result<Self> {
+        if let Some(rings) = rings
+            && let Some(rings) = io_backend.start(workers.benefits_from_rings(), || Self::start_rings(rings))?
         {
             return Ok(rings);
         }
-        workers.count().map_or(Ok(Self::Caller), |count| Threads::shared(count).map(Self::SharedThreads))
+        workers.count().map_or(Ok(Self::Caller), |count| threads(count).map(Self::Threads))
     }
 
     #[cfg(all(feature = "uring", target_os = "linux"))]
     fn start_rings(workers: Workers) -> io::Result<Self> {
-        match workers {
-            Workers::PerCore => Rings::start(None).map(Self::Rings),
-            Workers::Threads(count) => Rings::start(Some(count)).map(Self::Rings),
-            Workers::Caller => Rings::shared().map(Self::SharedRings),
-        }
+        let rings = match workers {
+            Workers::PerCore => Rings::start(None).map(Arc::new),
+            Workers::Threads(count) => Rings::start(Some(count)).map(Arc::new),
+            Workers::Caller => Rings::shared(),
+        };
+        rings.map(Self::Rings)
     }
 
     #[cfg(not(all(feature = "uring", target_os = "linux")))]
     fn start_rings(_workers: Workers) -> io::Result<Self> {
-        Err(no_rings())
+        let reason = "io_uring needs Linux and the feature `uring`, which this build lacks";
+        Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+    }
+
+    /// Its threads, without those of rings.
+    fn threads(&self) -> &[Worker] {
+        if let Self::Threads(workers) = self { workers } else { &[] }
     }
 
     /// Lets its threads be looked at, except those of rings.
     pub(crate) fn watch(&self) -> Vec<WorkerWatch> {
-        match self {
-            Self::Threads(threads) => threads.workers.iter().map(Worker::watch).collect(),
-            Self::SharedThreads(threads) => threads.workers.iter().map(Worker::watch).collect(),
-            _ => Vec::new(),
-        }
+        self.threads().iter().map(Worker::watch).collect()
     }
 
-    /// The first of a server's workers, which accepts.
+    /// The first of its threads, which accepts the connections of a server.
     pub(crate) fn first(&self) -> Option<&Worker> {
-        if let Self::Threads(threads) = self { threads.workers.first() } else { None }
+        self.threads().first()
     }
 
-    /// The worker of a server's next connection: of tokio's the one that has the fewest.
-    pub(crate) fn least(&self) -> WorkerAssignment<'_> {
-        match self {
-            Self::Threads(threads) => threads
-                .workers
-                .iter()
-                .min_by_key(|worker| worker.load())
-                .map_or(WorkerAssignment::Caller, WorkerAssignment::Worker),
-            _ => self.next(),
-        }
-    }
-
-    /// The worker of the next connection, each in turn.
-    pub(crate) fn next(&self) -> WorkerAssignment<'_> {
-        match self {
-            Self::Caller => WorkerAssignment::Caller,
-            Self::Threads(threads) => WorkerAssignment::Worker(threads.next()),
-            Self::SharedThreads(threads) => WorkerAssignment::Worker(threads.next()),
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::Rings(rings) => WorkerAssignment::Ring(rings),
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Self::SharedRings(rings) => WorkerAssignment::Ring(rings),
-        }
+    /// The thread of the next connection: the one that has the fewest.
+    pub(crate) fn least(&self) -> Option<&Worker> {
+        self.threads().iter().min_by_key(|worker| worker.load())
     }
 }
 
-impl Threads {
-    fn start(count: usize) -> io::Result<Self> {
-        let workers = (0..count).map(Worker::start).collect::<io::Result<_>>()?;
-        Ok(Self { workers, next: AtomicUsize::new(0) })
-    }
-
-    /// Those that all clients share which want so many.
-    fn shared(count: usize) -> io::Result<&'static Self> {
-        static SHARED: Mutex<Vec<(usize, &'static Threads)>> = Mutex::new(Vec::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, threads)) = shared.iter().find(|(other, _)| *other == count) {
-            return Ok(threads);
-        }
-        let threads: &'static Self = Box::leak(Box::new(Self::start(count)?));
-        shared.push((count, threads));
-        Ok(threads)
-    }
-
-    /// The worker of the next connection.
-    fn next(&self) -> &Worker {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
-        &self.workers[next]
-    }
+fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
+    (0..count).map(Worker::start).collect()
 }
 
-/// Why there are no rings in this build.
-#[cfg(not(all(feature = "uring", target_os = "linux")))]
-fn no_rings() -> io::Error {
-    let reason = "io_uring needs Linux and the feature `uring`, which this build lacks";
-    io::Error::new(io::ErrorKind::Unsupported, reason)
+/// Those that all clients share which want so many.
+fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
+    static SHARED: Mutex<BTreeMap<usize, Arc<[Worker]>>> = Mutex::new(BTreeMap::new());
+    let mut shared = SHARED.lock();
+    if let Some(workers) = shared.get(&count) {
+        return Ok(workers.clone());
+    }
+    let workers = start_threads(count)?;
+    shared.insert(count, workers.clone());
+    Ok(workers)
 }

@@ -173,10 +173,10 @@ impl Rings {
     }
 
     /// The threads of the whole process, for connections that bring none of their own.
-    pub(crate) fn shared() -> io::Result<&'static Self> {
-        static SHARED: OnceLock<Result<Rings, String>> = OnceLock::new();
-        let shared = SHARED.get_or_init(|| Self::start(None).map_err(|error| error.to_string()));
-        shared.as_ref().map_err(|error| io::Error::other(error.clone()))
+    pub(crate) fn shared() -> io::Result<Arc<Self>> {
+        static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
+        shared.clone().map_err(io::Error::other)
     }
 
     /// Drives a connection to its end, within the context of `runtime`. `entry` is dropped then.

@@ -15,7 +15,7 @@ use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, Serve
 use crate::connection::EndpointInfo;
 use crate::transport::{Io, Socket};
 use crate::workers::executor::wake_last;
-use crate::workers::{Worker, WorkerAssignment, WorkerPool, wake_queue};
+use crate::workers::{Worker, WorkerPool, wake_queue};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -108,7 +108,7 @@ async fn accept<L: Listener, R: Protocol>(
                 accepted += 1;
                 pause = PAUSE.0;
                 let (Some(entry), Some(pool)) = (entry, pool.upgrade()) else { return };
-                dispatch(&host, &pool.least(), socket, ends, entry);
+                dispatch(&host, &pool, socket, ends, entry);
             }
             Some(Err(error)) if is_connection_error(&error) => {
                 tracing::debug!(%error, "a connection ended before it was accepted");
@@ -129,33 +129,30 @@ async fn accept<L: Listener, R: Protocol>(
 /// Has a connection driven where it belongs.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
-    assignment: &WorkerAssignment<'_>,
+    pool: &WorkerPool,
     socket: Socket,
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
-    let runtime = match assignment {
-        WorkerAssignment::Caller => None,
-        WorkerAssignment::Worker(worker) => Some(*worker),
-        #[cfg(all(feature = "uring", target_os = "linux"))]
-        WorkerAssignment::Ring(rings) => {
-            let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
-            let Some(engine) = host.connect(ends, &entry) else { return };
-            match socket.into_std() {
-                Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
-                Err(error) => {
-                    tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its ring");
-                }
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    if let WorkerPool::Rings(rings) = pool {
+        let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
+        let Some(engine) = host.connect(ends, &entry) else { return };
+        match socket.into_std() {
+            Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
+            Err(error) => {
+                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its ring");
             }
-            return;
         }
-    };
+        return;
+    }
+    let worker = pool.least();
     match socket {
-        Socket::Tcp(socket) => spawn(host, runtime, socket, ends, entry),
+        Socket::Tcp(socket) => spawn(host, worker, socket, ends, entry),
         #[cfg(unix)]
-        Socket::Unix(socket) => spawn(host, runtime, socket, ends, entry),
+        Socket::Unix(socket) => spawn(host, worker, socket, ends, entry),
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        Socket::Sharing(stream) => spawn(host, runtime, stream, ends, entry),
+        Socket::Sharing(stream) => spawn(host, worker, stream, ends, entry),
     }
 }
 

@@ -18,7 +18,7 @@
 
 use super::task::WorkerTask;
 use super::watchdog::{self, BlockingTask, PollId, WatchedThread};
-use crate::inspect::{WorkerView, WorkerWatch};
+use crate::inspect::WorkerView;
 use crate::work::HomeWorker;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
@@ -51,6 +51,23 @@ const BLOCKED_MAX: usize = 32;
 /// A handle of a worker. The worker ends, with its tasks, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
+
+/// Looks at a worker, as long as it is there.
+#[derive(Debug)]
+pub(crate) struct WorkerWatch(Weak<ExecutorShared>);
+
+impl WorkerWatch {
+    pub(crate) fn view(&self) -> Option<WorkerView> {
+        let worker = self.0.upgrade()?;
+        let state = worker.state.lock();
+        Some(WorkerView {
+            tasks: state.tasks.len(),
+            ready: state.ready.len() + state.last.len(),
+            polls: state.poll.0,
+            threads_given_up: state.thread,
+        })
+    }
+}
 
 /// Shared by a worker's tasks and threads.
 #[derive(Debug)]
@@ -174,8 +191,7 @@ impl Worker {
 
     /// Lets the worker be looked at, without keeping it.
     pub(crate) fn watch(&self) -> WorkerWatch {
-        let shared = Arc::downgrade(&self.0);
-        WorkerWatch::new(move || Some(shared.upgrade()?.view()))
+        WorkerWatch(Arc::downgrade(&self.0))
     }
 
     /// Whether its thread waits for sockets and timers.
@@ -254,16 +270,6 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 }
 
 impl ExecutorShared {
-    fn view(&self) -> WorkerView {
-        let state = self.state.lock();
-        WorkerView {
-            tasks: state.tasks.len(),
-            ready: state.ready.len() + state.last.len(),
-            polls: state.poll.0,
-            threads_given_up: state.thread,
-        }
-    }
-
     /// `driver` is the number of the task that drives the connection, if this is a job of it: both have one culprit.
     fn spawn(self: &Arc<Self>, future: super::task::BoxFuture, driver: Option<u64>) {
         let mut state = self.state.lock();
