@@ -26,7 +26,7 @@ const POOLED_MIN: usize = 64 * 1024;
 /// is an eighth of the input that a server may hold by default.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Memory that is not used for this long is freed, at the latest after twice the time.
+/// Memory that is not used for this long is freed when a connection next looks at the time.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
@@ -38,9 +38,9 @@ pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
     /// Frees memory that has not been used for long. Called now and then by every connection there is.
-    pub(crate) fn sweep(&self, now: Instant) {
+    pub(crate) fn sweep(&self) {
         let Some(mut pool) = self.0.try_lock() else { return };
-        let old = pool.sweep(now);
+        let old = pool.sweep(Instant::now());
         drop(pool);
         drop(old);
     }
@@ -52,7 +52,7 @@ impl MemoryPool for SharedPool {
     }
 
     fn put(&self, memory: Vec<u8>) {
-        let surplus = self.0.lock().put(memory);
+        let surplus = self.0.lock().put(memory, Instant::now());
         drop(surplus); // With the lock released, since the system takes its time.
     }
 }
@@ -70,18 +70,16 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 
 #[derive(Debug)]
 struct BufferPool {
-    /// Empty, the one used last at the end, each with the sweep after which it came.
-    buffers: VecDeque<(Vec<u8>, u32)>,
+    /// Empty, the one used last at the end, each with the time at which it came.
+    buffers: VecDeque<(Vec<u8>, Instant)>,
     /// The sum of their capacities.
     bytes: usize,
     bytes_max: usize,
-    sweeps: u32,
-    swept: Option<Instant>,
 }
 
 impl BufferPool {
     const fn new(bytes_max: usize) -> Self {
-        Self { buffers: VecDeque::new(), bytes: 0, bytes_max, sweeps: 0, swept: None }
+        Self { buffers: VecDeque::new(), bytes: 0, bytes_max }
     }
 
     /// Takes memory with a capacity in the range, the one used last, which may still be in the processor's cache.
@@ -93,15 +91,14 @@ impl BufferPool {
     }
 
     /// Keeps memory, in place of that unused for longest; returns memory that does not fit.
-    fn put(&mut self, mut memory: Vec<u8>) -> Vec<Vec<u8>> {
-        let mut surplus = Vec::new();
+    fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         if memory.capacity() > self.bytes_max {
-            surplus.push(memory);
-            return surplus;
+            return vec![memory];
         }
+        let mut surplus = Vec::new();
         memory.clear();
         self.bytes = self.bytes.saturating_add(memory.capacity());
-        self.buffers.push_back((memory, self.sweeps));
+        self.buffers.push_back((memory, now));
         while self.bytes > self.bytes_max {
             let Some((oldest, _)) = self.buffers.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(oldest.capacity());
@@ -110,26 +107,12 @@ impl BufferPool {
         surplus
     }
 
-    /// Returns memory that has not been used since the sweep before, if that was long enough ago.
+    /// Takes out memory that has not been used for long.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
-        let mut old = Vec::new();
-        // The clocks of tests may differ.
-        let since = self.swept.filter(|swept| *swept <= now).map(|swept| now.saturating_duration_since(swept));
-        match since {
-            Some(since) if since < KEPT_FOR => return old,
-            Some(_) => {}
-            None => {
-                self.swept = Some(now);
-                return old;
-            }
-        }
-        while self.buffers.front().is_some_and(|(_, sweeps)| *sweeps != self.sweeps) {
-            let Some((memory, _)) = self.buffers.pop_front() else { break };
-            self.bytes = self.bytes.saturating_sub(memory.capacity());
-            old.push(memory);
-        }
-        self.swept = Some(now);
-        self.sweeps = self.sweeps.wrapping_add(1);
+        let is_old = |(_, since): &&(Vec<u8>, Instant)| now.saturating_duration_since(*since) >= KEPT_FOR;
+        let count = self.buffers.iter().take_while(is_old).count();
+        let old: Vec<_> = self.buffers.drain(..count).map(|(memory, _)| memory).collect();
+        self.bytes = self.bytes.saturating_sub(old.iter().map(Vec::capacity).sum());
         old
     }
 }
@@ -148,7 +131,7 @@ mod tests {
     fn memory_is_given_out_once_and_only_where_it_fits() {
         let mut pool = BufferPool::new(1024 * KIB);
         for size in [100, 200, 300] {
-            assert!(pool.put(vec![7; size * KIB]).is_empty());
+            assert!(pool.put(vec![7; size * KIB], Instant::now()).is_empty());
         }
         assert_eq!(pool.take(301 * KIB, 1024 * KIB), None);
         assert_eq!(pool.take(101 * KIB, 199 * KIB), None);
@@ -162,11 +145,16 @@ mod tests {
     #[test]
     fn kept_buffers_are_bounded_and_the_oldest_is_freed_first() {
         let mut pool = BufferPool::new(1000 * KIB);
-        assert!(pool.put(vec![0; 300 * KIB]).is_empty());
-        assert!(pool.put(vec![0; 400 * KIB]).is_empty());
-        assert!(pool.put(vec![0; 300 * KIB]).is_empty());
-        assert_eq!(capacities(&pool.put(vec![0; 500 * KIB])), [300 * KIB, 400 * KIB]);
-        assert_eq!(capacities(&pool.put(vec![0; 1001 * KIB])), [1001 * KIB], "it would take the place of all others");
+        let now = Instant::now();
+        for size in [300, 400, 300] {
+            assert!(pool.put(vec![0; size * KIB], now).is_empty());
+        }
+        assert_eq!(capacities(&pool.put(vec![0; 500 * KIB], now)), [300 * KIB, 400 * KIB]);
+        assert_eq!(
+            capacities(&pool.put(vec![0; 1001 * KIB], now)),
+            [1001 * KIB],
+            "it would take the place of all others"
+        );
         assert_eq!((pool.bytes, pool.buffers.len()), (800 * KIB, 2));
     }
 
@@ -174,15 +162,13 @@ mod tests {
     fn unused_buffers_are_freed_after_a_while() {
         let start = Instant::now();
         let mut pool = BufferPool::new(1000 * KIB);
-        assert!(pool.sweep(start).is_empty());
-        pool.put(vec![0; 100 * KIB]);
-        pool.put(vec![0; 200 * KIB]);
+        pool.put(vec![0; 100 * KIB], start);
+        pool.put(vec![0; 200 * KIB], start);
         assert!(pool.sweep(start + KEPT_FOR / 2).is_empty());
-        assert!(pool.sweep(start + KEPT_FOR).is_empty(), "it may have come just now");
         let used = pool.take(100 * KIB, 100 * KIB).unwrap();
-        pool.put(used);
-        assert_eq!(capacities(&pool.sweep(start + 2 * KEPT_FOR)), [200 * KIB]);
-        assert_eq!(capacities(&pool.sweep(start + 3 * KEPT_FOR)), [100 * KIB]);
+        pool.put(used, start + KEPT_FOR / 2);
+        assert_eq!(capacities(&pool.sweep(start + KEPT_FOR)), [200 * KIB]);
+        assert_eq!(capacities(&pool.sweep(start + 2 * KEPT_FOR)), [100 * KIB]);
         assert_eq!((pool.bytes, pool.buffers.len()), (0, 0));
     }
 

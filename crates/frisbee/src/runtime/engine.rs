@@ -457,7 +457,7 @@ impl<R: Protocol> Engine<R> {
         if self.routing == Routing::Deferring {
             self.notify_listening(now);
         }
-        POOL.sweep(now);
+        POOL.sweep();
         self.check_age(now);
         self.core.handle_timeout(now)
     }
