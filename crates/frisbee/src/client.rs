@@ -6,11 +6,11 @@ use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
-use crate::settings::setters;
+use crate::settings::{MEMORY_MAX, settings};
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
-use crate::{ClientSettings, Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
+use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,6 +54,14 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 pub struct Client(());
 
 /// Settings of a [`Client`].
+///
+/// ```
+/// use frisbee::{Client, Config};
+/// use std::time::Duration;
+///
+/// let config = Config::default().idle_timeout(Duration::from_secs(30));
+/// let builder = Client::builder().config(config).connect_timeout(Duration::from_secs(3)).memory_max(64 << 20);
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ClientBuilder {
@@ -108,54 +116,24 @@ impl Client {
     }
 }
 
-setters! { ClientBuilder:
-    /// Sets the limits and times of the connection.
-    ///
-    /// ```
-    /// use frisbee::{Client, Config};
-    ///
-    /// let builder = Client::builder().config(Config::default());
-    /// ```
-    config(config: Config) => connection = config;
+settings! {
+    /// Settings of a [`ClientBuilder`], as [`ServerSettings`](crate::ServerSettings) are of a server.
+    pub struct ClientSettings of ClientBuilder;
 
-    /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
-    ///
-    /// ```
-    /// use frisbee::{Client, HeaderForm};
-    ///
-    /// let builder = Client::builder().header_form(HeaderForm::Current);
-    /// ```
-    header_form(form: HeaderForm) => header_form = form;
+    /// Sets how long connecting may take, name resolution included. Default: 10 s.
+    connect_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
     /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
     /// server answers a PING at once.
-    ///
-    /// ```
-    /// use frisbee::Client;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Client::builder().peer_kind_timeout(Duration::from_secs(1));
-    /// ```
-    peer_kind_timeout(timeout: Duration) => peer_kind_timeout = timeout;
-
-    /// Sets how long connecting may take, name resolution included. Default: 10 s.
-    ///
-    /// ```
-    /// use frisbee::Client;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Client::builder().connect_timeout(Duration::from_secs(3));
-    /// ```
-    connect_timeout(timeout: Duration) => connect_timeout = timeout;
+    peer_kind_timeout: Duration = Duration::from_secs(5), with "humantime_serde";
 
     /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
-    ///
-    /// ```
-    /// use frisbee::Client;
-    ///
-    /// let builder = Client::builder().memory_max(64 << 20);
-    /// ```
-    memory_max(bytes: usize) => memory_max = bytes;
+    memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
+
+    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. Through shared memory the server then wakes it with no system call. See
+    /// [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
+    busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
     ///
@@ -171,38 +149,17 @@ setters! { ClientBuilder:
     ///
     /// The threads start with the first client that sets this number, and are bound to the processors of its thread. A
     /// process that forks has none of them.
-    ///
-    /// ```
-    /// use frisbee::{Client, Workers};
-    ///
-    /// let builder = Client::builder().workers(Workers::PerCore);
-    /// ```
-    workers(workers: Workers) => workers = workers;
+    workers: Workers = Workers::Caller;
 
     /// Sets the I/O interface of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
     /// runtime, unless there are other [`workers`](Self::workers).
     ///
     /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. Sent and received bytes
     /// then cross threads, which measures dearer unless very many calls are in flight.
-    ///
-    /// ```
-    /// use frisbee::{Client, IoBackend};
-    ///
-    /// let builder = Client::builder().io_backend(IoBackend::Auto);
-    /// ```
-    io_backend(backend: IoBackend) => io_backend = backend;
+    io_backend: IoBackend = IoBackend::default();
 
-    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. Through shared memory the server then wakes it with no system call. See
-    /// [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
-    ///
-    /// ```
-    /// use frisbee::Client;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Client::builder().busy_poll(Duration::from_micros(50));
-    /// ```
-    busy_poll(time: Duration) => busy_poll = time;
+    /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    header_form: HeaderForm = HeaderForm::Current;
 }
 
 impl ClientBuilder {

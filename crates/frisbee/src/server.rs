@@ -12,11 +12,11 @@ use crate::adapter::{ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
-use crate::pending_handshakes::HandshakeLimiter;
-use crate::settings::setters;
+use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
+use crate::settings::{MEMORY_MAX, settings};
 use crate::transport::{Socket, second};
 use crate::workers::{WorkerPool, Workers};
-use crate::{Config, Error, IoBackend, Protocol, ServerSettings};
+use crate::{Config, Error, IoBackend, Protocol};
 use frisbee_core::ServerConfig;
 use std::future::pending;
 use std::net::SocketAddr;
@@ -165,58 +165,31 @@ impl Server<()> {
     }
 }
 
-setters! { ServerBuilder:
-    /// Sets the limits and times of connections.
+settings! {
+    /// Settings of a [`ServerBuilder`]. The fields are documented at the builder's methods of the same names.
+    ///
+    /// With the feature `serde`, any format of serde reads and writes them. Times are written as in `5s`, `250ms` or
+    /// `2min`, sizes in bytes or as in `64KiB`. Unknown fields are errors.
     ///
     /// ```
-    /// use frisbee::{Config, Server};
+    /// use frisbee::{Server, ServerSettings};
+    /// use std::time::Duration;
     ///
-    /// let builder = Server::builder().config(Config::default());
+    /// let mut settings = ServerSettings::default();
+    /// settings.memory_max = 64 << 20;
+    /// settings.connection.idle_timeout = Duration::from_secs(30);
+    /// let builder = Server::builder().settings(&settings)?;
+    /// assert_eq!(builder.describe(), settings);
+    ///
+    /// settings.connection.idle_timeout = Duration::ZERO;
+    /// let error = Server::builder().settings(&settings).expect_err("a connection would close at once");
+    /// assert_eq!(error.to_string(), "idle_timeout = 0ns: must be greater than zero");
+    /// # Ok::<(), frisbee::SettingError>(())
     /// ```
-    config(config: Config) => connection = config;
+    pub struct ServerSettings of ServerBuilder;
 
     /// Sets how long a client may take to send its first header. Default: 10 s.
-    ///
-    /// ```
-    /// use frisbee::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().first_header_timeout(Duration::from_secs(2));
-    /// ```
-    first_header_timeout(timeout: Duration) => first_header_timeout = timeout;
-
-    /// Sets the threads that drive connections. Default: [`Workers::Caller`].
-    ///
-    /// ```
-    /// use frisbee::{Server, Workers};
-    ///
-    /// let builder = Server::builder().workers(Workers::PerCore);
-    /// ```
-    workers(workers: Workers) => workers = workers;
-
-    /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
-    ///
-    /// ```
-    /// use frisbee::{IoBackend, Server};
-    ///
-    /// let builder = Server::builder().io_backend(IoBackend::Tokio);
-    /// ```
-    io_backend(backend: IoBackend) => io_backend = backend;
-
-    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
-    /// all.
-    ///
-    /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
-    /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
-    /// to do, and slows down everything else that wants it. Clients that share memory make no system call to wake it then.
-    ///
-    /// ```
-    /// use frisbee::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().busy_poll(Duration::from_micros(50));
-    /// ```
-    busy_poll(time: Duration) => busy_poll = time;
+    first_header_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
     /// Sets how many bytes may be held for peers, over all connections. Default: 256 MiB.
     ///
@@ -235,13 +208,7 @@ setters! { ServerBuilder:
     /// overdraw the memory by a request. A reply that does not fit is replaced by `ResourceExhausted`; other packets to
     /// such a connection fail with [`SendError::TooLong`](crate::SendError::TooLong) or wait. Memory of handlers
     /// themselves is not counted.
-    ///
-    /// ```
-    /// use frisbee::Server;
-    ///
-    /// let builder = Server::builder().memory_max(1 << 30);
-    /// ```
-    memory_max(bytes: usize) => memory_max = bytes;
+    memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
     /// handshake. Default: 4096.
@@ -249,21 +216,10 @@ setters! { ServerBuilder:
     /// When one more comes, the oldest of them is closed as if its time for the first header, or for the handshake, had
     /// passed. So are some of them when the system has no file descriptor left for a new connection. Bytes that a
     /// client has sent by then are read before it is closed.
-    ///
-    /// ```
-    /// let builder = frisbee::Server::builder().silent_max(1000);
-    /// ```
-    silent_max(count: usize) => silent_max = count;
+    silent_max: usize = SILENT_MAX;
 
-    /// Sets how long a shutdown lets connections finish. Default: 20 s.
-    ///
-    /// ```
-    /// use frisbee::Server;
-    /// use std::time::Duration;
-    ///
-    /// let builder = Server::builder().shutdown_timeout(Duration::from_secs(10));
-    /// ```
-    shutdown_timeout(timeout: Duration) => shutdown_timeout = timeout;
+    /// Sets how long a shutdown lets connections finish. Default: 20 s; orchestrators give 30 s before they kill.
+    shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
     /// Sets the age at which a connection is drained, within a tenth of it that varies at random. Default: any age.
     ///
@@ -279,11 +235,25 @@ setters! { ServerBuilder:
     /// let hour = Duration::from_secs(3600);
     /// let builder = Server::builder().max_connection_age(hour).max_connection_age_grace(hour / 60);
     /// ```
-    max_connection_age(age: Duration) => max_connection_age = Some(age);
+    max_connection_age: Option<Duration> = None, from Duration, with "humantime_serde";
 
     /// Sets how long work in progress may take after the [maximum age](Self::max_connection_age), until the connection
     /// is closed with [`CloseReason::MaxAge`](crate::CloseReason). Default: any time, so that no call is lost.
-    max_connection_age_grace(grace: Duration) => max_connection_age_grace = Some(grace);
+    max_connection_age_grace: Option<Duration> = None, from Duration, with "humantime_serde";
+
+    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
+    /// all.
+    ///
+    /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
+    /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
+    /// to do, and slows down everything else that wants it. Clients that share memory make no system call to wake it then.
+    busy_poll: Duration = Duration::ZERO, with "humantime_serde";
+
+    /// Sets the threads that drive connections. Default: [`Workers::Caller`].
+    workers: Workers = Workers::default();
+
+    /// Sets the I/O interface of connections. Default: [`IoBackend::default`].
+    io_backend: IoBackend = IoBackend::default();
 }
 
 impl ServerBuilder {

@@ -1,141 +1,80 @@
 //! Settings of servers and clients as plain structs, for configuration files.
 
-use crate::pending_handshakes::SILENT_MAX;
-use crate::{ClientBuilder, Config, HeaderForm, IoBackend, ServerBuilder, Workers};
+use crate::{ClientSettings, Config, ServerSettings, Workers};
 use std::fmt;
 use std::time::Duration;
 
-/// Setters of a builder for fields of its settings.
-macro_rules! setters {
-    ($builder:ident: $($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => $field:ident = $set:expr;)*) => {
+/// Settings of a builder: a struct, and for each field a setter of the builder, which has its documentation.
+macro_rules! settings {
+    (
+        $(#[$about:meta])* pub struct $settings:ident of $builder:ident;
+        $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr $(, from $from:ty)? $(, with $with:literal)?;)*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+        #[non_exhaustive]
+        pub struct $settings {
+            /// Limits and times of each connection.
+            pub connection: Config,
+            $(
+                #[doc = concat!("See [`", stringify!($builder), "::", stringify!($name), "`].")]
+                $(#[cfg_attr(feature = "serde", serde(with = $with))])?
+                pub $name: $type,
+            )*
+        }
+
+        impl Default for $settings {
+            fn default() -> Self {
+                Self { connection: Config::default(), $($name: $default,)* }
+            }
+        }
+
         impl $builder {
+            /// Sets the limits and times of each connection.
+            pub fn config(mut self, config: Config) -> Self {
+                self.settings.connection = config;
+                self
+            }
+
             $(
                 $(#[$doc])*
-                pub fn $name(mut self, $value: $type) -> Self {
-                    self.settings.$field = $set;
+                pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
+                    self.settings.$name = $name.into();
                     self
                 }
             )*
+
+            /// Sets everything that `settings` has. Later calls of other setters prevail.
+            ///
+            /// # Errors
+            /// If a value is out of range, or contradicts another.
+            pub fn settings(mut self, settings: &$settings) -> Result<Self, $crate::SettingError> {
+                settings.check()?;
+                self.settings.clone_from(settings);
+                Ok(self)
+            }
+
+            /// The settings in effect.
+            pub fn describe(&self) -> $settings {
+                self.settings.clone()
+            }
+
+            /// Sets whether all settings are logged at the level INFO when the server is bound or built, or the client
+            /// connects. Default: no.
+            pub fn log_settings(mut self, log: bool) -> Self {
+                self.log_settings = log;
+                self
+            }
         }
     };
+    (@argument $type:ty) => { $type };
+    (@argument $type:ty, $from:ty) => { $from };
 }
-pub(crate) use setters;
+pub(crate) use settings;
 
 /// How many bytes may be held for peers, by default.
-const MEMORY_MAX: usize = 256 * 1024 * 1024;
-
-/// Settings of a [`ServerBuilder`]. The fields are documented at the builder's methods of the same names.
-///
-/// With the feature `serde`, any format of serde reads and writes them. Times are written as in `5s`, `250ms` or
-/// `2min`, sizes in bytes or as in `64KiB`. Unknown fields are errors.
-///
-/// ```
-/// use frisbee::{Server, ServerSettings};
-/// use std::time::Duration;
-///
-/// let mut settings = ServerSettings::default();
-/// settings.memory_max = 64 << 20;
-/// settings.connection.idle_timeout = Duration::from_secs(30);
-/// let builder = Server::builder().settings(&settings)?;
-/// assert_eq!(builder.describe(), settings);
-///
-/// settings.connection.idle_timeout = Duration::ZERO;
-/// let error = Server::builder().settings(&settings).expect_err("a connection would close at once");
-/// assert_eq!(error.to_string(), "idle_timeout = 0ns: must be greater than zero");
-/// # Ok::<(), frisbee::SettingError>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[non_exhaustive]
-pub struct ServerSettings {
-    /// Limits and times of each connection.
-    pub connection: Config,
-    /// See [`ServerBuilder::first_header_timeout`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub first_header_timeout: Duration,
-    /// See [`ServerBuilder::memory_max`].
-    #[cfg_attr(feature = "serde", serde(with = "frisbee_core::byte_size"))]
-    pub memory_max: usize,
-    /// See [`ServerBuilder::silent_max`].
-    pub silent_max: usize,
-    /// See [`ServerBuilder::shutdown_timeout`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub shutdown_timeout: Duration,
-    /// See [`ServerBuilder::max_connection_age`]; `None` is no limit.
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub max_connection_age: Option<Duration>,
-    /// See [`ServerBuilder::max_connection_age_grace`]; `None` is no limit.
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub max_connection_age_grace: Option<Duration>,
-    /// See [`ServerBuilder::busy_poll`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub busy_poll: Duration,
-    /// See [`ServerBuilder::workers`].
-    pub workers: Workers,
-    /// See [`ServerBuilder::io_backend`].
-    pub io_backend: IoBackend,
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        Self {
-            connection: Config::default(),
-            first_header_timeout: Duration::from_secs(10),
-            memory_max: MEMORY_MAX,
-            silent_max: SILENT_MAX,
-            // Orchestrators give 30 s before they kill.
-            shutdown_timeout: Duration::from_secs(20),
-            max_connection_age: None,
-            max_connection_age_grace: None,
-            busy_poll: Duration::ZERO,
-            workers: Workers::default(),
-            io_backend: IoBackend::default(),
-        }
-    }
-}
-
-/// Settings of a [`ClientBuilder`], as [`ServerSettings`] are of a server.
-#[derive(Clone, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[non_exhaustive]
-pub struct ClientSettings {
-    /// Limits and times of the connection.
-    pub connection: Config,
-    /// See [`ClientBuilder::connect_timeout`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub connect_timeout: Duration,
-    /// See [`ClientBuilder::peer_kind_timeout`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub peer_kind_timeout: Duration,
-    /// See [`ClientBuilder::memory_max`].
-    #[cfg_attr(feature = "serde", serde(with = "frisbee_core::byte_size"))]
-    pub memory_max: usize,
-    /// See [`ClientBuilder::busy_poll`].
-    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
-    pub busy_poll: Duration,
-    /// See [`ClientBuilder::workers`].
-    pub workers: Workers,
-    /// See [`ClientBuilder::io_backend`].
-    pub io_backend: IoBackend,
-    /// See [`ClientBuilder::header_form`].
-    pub header_form: HeaderForm,
-}
-
-impl Default for ClientSettings {
-    fn default() -> Self {
-        Self {
-            connection: Config::default(),
-            connect_timeout: Duration::from_secs(10),
-            // Go answers a PING at once.
-            peer_kind_timeout: Duration::from_secs(5),
-            memory_max: MEMORY_MAX,
-            busy_poll: Duration::ZERO,
-            workers: Workers::Caller,
-            io_backend: IoBackend::default(),
-            header_form: HeaderForm::Current,
-        }
-    }
-}
+pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// A setting is out of range, or contradicts another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -216,70 +155,29 @@ fn check_workers(workers: Workers) -> Result<(), SettingError> {
     }
 }
 
-impl ServerBuilder {
-    /// Sets everything that `settings` has. Later calls of other setters prevail.
-    ///
-    /// # Errors
-    /// If a value is out of range, or contradicts another.
-    pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
-        check_config(&settings.connection)?;
-        check_positive(&[("first_header_timeout", settings.first_header_timeout)])?;
-        check_positive(&[("memory_max", settings.memory_max), ("silent_max", settings.silent_max)])?;
-        check_workers(settings.workers)?;
-        check_positive(&[("max_connection_age", settings.max_connection_age.unwrap_or(Duration::MAX))])?;
-        self.settings.clone_from(settings);
-        Ok(self)
-    }
-
-    /// The settings in effect.
-    pub fn describe(&self) -> ServerSettings {
-        self.settings.clone()
-    }
-
-    /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
-    ///
-    /// ```
-    /// let builder = frisbee::Server::builder().log_settings(true);
-    /// ```
-    pub fn log_settings(mut self, log: bool) -> Self {
-        self.log_settings = log;
-        self
+impl ServerSettings {
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        check_config(&self.connection)?;
+        check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
+        check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
+        check_workers(self.workers)?;
+        check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
     }
 }
 
-impl ClientBuilder {
-    /// Sets everything that `settings` has. Later calls of other setters prevail.
-    ///
-    /// # Errors
-    /// If a value is out of range, or contradicts another.
-    pub fn settings(mut self, settings: &ClientSettings) -> Result<Self, SettingError> {
-        check_config(&settings.connection)?;
-        check_positive(&[
-            ("connect_timeout", settings.connect_timeout),
-            ("peer_kind_timeout", settings.peer_kind_timeout),
-        ])?;
-        check_positive(&[("memory_max", settings.memory_max)])?;
-        check_workers(settings.workers)?;
-        self.settings.clone_from(settings);
-        Ok(self)
-    }
-
-    /// The settings in effect.
-    pub fn describe(&self) -> ClientSettings {
-        self.settings.clone()
-    }
-
-    /// Sets whether all settings are logged when the client connects, at the level INFO. Default: no.
-    pub fn log_settings(mut self, log: bool) -> Self {
-        self.log_settings = log;
-        self
+impl ClientSettings {
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        check_config(&self.connection)?;
+        check_positive(&[("connect_timeout", self.connect_timeout), ("peer_kind_timeout", self.peer_kind_timeout)])?;
+        check_positive(&[("memory_max", self.memory_max)])?;
+        check_workers(self.workers)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, Server};
+    use crate::{Client, HeaderForm, Server};
 
     /// A change to settings, and the error it leads to.
     type Defect = (fn(&mut ServerSettings), &'static str);
@@ -332,7 +230,7 @@ mod tests {
         let config = Config::default().idle_timeout(Duration::from_secs(30)).body_max(4096).hello(false);
         settings.connection = config.stream_credit(64 << 10);
         (settings.memory_max, settings.workers) = (64 << 20, Workers::Threads(3));
-        settings.io_backend = IoBackend::Auto;
+        settings.io_backend = crate::IoBackend::Auto;
         assert_eq!(read, settings);
         let written = serde_json::to_string(&settings).expect("plain values");
         assert_eq!(serde_json::from_str::<ServerSettings>(&written).expect("as written"), settings);
