@@ -16,12 +16,6 @@ pub enum Role {
 
 impl Role {
     /// The role of the other end.
-    ///
-    /// ```
-    /// use frisbee_core::Role;
-    ///
-    /// assert_eq!(Role::Client.peer(), Role::Server);
-    /// ```
     pub const fn peer(self) -> Self {
         match self {
             Self::Client => Self::Server,

@@ -46,36 +46,18 @@ impl Operation {
     pub const FIRST_USER: Self = Self(10);
 
     /// The operation numbered `number`, unless the protocol reserves it (0 to 9).
-    ///
-    /// ```
-    /// use frisbee_core::Operation;
-    ///
-    /// assert_eq!(Operation::user(18).map(Operation::number), Some(18));
-    /// assert_eq!(Operation::user(3), None, "the protocol reserves it");
-    /// ```
     #[inline]
     pub const fn user(number: u16) -> Option<Self> {
         if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
     }
 
     /// The number on the wire.
-    ///
-    /// ```
-    /// assert_eq!(frisbee_core::Operation::STREAM.number(), 2);
-    /// ```
     #[inline]
     pub const fn number(self) -> u16 {
         self.0
     }
 
     /// Whether the protocol reserves this operation (0 to 9).
-    ///
-    /// ```
-    /// use frisbee_core::Operation;
-    ///
-    /// assert!(Operation::PING.is_reserved());
-    /// assert!(!Operation::FIRST_USER.is_reserved());
-    /// ```
     #[inline]
     pub const fn is_reserved(self) -> bool {
         self.0 < Self::FIRST_USER.0
@@ -155,10 +137,6 @@ pub enum HeaderForm {
 
 impl HeaderForm {
     /// The bytes that a header of this form takes: 10 or 8.
-    ///
-    /// ```
-    /// assert_eq!(frisbee_core::HeaderForm::Current.size(), 10);
-    /// ```
     #[inline]
     pub const fn size(self) -> usize {
         match self {

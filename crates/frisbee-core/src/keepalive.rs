@@ -18,6 +18,19 @@ pub enum Liveness {
 /// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that
 /// receives for long and has nothing to send does: the PING of the other end may follow megabytes on a slow
 /// link.
+///
+/// ```
+/// use frisbee_core::{Keepalive, Liveness};
+/// use std::time::{Duration, Instant};
+///
+/// let (start, second) = (Instant::now(), Duration::from_secs(1));
+/// let mut keepalive = Keepalive::new(2 * second, 10 * second, start);
+/// keepalive.received(start + second);
+/// keepalive.sent(start + second);
+/// assert_eq!(keepalive.deadline(), Some(start + 3 * second));
+/// assert!(keepalive.is_silent(start + 3 * second));
+/// assert_eq!(keepalive.poll(start + 3 * second), Liveness::SendPing);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     ping_interval: Duration,
@@ -35,31 +48,11 @@ impl Keepalive {
     }
 
     /// The silence after which the peer is pinged.
-    ///
-    /// ```
-    /// use frisbee_core::Keepalive;
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
-    /// assert_eq!(keepalive.ping_interval(), Duration::from_secs(2));
-    /// ```
     pub fn ping_interval(&self) -> Duration {
         self.ping_interval
     }
 
     /// Notes that bytes have come.
-    ///
-    /// ```
-    /// use frisbee_core::{Keepalive, Liveness};
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
-    /// let later = start + Duration::from_secs(2);
-    /// keepalive.received(later);
-    /// assert!(!keepalive.is_silent(later));
-    /// ```
     #[inline]
     pub fn received(&mut self, now: Instant) {
         self.received_at = now;
@@ -78,31 +71,11 @@ impl Keepalive {
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
-    ///
-    /// ```
-    /// use frisbee_core::{Keepalive, Liveness};
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
-    /// assert!(!keepalive.is_silent(start));
-    /// assert!(keepalive.is_silent(start + Duration::from_secs(2)));
-    /// ```
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.received_at) >= self.ping_interval
     }
 
     /// Returns the action that is due. A PING counts as sent.
-    ///
-    /// ```
-    /// use frisbee_core::{Keepalive, Liveness};
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
-    /// assert!(matches!(keepalive.poll(start), Liveness::Alive));
-    /// assert!(!matches!(keepalive.poll(start + Duration::from_secs(2)), Liveness::Alive), "a PING is due");
-    /// ```
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.received_at) >= self.idle_timeout {
             return Liveness::Dead;
@@ -117,15 +90,6 @@ impl Keepalive {
     }
 
     /// When [`poll`](Self::poll) will next return another value than [`Liveness::Alive`]; `None` if never.
-    ///
-    /// ```
-    /// use frisbee_core::{Keepalive, Liveness};
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
-    /// assert_eq!(keepalive.deadline(), Some(start + Duration::from_secs(2)));
-    /// ```
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.requested_at {

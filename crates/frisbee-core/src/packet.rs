@@ -29,13 +29,6 @@ pub struct Packet {
 
 impl Packet {
     /// A packet for one of the users' operations.
-    ///
-    /// ```
-    /// use frisbee_core::{Operation, Packet, PacketId};
-    ///
-    /// let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "hello");
-    /// assert_eq!(packet.body.len(), 5);
-    /// ```
     pub fn new(id: PacketId, operation: Operation, body: impl Into<Bytes>) -> Self {
         Self { id, operation, body: body.into() }
     }

@@ -6,6 +6,20 @@ use std::time::{Duration, Instant};
 ///
 /// In every window the bytes received must reach the least rate, otherwise the sender holds the connection, and what
 /// has been buffered of the packet, without using it.
+///
+/// ```
+/// use frisbee_core::ReadProgress;
+/// use std::time::{Duration, Instant};
+///
+/// let (start, window) = (Instant::now(), Duration::from_secs(5));
+/// let mut progress = ReadProgress::new(window, 1000);
+/// assert_eq!(progress.time_for(10_000), 2 * window);
+/// progress.waiting(0, start);
+/// assert_eq!(progress.deadline(), Some(start + window));
+/// assert!(progress.is_too_slow(4_999, start + window), "5000 bytes are required");
+/// progress.complete();
+/// assert_eq!(progress.deadline(), None);
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
     window: Duration,
@@ -24,30 +38,12 @@ impl ReadProgress {
     }
 
     /// How long so many bytes may take, in whole windows.
-    ///
-    /// ```
-    /// use frisbee_core::ReadProgress;
-    /// use std::time::Duration;
-    ///
-    /// let progress = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// assert_eq!(progress.time_for(10_000), Duration::from_secs(10));
-    /// ```
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         self.window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
     }
 
     /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
-    ///
-    /// ```
-    /// use frisbee_core::ReadProgress;
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// progress.waiting(0, start);
-    /// assert_eq!(progress.deadline(), Some(start + Duration::from_secs(5)));
-    /// ```
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(self.window).map(|end| (end, total));
@@ -55,17 +51,6 @@ impl ReadProgress {
     }
 
     /// Records that no packet is incomplete.
-    ///
-    /// ```
-    /// use frisbee_core::ReadProgress;
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// progress.waiting(0, start);
-    /// progress.complete();
-    /// assert_eq!(progress.deadline(), None);
-    /// ```
     pub fn complete(&mut self) {
         self.running = None;
     }
@@ -76,17 +61,6 @@ impl ReadProgress {
     }
 
     /// Whether a window has ended with too few bytes; begins the next one otherwise.
-    ///
-    /// ```
-    /// use frisbee_core::ReadProgress;
-    /// use std::time::{Duration, Instant};
-    ///
-    /// let start = Instant::now();
-    /// let mut progress = ReadProgress::new(Duration::from_secs(5), 1000);
-    /// progress.waiting(0, start);
-    /// let end = start + Duration::from_secs(5);
-    /// assert!(progress.is_too_slow(4_999, end), "5000 bytes are required");
-    /// ```
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

@@ -82,15 +82,6 @@ impl<R: Protocol> Acceptor<R> {
     ///
     /// A server that is set to speak TLS does so here as well.
     ///
-    /// ```
-    /// # async fn example(acceptor: frisbee::Acceptor<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// let (here, there) = frisbee::memory();
-    /// tokio::spawn(async move { acceptor.serve_connection(there).await });
-    /// # let _ = here;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Panics
     /// Outside of a tokio runtime.
     ///
@@ -110,13 +101,6 @@ impl<R: Protocol> Acceptor<R> {
     }
 
     /// The counts of the connections, which may be read at any time.
-    ///
-    /// ```
-    /// # async fn example(acceptor: frisbee::Acceptor<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", acceptor.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn stats(&self) -> Stats {
         Stats::new(self.0.budget.clone())
     }
@@ -127,13 +111,6 @@ impl<R: Protocol> Acceptor<R> {
     }
 
     /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
-    ///
-    /// ```
-    /// # async fn example(acceptor: frisbee::Acceptor<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// acceptor.shutdown().await;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long

@@ -92,16 +92,6 @@ impl Client {
     }
 
     /// A builder with the default settings.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Handlers};
-    ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
-    /// # let _ = connection;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             settings: ClientSettings::default(),

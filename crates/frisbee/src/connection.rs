@@ -266,14 +266,6 @@ impl Connection {
     }
 
     /// The kind of the peer, as far as it is known.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// if let frisbee::PeerKind::Native(hello) = connection.peer() {
-    ///     println!("a native peer: {hello:?}");
-    /// }
-    /// # }
-    /// ```
     pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
@@ -305,14 +297,6 @@ impl Connection {
     }
 
     /// Whether the peer has announced that it accepts no new calls and streams.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// if connection.is_going_away() {
-    ///     println!("connect again for new calls");
-    /// }
-    /// # }
-    /// ```
     pub fn is_going_away(&self) -> bool {
         self.0.mailbox.lock().going_away
     }
@@ -475,12 +459,6 @@ impl Connection {
     }
 
     /// The memory that is charged to this connection, in bytes.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// println!("{} bytes are held for {:?}", connection.memory_held(), connection.peer_addr());
-    /// # }
-    /// ```
     pub fn memory_held(&self) -> usize {
         self.0.mailbox.account.charged()
     }
@@ -491,13 +469,6 @@ impl Connection {
     }
 
     /// Whether both are handles to one connection.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// let handle = connection.clone();
-    /// assert!(connection.is_same(&handle));
-    /// # }
-    /// ```
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -521,12 +492,6 @@ impl Connection {
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// println!("{} tasks run", connection.running());
-    /// # }
-    /// ```
     pub fn running(&self) -> usize {
         self.0.work.len()
     }
@@ -596,25 +561,11 @@ impl Connection {
     }
 
     /// The peer's address, if the transport has one.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// if let Some(address) = connection.peer_addr() {
-    ///     println!("the peer is {address}");
-    /// }
-    /// # }
-    /// ```
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.0.ends.peer
     }
 
     /// This end's address, if the transport has one.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// println!("accepted on {:?}", connection.local_addr());
-    /// # }
-    /// ```
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.0.ends.local
     }

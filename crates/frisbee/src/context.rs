@@ -59,14 +59,6 @@ impl Attachments {
     }
 
     /// The value of a type.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let count = connection.attachments().get::<u64>();
-    /// # let _ = count;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let context = self.context.get()?.lock();
         let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
@@ -74,29 +66,11 @@ impl Attachments {
     }
 
     /// The value of a type, its default if there is none yet.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::sync::atomic::{AtomicU64, Ordering};
-    ///
-    /// let requests = connection.attachments().get_or_insert::<AtomicU64>();
-    /// requests.fetch_add(1, Ordering::Relaxed);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.get_or_insert_with(T::default)
     }
 
     /// The value of a type, made if there is none yet. `make` runs under the lock and must not use the attachments.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let name = connection.attachments().get_or_insert_with(|| String::from("guest"));
-    /// # let _ = name;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get_or_insert_with<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -110,13 +84,6 @@ impl Attachments {
     }
 
     /// Sets the value of a type; the one that was there.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// connection.attachments().insert(String::from("ada"));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Option<Arc<T>> {
         let mut context = self.context().lock();
         let earlier = context.remove(TypeId::of::<T>());
@@ -127,14 +94,6 @@ impl Attachments {
     }
 
     /// Takes the value of a type out.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let name = connection.attachments().remove::<String>();
-    /// # let _ = name;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let removed = self.context.get()?.lock().remove(TypeId::of::<T>());
         removed?.downcast().ok()

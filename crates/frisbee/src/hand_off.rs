@@ -151,13 +151,6 @@ impl HandOffRequest {
     }
 
     /// The requested operation.
-    ///
-    /// ```
-    /// # async fn example(request: frisbee::HandOffRequest) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{:?}", request.operation());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn operation(&self) -> Operation {
         self.operation
     }
@@ -190,13 +183,6 @@ impl HandOffRequest {
     }
 
     /// Does not agree; the connection continues.
-    ///
-    /// ```
-    /// # async fn example(request: frisbee::HandOffRequest) -> Result<(), Box<dyn std::error::Error>> {
-    /// request.refuse("log in first");
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }

@@ -115,13 +115,6 @@ impl Inspector {
     }
 
     /// The counts of the server.
-    ///
-    /// ```
-    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", inspector.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn stats(&self) -> Stats {
         Stats::new(self.budget.clone())
     }
@@ -131,13 +124,6 @@ impl Inspector {
     /// continue until one is empty.
     ///
     /// The list is locked during the call, so new connections wait: request some hundred at a time.
-    ///
-    /// ```
-    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections on the first page", inspector.connections(None, 100).len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let mut after = after;
         loop {
@@ -158,25 +144,11 @@ impl Inspector {
     }
 
     /// The ends of the last connections, the latest first. 64 are kept.
-    ///
-    /// ```
-    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} recent ends", inspector.last_closed().len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn last_closed(&self) -> Vec<LastClose> {
         self.budget.counts.last_closed()
     }
 
     /// The workers of the server once it serves. None if it has no threads of its own, or these have rings.
-    ///
-    /// ```
-    /// # async fn example(inspector: frisbee::inspect::Inspector) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} workers", inspector.workers().len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()

@@ -83,13 +83,6 @@ impl RawTransport {
     }
 
     /// The bytes that have come and not been read, as far as they are known here.
-    ///
-    /// ```
-    /// # async fn example(transport: frisbee::RawTransport) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} bytes were read ahead", transport.early().len());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn early(&self) -> &[u8] {
         &self.early
     }

@@ -339,12 +339,6 @@ impl<E: fmt::Display> From<Result<Self, E>> for Routed {
 
 impl Routed {
     /// Closes the connection for a reason of the router's own.
-    ///
-    /// ```
-    /// use frisbee::Routed;
-    ///
-    /// let routed = Routed::close("unknown operation");
-    /// ```
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))
     }

@@ -137,16 +137,6 @@ pub struct ServerBuilder {
 
 impl Server<()> {
     /// A builder with the default settings.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Handlers, Server};
-    ///
-    /// let server = Server::builder().bind("127.0.0.1:8080", Handlers::new()).await?;
-    /// server.serve().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             settings: ServerSettings::default(),
@@ -341,16 +331,6 @@ impl ServerBuilder {
 
     /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Handlers, Server};
-    ///
-    /// let server = Server::builder().bind("127.0.0.1:0", Handlers::new()).await?;
-    /// println!("listening on {}", server.local_addr());
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Protocol::check) with itself.
     ///
@@ -389,15 +369,6 @@ impl ServerBuilder {
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
     /// they are brought in, and handlers run in the current one.
     ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Handlers, Server};
-    ///
-    /// let acceptor = Server::builder().build(Handlers::new())?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If the router finds something [wrong](Protocol::check) with itself.
     ///
@@ -434,15 +405,6 @@ impl ServerBuilder {
 
 impl<R: Protocol> Server<R> {
     /// The address that is listened on, with the port that the system chose for port 0.
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), frisbee::Error> {
-    /// let server = frisbee::Server::builder().bind("127.0.0.1:0", frisbee::Handlers::new()).await?;
-    /// assert_ne!(server.local_addr().port(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn local_addr(&self) -> SocketAddr {
         self.listener.local
     }
@@ -450,13 +412,6 @@ impl<R: Protocol> Server<R> {
 
 impl<R: Protocol, L: Listener> Server<R, L> {
     /// The counts of the server's connections, which may be read at any time.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections", server.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn stats(&self) -> Stats {
         Stats::new(self.budget.clone())
     }
@@ -467,13 +422,6 @@ impl<R: Protocol, L: Listener> Server<R, L> {
     }
 
     /// Serves until the future is dropped.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// server.serve().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
@@ -486,15 +434,6 @@ impl<R: Protocol, L: Listener> Server<R, L> {
 
     /// Serves until `shutdown` is ready, then accepts no more, lets connections finish their work in progress and
     /// closes each when it is idle.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::time::Duration;
-    ///
-    /// server.serve_with_shutdown(tokio::time::sleep(Duration::from_secs(60))).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// As [`serve`](Self::serve).

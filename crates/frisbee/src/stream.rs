@@ -167,16 +167,6 @@ impl Stream {
 
     /// Sends a message, once the connection and the receiver have room.
     ///
-    /// ```
-    /// # async fn example(stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::bytes::Bytes;
-    ///
-    /// stream.send(&Bytes::from_static(b"hello")).await?;
-    /// stream.end();
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If the stream or the connection has ended, the message is too long, or it is empty and the peer is Go, for
     /// which that would close the stream.
@@ -198,15 +188,6 @@ impl Stream {
     /// Receives the next message; `None` when no more will come, for the reason that [`how_ended`](Self::how_ended)
     /// returns.
     ///
-    /// ```
-    /// # async fn example(mut stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
-    /// while let Some(message) = stream.recv().await {
-    ///     println!("{} bytes", message.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Cancel safety
     /// Dropping the future loses no message.
     pub async fn recv(&mut self) -> Option<Bytes> {
@@ -219,26 +200,11 @@ impl Stream {
     }
 
     /// How receiving ended, once [`recv`](Self::recv) has returned `None`.
-    ///
-    /// ```
-    /// # async fn example(mut stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
-    /// while stream.recv().await.is_some() {}
-    /// println!("{:?}", stream.how_ended());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn how_ended(&self) -> StreamEnd {
         self.0.shared.how_ended()
     }
 
     /// Says that nothing more will be sent. Does nothing with a Go peer, which knows no such thing.
-    ///
-    /// ```
-    /// # async fn example(stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
-    /// stream.end();
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn end(&self) {
         self.0.end();
     }
@@ -281,15 +247,6 @@ impl Stream {
 
 impl StreamSender {
     /// As [`Stream::send`].
-    ///
-    /// ```
-    /// # async fn example(sender: frisbee::StreamSender) -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::bytes::Bytes;
-    ///
-    /// sender.send(&Bytes::from_static(b"hello")).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// As [`Stream::send`].
@@ -364,13 +321,6 @@ impl StreamSender {
 
     /// Waits until the stream is over, by either end or with its connection.
     ///
-    /// ```
-    /// # async fn example(sender: frisbee::StreamSender) -> Result<(), Box<dyn std::error::Error>> {
-    /// sender.closed().await;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
@@ -392,15 +342,6 @@ impl StreamSender {
 
 impl StreamReceiver {
     /// As [`Stream::recv`].
-    ///
-    /// ```
-    /// # async fn example(mut receiver: frisbee::StreamReceiver) -> Result<(), Box<dyn std::error::Error>> {
-    /// while let Some(message) = receiver.recv().await {
-    ///     println!("{} bytes", message.len());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Cancel safety
     /// As [`Stream::recv`].

@@ -151,6 +151,17 @@ impl LimitCounts {
 
 /// The counts of a server's connections, and the memory that it holds for its peers. Clones show the same server;
 /// reading costs a load.
+///
+/// ```
+/// # fn example(server: frisbee::Server<frisbee::Handlers>) {
+/// let stats = server.stats();
+/// println!("{} of {} connections are open", stats.open(), stats.opened());
+/// println!("{} of {} bytes are held", stats.memory_held(), stats.memory_max());
+/// for (kind, count) in stats.closed() {
+///     println!("{kind:?}: {count}");
+/// }
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Stats(Arc<Budget>);
 
@@ -160,78 +171,32 @@ impl Stats {
     }
 
     /// Connections that were ever driven.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections so far", server.stats().opened());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn opened(&self) -> u64 {
         self.0.counts.opened.load(Ordering::Relaxed)
     }
 
     /// Connections that are open.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections now", server.stats().open());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn open(&self) -> u64 {
         let closed = self.closed().map(|(_, count)| count).sum();
         self.opened().saturating_sub(closed)
     }
 
     /// How many connections have ended for each kind of reason.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// for (kind, count) in server.stats().closed() {
-    ///     println!("{kind:?}: {count}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
         CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
     }
 
     /// How many connections have ended for reasons of this kind.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::CloseKind;
-    ///
-    /// println!("{} idle", server.stats().closed_by(CloseKind::IdleTimeout));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn closed_by(&self, kind: CloseKind) -> u64 {
         self.0.counts.closed.get(kind as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
     /// Requests, streams and messages that were refused because a limit of this server had been reached.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} requests were rejected by limits", server.stats().rejected());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn rejected(&self) -> u64 {
         self.0.counts.rejected.load(Ordering::Relaxed)
     }
 
     /// How often the system has refused to accept a connection, for lack of file descriptors for instance.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} connections could not be accepted", server.stats().not_accepted());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn not_accepted(&self) -> u64 {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
@@ -239,49 +204,21 @@ impl Stats {
     /// The bytes received from peers: of connections of frames, and of those that are
     /// [adapter](crate::ServerBuilder::adapter) as far as their handlers read them by
     /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} bytes received", server.stats().bytes_read());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn bytes_read(&self) -> u64 {
         self.0.counts.traffic(Traffic::Read)
     }
 
     /// The bytes that have been written to peers, as [`bytes_read`](Self::bytes_read).
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} bytes sent", server.stats().bytes_written());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn bytes_written(&self) -> u64 {
         self.0.counts.traffic(Traffic::Written)
     }
 
     /// Streams that were ever opened, by either end.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} streams so far", server.stats().streams_opened());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn streams_opened(&self) -> u64 {
         self.0.counts.traffic(Traffic::StreamsOpened)
     }
 
     /// Streams that are open, or still have a handle.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} streams", server.stats().streams());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn streams(&self) -> u64 {
         // In this order, so that none has ended that is not counted as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
@@ -290,13 +227,6 @@ impl Stats {
 
     /// The bytes that wait to be written to peers on connections of frames, as far as they are charged to the memory: in
     /// steps of 16 KiB for each connection.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("{} bytes wait for slow peers", server.stats().output_waiting());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn output_waiting(&self) -> usize {
         self.0.counts.output.load(Ordering::Relaxed)
     }
@@ -311,27 +241,11 @@ impl Stats {
     /// The bytes that are held for peers at the moment, and charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
     /// and subscriptions.
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// let stats = server.stats();
-    /// println!("{} of {} bytes", stats.memory_held(), stats.memory_max());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn memory_held(&self) -> usize {
         self.0.charged()
     }
 
     /// How many bytes may be held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
-    ///
-    /// ```
-    /// # async fn example(server: frisbee::Server<frisbee::Handlers>) -> Result<(), Box<dyn std::error::Error>> {
-    /// let stats = server.stats();
-    /// println!("{} of {} bytes", stats.memory_held(), stats.memory_max());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn memory_max(&self) -> usize {
         self.0.total()
     }

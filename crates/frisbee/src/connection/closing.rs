@@ -7,14 +7,6 @@ use std::future::poll_fn;
 
 impl Connection {
     /// Writes the packets that wait, then closes the connection. Work in progress is aborted.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// connection.close();
-    /// println!("{}", connection.closed().await);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn close(&self) {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
@@ -22,13 +14,6 @@ impl Connection {
     /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
     /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The reason is
     /// passed to the log, [`closed`](Self::closed) and [`Protocol::disconnected`](crate::Protocol::disconnected).
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// connection.close_for("the licence has expired");
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
@@ -37,13 +22,6 @@ impl Connection {
     /// written, no work that makes its router [busy](crate::Protocol::is_busy). A server announces this to an extended
     /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
     /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// connection.close_when_idle();
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
@@ -60,14 +38,6 @@ impl Connection {
     }
 
     /// Closes the connection at once; packets that wait are lost.
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// if connection.memory_held() > 1 << 20 {
-    ///     connection.abort();
-    /// }
-    /// # }
-    /// ```
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
@@ -101,13 +71,6 @@ impl Connection {
     /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so a program may
     /// exit.
     ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// println!("closed: {}", connection.closed().await);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) -> CloseReason {
@@ -117,28 +80,11 @@ impl Connection {
 
     /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
     /// [`closed`](Self::closed).
-    ///
-    /// ```
-    /// # fn example(connection: &frisbee::Connection) {
-    /// if connection.is_closed() {
-    ///     println!("connect again");
-    /// }
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }
 
     /// Why the connection has ended, if it has.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Some(reason) = connection.close_reason() {
-    ///     println!("{reason}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.0.mailbox.lock().closed.as_deref().cloned()
     }

@@ -92,14 +92,6 @@ pub struct AbortHandle {
 impl AbortHandle {
     /// Aborts the task; `false` if it has finished. Its future is dropped soon, or after its current poll. A graceful
     /// shutdown does not wait for it any more.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let work = connection.spawn(async { std::future::pending().await });
-    /// work.abort();
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
@@ -111,14 +103,6 @@ impl AbortHandle {
     }
 
     /// Whether the task has finished, panicked or been aborted.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let work = connection.spawn(async {});
-    /// println!("{}", work.is_finished());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn is_finished(&self) -> bool {
         self.slot.is_none_or(|slot| !self.connection.0.work.is_running(slot))
     }

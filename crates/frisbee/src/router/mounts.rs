@@ -50,12 +50,6 @@ struct Mount {
 
 impl Mounts {
     /// No routers yet.
-    ///
-    /// ```
-    /// use frisbee::{Handlers, Mounts};
-    ///
-    /// let router = Mounts::new().mount(10..=99, Handlers::new()).fallback(Handlers::new());
-    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -97,12 +91,6 @@ impl Mounts {
     }
 
     /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
-    ///
-    /// ```
-    /// use frisbee::{Handlers, Mounts};
-    ///
-    /// assert!(Mounts::new().fallback(Handlers::new()).has_fallback());
-    /// ```
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(MountedRouter(Arc::new(router))) });
@@ -110,12 +98,6 @@ impl Mounts {
     }
 
     /// Whether there is neither a router nor a fallback.
-    ///
-    /// ```
-    /// use frisbee::Mounts;
-    ///
-    /// assert!(Mounts::new().is_empty());
-    /// ```
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mounts.is_empty() && self.fallback.is_none()

@@ -75,15 +75,6 @@ pub struct StreamIo {
 
 impl Stream {
     /// The stream as bytes. Messages that have not been received are read first.
-    ///
-    /// ```
-    /// # async fn example(stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
-    /// use tokio::io::AsyncWriteExt;
-    ///
-    /// stream.into_io().write_all(b"hello").await?;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new() }
     }
