@@ -11,7 +11,7 @@
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
-use crate::adapter::{AdapterServer, Inner, Layers, ServerPhase};
+use crate::adapter::{AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
@@ -179,7 +179,7 @@ impl<R: Protocol> ServerShared<R> {
         ends: EndpointInfo,
         entry: &OpenConnection,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
-        self.enter(self.greet(ends), Layers::default(), entry)
+        self.enter(self.greet(ends), AllowedProtocols::Any, entry)
     }
 
     fn greet(&self, ends: EndpointInfo) -> Connection {
@@ -191,13 +191,13 @@ impl<R: Protocol> ServerShared<R> {
     fn enter(
         &self,
         handle: Connection,
-        layers: Layers,
+        allowed: AllowedProtocols,
         entry: &OpenConnection,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
         if !entry.connect(&handle) {
             return None;
         }
-        let pending_handshake = HandshakeLimiter::enter(&self.pending_handshakes, handle.clone(), layers);
+        let pending_handshake = HandshakeLimiter::enter(&self.pending_handshakes, handle.clone(), allowed);
         let (router, config) = (self.router.clone(), self.config.clone());
         Some(move |now| {
             let core = frisbee_core::Connection::server(&config, now);
@@ -261,7 +261,7 @@ impl<R: Protocol> ServerShared<R> {
             let handshake = Box::pin(tls.accept(io, &self.pending_handshakes));
             return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
-        self.drive(io, self.greet(ends), Layers::default(), context, T::buffers(), entry)
+        self.drive(io, self.greet(ends), AllowedProtocols::Any, context, T::buffers(), entry)
     }
 
     /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
@@ -277,7 +277,7 @@ impl<R: Protocol> ServerShared<R> {
         let driving = handshake.await.map(|secured| {
             let certificates = crate::tls::peer_certificates(&secured);
             let handle = self.greet(EndpointInfo { certificates, ..ends });
-            Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true, entry))
+            Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, true, entry))
         });
         match driving {
             Ok(driving) => driving.await,
@@ -293,12 +293,12 @@ impl<R: Protocol> ServerShared<R> {
         &self,
         io: T,
         handle: Connection,
-        layers: Layers,
+        allowed: AllowedProtocols,
         context: Option<Handle>,
         buffers: bool,
         entry: OpenConnection,
     ) -> ServedConnection<'_, T, R> {
-        let Some(engine) = self.enter(handle, layers, &entry) else { return ServedConnection::Refused };
+        let Some(engine) = self.enter(handle, allowed, &entry) else { return ServedConnection::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
         let now = now();
@@ -316,19 +316,20 @@ impl<R: Protocol> ServerShared<R> {
 }
 
 impl<R: Protocol> ServerShared<R> {
-    fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
+    fn serve_inner(&self, transport: RawTransport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let Some(entry) = OpenConnections::admit_within(&self.open) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
         // A ring's adapter connections are driven by ordinary tasks.
-        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true, entry)))
+        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, true, entry)))
     }
 }
 
 impl<R: Protocol> AdapterServer for ServerShared<R> {
-    fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
-        self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
+    fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
+        let handle = outer.within(&self.config, outer.ends().clone());
+        self.serve_inner(transport, handle, AllowedProtocols::Frames)
     }
 
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
@@ -361,7 +362,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
             let certificates = crate::tls::peer_certificates(&secured);
             let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
-            self.serve_inner(RawTransport::whole(secured), handle, layers).await
+            self.serve_inner(RawTransport::whole(secured), handle, AllowedProtocols::Secured).await
         })
     }
 }

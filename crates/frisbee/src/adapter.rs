@@ -34,10 +34,6 @@ const FRAME_BEGINS: u8 = 0;
 #[cfg(feature = "tls")]
 const TLS_BEGINS: u8 = 22;
 
-/// The most layers around a connection. TLS and WebSocket are two, and a protocol of the user's may be in between. Each
-/// layer costs the memory of a connection, and a client decides how many there are.
-const LAYERS_MAX: u8 = 3;
-
 type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
@@ -76,43 +72,28 @@ impl ProtocolAdapter {
 
 opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
-/// The other protocols around a connection: none if the transport that was accepted carries it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Layers {
-    count: u8,
-    /// TLS is among them, or beneath.
-    is_secured: bool,
-}
-
-impl Layers {
-    /// With one more.
-    fn within(self) -> Self {
-        Self { count: self.count.saturating_add(1), ..self }
-    }
-
-    /// With TLS as one more.
-    #[cfg(feature = "tls")]
-    pub(crate) fn within_tls(self) -> Self {
-        Self { is_secured: true, ..self.within() }
-    }
-
-    /// With one more, and with no others inside of it.
-    fn innermost(self) -> Self {
-        Self { count: LAYERS_MAX, ..self }
-    }
+/// The protocols that a connection may begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AllowedProtocols {
+    /// Frames, TLS where it shares a port with plain connections, and those of adapters.
+    Any,
+    /// The same without TLS, which is beneath.
+    Secured,
+    /// Frames alone: it is within the connection of an adapter.
+    Frames,
 }
 
 /// A server, as its adapter connections see it.
 pub(crate) trait AdapterServer: Send + Sync {
-    /// Serves a transport as a connection within an adapter connection, in the same task.
-    fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
+    /// Serves the frames of a transport as a connection within an adapter connection, in the same task.
+    fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
     /// A handle for a peer without a connection, unless the router refuses it.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// As [`serve_within`](Self::serve_within), after the handshake of TLS.
+    /// Serves a transport after the handshake of TLS: its frames, or another protocol.
     #[cfg(feature = "tls")]
-    fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
+    fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
 /// A connection within an adapter connection.
@@ -142,8 +123,7 @@ impl ProtocolAdapters {
     #[cfg(feature = "tls")]
     pub(crate) fn securing(self) -> Self {
         let serve = async |transport, context: AdapterContext| {
-            let layers = context.layers.within_tls();
-            context.serve_inner(|server| server.secure_within(transport, &context.connection, layers)).await;
+            context.serve_inner(|server| server.secure_within(transport, &context.connection)).await;
             Ok(())
         };
         let begins = |beginning: &[u8]| beginning.first() == Some(&TLS_BEGINS);
@@ -152,15 +132,20 @@ impl ProtocolAdapters {
 
     /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
     /// serves it in the task of the connection.
-    pub(crate) fn find(&self, beginning: &[u8], connection: &Connection, layers: Layers) -> Option<HandOffTarget> {
-        if beginning.first().is_none_or(|first| *first == FRAME_BEGINS) || layers.count >= LAYERS_MAX {
+    pub(crate) fn find(
+        &self,
+        beginning: &[u8],
+        connection: &Connection,
+        allowed: AllowedProtocols,
+    ) -> Option<HandOffTarget> {
+        let begins_otherwise = beginning.first().is_some_and(|first| *first != FRAME_BEGINS);
+        if !begins_otherwise || allowed == AllowedProtocols::Frames {
             return None;
         }
-        let secures = self.secures.iter().filter(|_| !layers.is_secured);
+        let secures = self.secures.iter().filter(|_| allowed == AllowedProtocols::Any);
         let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
         let context = AdapterContext {
             connection: connection.clone(),
-            layers,
             phase: self.phase.clone(),
             config: self.config.clone(),
             server: self.server.clone(),
@@ -245,7 +230,6 @@ async fn past(due: Option<Instant>) {
 #[derive(Clone)]
 pub struct AdapterContext {
     connection: Connection,
-    layers: Layers,
     phase: watch::Receiver<ServerPhase>,
     config: Arc<ServerConfig>,
     server: Weak<dyn AdapterServer>,
@@ -388,9 +372,9 @@ impl AdapterContext {
         account.count(Traffic::Written, written as u64);
     }
 
-    /// Serves the bytes of `io` as a connection of the same server, to its end, and returns the reason. If they begin
-    /// with something else than a frame, the server's protocol adapters serve that connection in turn. This is for
-    /// protocols that wrap others: compression, tunnels.
+    /// Serves the frames in `io` as a connection of the same server, to its end, and returns the reason. This is for
+    /// protocols that wrap frames, such as WebSocket. A connection that begins with something else is closed as by a
+    /// server without protocol adapters.
     ///
     /// The connection is driven where the returned future is polled, which the handler has to await in its own task. It
     /// belongs to the same account of memory and has the same addresses and certificates; it has the limits and times
@@ -398,35 +382,14 @@ impl AdapterContext {
     /// without an error, the adapter connection has ended for the reason of the one within. A handler that serves
     /// several at once has to limit their number.
     ///
-    /// At most three protocols may be wrapped around each other; the last of these carries frames only.
-    ///
-    /// # Cancel safety
-    /// Dropping the future closes the connection at once.
-    pub async fn serve_wrapped<T>(&self, io: T) -> CloseReason
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        self.serve_as(io, self.layers.within()).await
-    }
-
-    /// As [`serve_wrapped`](Self::serve_wrapped), for frames alone: whatever else the connection begins with is closed as by
-    /// a server without protocol adapters.
-    ///
     /// # Cancel safety
     /// Dropping the future closes the connection at once.
     pub async fn serve_frames<T>(&self, io: T) -> CloseReason
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.serve_as(io, self.layers.innermost()).await
-    }
-
-    async fn serve_as<T>(&self, io: T, layers: Layers) -> CloseReason
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
         let transport = RawTransport::whole(io);
-        self.serve_inner(|server| server.serve_within(transport, &self.connection, layers)).await
+        self.serve_inner(|server| server.serve_within(transport, &self.connection)).await
     }
 
     /// Serves a connection within this one, and notes the reason of its end.
@@ -440,12 +403,7 @@ impl AdapterContext {
     }
 }
 
-impl fmt::Debug for AdapterContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { connection, layers, .. } = self;
-        f.debug_struct("AdapterContext").field("connection", connection).field("layers", &layers.count).finish()
-    }
-}
+opaque_debug!([] AdapterContext, "AdapterContext", |this| connection = this.connection);
 
 #[cfg(test)]
 mod nested_tests;

@@ -1,6 +1,6 @@
 //! Accepted connections without a first header: their limit, and the eviction of the oldest.
 
-use crate::adapter::{Layers, ProtocolAdapters};
+use crate::adapter::{AllowedProtocols, ProtocolAdapters};
 use crate::connection::Connection;
 use crate::hand_off::HandOffTarget;
 use parking_lot::Mutex;
@@ -58,18 +58,16 @@ impl HandshakeLimiter {
         Arc::new(Self { max, adapters, inner: Mutex::default() })
     }
 
-    /// Enters a connection that waits for its first header, and is carried by these layers.
-    pub(crate) fn enter(list: &Arc<Self>, connection: Connection, layers: Layers) -> PendingHandshake {
-        let mut pending_handshake = Self::enter_as(list, Pending::Driven(connection));
-        pending_handshake.layers = layers;
-        pending_handshake
+    /// Enters a connection that waits for its first header, or for the beginning of another protocol.
+    pub(crate) fn enter(list: &Arc<Self>, connection: Connection, allowed: AllowedProtocols) -> PendingHandshake {
+        Self::enter_as(list, Pending::Driven(connection), allowed)
     }
 
     /// Gives `work`, which waits for a client in its handshake or for its proxy, the time that the client has; `None`
     /// when that is over.
     pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
         let expired = Arc::new(tokio::sync::Notify::new());
-        let _pending = Self::enter_as(list, Pending::Greeted(expired.clone()));
+        let _pending = Self::enter_as(list, Pending::Greeted(expired.clone()), AllowedProtocols::Any);
         let mut expired = pin!(expired.notified());
         let first = poll_fn(|context| match Pin::new(&mut work).poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -87,7 +85,7 @@ impl HandshakeLimiter {
         .await
     }
 
-    fn enter_as(list: &Arc<Self>, pending: Pending) -> PendingHandshake {
+    fn enter_as(list: &Arc<Self>, pending: Pending, allowed: AllowedProtocols) -> PendingHandshake {
         let mut inner = list.inner.lock();
         let number = inner.next;
         inner.next += 1;
@@ -97,7 +95,7 @@ impl HandshakeLimiter {
         if let Some((_, oldest)) = oldest {
             oldest.expire();
         }
-        PendingHandshake { list: list.clone(), number, layers: Layers::default() }
+        PendingHandshake { list: list.clone(), number, allowed }
     }
 
     /// Evicts the oldest, since the system has no descriptors left; `false` if there are none.
@@ -144,13 +142,13 @@ pub(crate) struct HandshakeOrder(u64);
 pub(crate) struct PendingHandshake {
     list: Arc<HandshakeLimiter>,
     number: u64,
-    layers: Layers,
+    allowed: AllowedProtocols,
 }
 
 impl PendingHandshake {
     /// The protocol adapter that takes over a connection which begins with these bytes, if one does.
     pub(crate) fn adapter_for(&self, beginning: &[u8], connection: &Connection) -> Option<HandOffTarget> {
-        self.list.adapters.find(beginning, connection, self.layers)
+        self.list.adapters.find(beginning, connection, self.allowed)
     }
 }
 

@@ -13,18 +13,14 @@ const PACKET: &[u8] = &[0, 15, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'];
 
 const HEARTBEAT: &[u8] = &[0, 15, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Takes a letter `x` off the beginning, and serves the rest again.
-fn unwrapping(calls: &Arc<AtomicUsize>) -> ServerBuilder {
-    let calls = calls.clone();
+/// Takes a letter `x` off the beginning, and serves the frames behind it.
+fn unwrapping() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0] == b'x',
-        move |mut transport, context: AdapterContext| {
-            calls.fetch_add(1, Ordering::SeqCst);
-            async move {
-                transport.read_u8().await?;
-                context.serve_wrapped(transport).await;
-                Ok(())
-            }
+        async |mut transport, context: AdapterContext| {
+            transport.read_u8().await?;
+            context.serve_frames(transport).await;
+            Ok(())
         },
     )
 }
@@ -57,7 +53,7 @@ async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {
 #[tokio::test]
 async fn frames_within_gateway_connection_are_counted_once() {
     for workers in [Workers::PerCore, Workers::Caller] {
-        let (address, stats) = listen(unwrapping(&Arc::default()).workers(workers)).await;
+        let (address, stats) = listen(unwrapping().workers(workers)).await;
         let mut socket = TcpStream::connect(address).await.unwrap();
         expect_echo(&mut socket, b"x").await;
         expect_echo(&mut socket, b"").await;
@@ -67,25 +63,6 @@ async fn frames_within_gateway_connection_are_counted_once() {
         assert_eq!(stats.opened(), 1);
         assert_eq!([CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind)), [1, 0]);
     }
-}
-
-#[tokio::test]
-async fn adapter_connections_may_be_nested_up_to_a_depth() {
-    let calls = Arc::default();
-    let (address, stats) = listen(unwrapping(&calls)).await;
-    let mut socket = TcpStream::connect(address).await.unwrap();
-    expect_echo(&mut socket, b"xxx").await;
-    drop(socket);
-    ended(&stats, 1).await;
-    assert_eq!(calls.swap(0, Ordering::SeqCst), 3);
-
-    let mut socket = TcpStream::connect(address).await.unwrap();
-    socket.write_all(&[b'x'; 64]).await.unwrap();
-    // It is closed, with a reset or in order: unread bytes have been sent.
-    let _ = tokio::time::timeout(LIMIT, socket.read_to_end(&mut Vec::new())).await.expect("it is closed");
-    ended(&stats, 2).await;
-    assert_eq!(calls.load(Ordering::SeqCst), 3);
-    assert_eq!([stats.opened(), stats.closed_by(CloseKind::BadMagic)], [2, 1]);
 }
 
 #[tokio::test]
@@ -128,7 +105,7 @@ async fn stop_drains_connections_within_gateway_connections() {
             Some(packet)
         }
     });
-    let server = unwrapping(&Arc::default()).bind("127.0.0.1:0", handlers).await.unwrap();
+    let server = unwrapping().bind("127.0.0.1:0", handlers).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
@@ -169,7 +146,7 @@ async fn connections_within_gateway_share_its_memory_account() {
         async |mut transport, context: AdapterContext| {
             transport.read_u8().await?;
             let _hold = context.charge(1 << 20);
-            context.serve_wrapped(transport).await;
+            context.serve_frames(transport).await;
             Ok(())
         },
     );

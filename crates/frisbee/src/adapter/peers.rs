@@ -1,6 +1,6 @@
 //! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
-use super::{AdapterContext, AdapterServer, AdapterValues, Layers, ServerPhase, WasteAccount, reached};
+use super::{AdapterContext, AdapterServer, AdapterValues, ServerPhase, WasteAccount, reached};
 use crate::connection::EndpointInfo;
 use crate::debug::opaque_debug;
 use frisbee_core::ServerConfig;
@@ -61,7 +61,6 @@ impl AdapterPeers {
         let values = AdapterValues::new(&connection);
         Some(AdapterContext {
             connection,
-            layers: Layers::default().innermost(),
             phase: self.phase.clone(),
             config: self.config.clone(),
             server: self.server.clone(),
