@@ -15,7 +15,7 @@ use crate::adapter::{AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
-use crate::inspect::Inspector;
+use crate::inspect::{Inspector, ListedConnection};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
@@ -350,7 +350,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     }
 
     #[cfg(feature = "tls")]
-    fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
+    fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
         let handshake = Box::pin(tls.accept(transport, &self.pending_handshakes));
         let outer = outer.clone();
@@ -423,11 +423,18 @@ struct Connections {
 }
 
 /// A connection that was taken in.
-#[derive(Clone, Debug)]
-pub(crate) struct Admitted {
-    pub(crate) since: Instant,
+#[derive(Debug)]
+struct Admitted {
+    since: Instant,
     /// None as long as it is on the way.
-    pub(crate) connection: Option<Connection>,
+    connection: Option<Connection>,
+}
+
+impl Admitted {
+    fn listed(&self, number: u64) -> Option<ListedConnection> {
+        let connection = self.connection.clone()?;
+        Some(ListedConnection { number, age: now().saturating_duration_since(self.since), connection })
+    }
 }
 
 impl OpenConnections {
@@ -457,17 +464,16 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// The next connections after a number, so many at most.
-    pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<(u64, Admitted)> {
+    /// The next connections after a number that are not on the way any more, so many at most.
+    pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
-        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let next = inner.by_number.range((after, Bound::Unbounded)).take(max);
-        next.map(|(number, admitted)| (*number, admitted.clone())).collect()
+        let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
+        next.filter_map(|(number, admitted)| admitted.listed(*number)).take(max).collect()
     }
 
-    /// The connection with a number.
-    pub(crate) fn get(&self, number: u64) -> Option<Admitted> {
-        self.inner.lock().by_number.get(&number).cloned()
+    /// The connection with a number, unless it is on the way.
+    pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
+        self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
     /// Ends the connections when the returned value is dropped, and accepts no more.

@@ -21,10 +21,9 @@
 
 pub use crate::budget::LastClose;
 
-use crate::acceptor::{Admitted, OpenConnections};
+use crate::acceptor::OpenConnections;
 use crate::budget::{Budget, Stats};
 use crate::debug::opaque_debug;
-use crate::runtime::timer::now;
 use crate::workers::WorkerWatch;
 use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
 use std::sync::Arc;
@@ -120,27 +119,16 @@ impl Inspector {
     }
 
     /// The open connections, by number, after the one with the number `after`, and `max` of them at most. Those on the
-    /// way to their worker, or in a handshake of TLS, are left out, so that a page may be shorter while more follow:
-    /// continue until one is empty.
+    /// way to their worker, or in a handshake of TLS, are left out.
     ///
     /// The list is locked during the call, so new connections wait: request some hundred at a time.
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
-        let mut after = after;
-        loop {
-            let page = self.open.page(after, max);
-            let last = page.last().map(|(number, _)| *number);
-            let listed: Vec<_> = page.into_iter().filter_map(|(number, it)| listed(number, it)).collect();
-            // None of a page may be listed, and yet others follow.
-            if !listed.is_empty() || last.is_none() {
-                return listed;
-            }
-            after = last;
-        }
+        self.open.page(after, max)
     }
 
     /// The connection with a number, if it is open.
     pub fn connection(&self, number: u64) -> Option<ListedConnection> {
-        listed(number, self.open.get(number)?)
+        self.open.get(number)
     }
 
     /// The ends of the last connections, the latest first. 64 are kept.
@@ -153,11 +141,6 @@ impl Inspector {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()
     }
-}
-
-fn listed(number: u64, admitted: Admitted) -> Option<ListedConnection> {
-    let Admitted { since, connection } = admitted;
-    Some(ListedConnection { number, age: now().saturating_duration_since(since), connection: connection? })
 }
 
 opaque_debug!([] Inspector, "Inspector", |this| stats = this.stats());
