@@ -1,7 +1,7 @@
 //! Notices tasks that block the threads of workers, and has other threads take over everything else.
 //!
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
-//! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
+//! It sleeps while none has. Workers pay one load for it at each poll of a task.
 
 use crate::debug::opaque_debug;
 use crate::router::inline_policy::report_later;
@@ -26,9 +26,6 @@ const HELD_UP_MIN: Duration = Duration::from_millis(3);
 /// Looks without anything to do after which the watchdog sleeps. Waking it costs a system call, which workers that have
 /// something to do every now and then should not pay each time.
 const QUIET_MAX: u32 = 25;
-
-/// How long it sleeps before its thread ends.
-const SLEEP_MAX: Duration = Duration::from_secs(10);
 
 /// Identifies a poll of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -134,7 +131,7 @@ pub(crate) fn wake_watchdog() {
 }
 
 impl Watchdog {
-    fn watch(&self) {
+    fn watch(&self) -> ! {
         let mut suspects = Vec::new();
         let mut reported = ReportedLines::default();
         let mut quiet = 0;
@@ -146,8 +143,9 @@ impl Watchdog {
                 // Workers that have got something to do since then will see that it sleeps.
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
-                } else if !self.sleep(&mut suspects) {
-                    return;
+                }
+                while self.is_asleep.load(Ordering::SeqCst) {
+                    thread::park();
                 }
                 quiet = 0;
             }
@@ -164,25 +162,6 @@ impl Watchdog {
             worker.is_some()
         });
         is_busy
-    }
-
-    /// Sleeps until a worker has something to do; `false` if none has for so long that the thread is to end.
-    fn sleep(&self, suspects: &mut Vec<WorkerSample>) -> bool {
-        let until = Instant::now() + SLEEP_MAX;
-        while self.is_asleep.load(Ordering::SeqCst) {
-            let left = until.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                thread::park_timeout(left);
-                continue;
-            }
-            let mut registry = self.registry.lock();
-            if self.is_asleep.load(Ordering::SeqCst) {
-                registry.workers.append(suspects);
-                registry.thread = None;
-                return false;
-            }
-        }
-        true
     }
 }
 
