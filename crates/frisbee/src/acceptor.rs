@@ -185,7 +185,7 @@ impl<R: Protocol> ServerShared<R> {
     fn greet(&self, ends: EndpointInfo) -> Connection {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
         let lifetime = self.age_limit.lifetime(now());
-        Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, lifetime)
+        Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, false, lifetime)
     }
 
     fn enter(
@@ -333,7 +333,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     }
 
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
-        let handle = Connection::without_transport(&self.config, &self.budget, self.runtime.clone(), ends);
+        let handle = Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, true, None);
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));

@@ -109,14 +109,14 @@ impl HandshakeLimiter {
     }
 
     /// A mark after all handshakes that are pending now.
-    pub(crate) fn mark(&self) -> HandshakeOrder {
-        HandshakeOrder(self.inner.lock().next)
+    pub(crate) fn mark(&self) -> u64 {
+        self.inner.lock().next
     }
 
     /// Evicts all from before the mark.
-    pub(crate) fn expire_before(&self, mark: HandshakeOrder) {
+    pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
-        let count = inner.by_number.partition_point(|(number, _)| *number < mark.0);
+        let count = inner.by_number.partition_point(|(number, _)| *number < mark);
         let earlier: Vec<_> = inner.by_number.drain(..count).collect();
         drop(inner);
         earlier.into_iter().for_each(|(_, pending)| pending.expire());
@@ -132,10 +132,6 @@ impl crate::tls::SilenceLimit for HandshakeLimiter {
         Self::wait(self, work)
     }
 }
-
-/// A moment in the order of pending handshakes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HandshakeOrder(u64);
 
 /// Removes a connection from the list when it has sent something, or has ended.
 #[derive(Debug)]

@@ -23,31 +23,21 @@ impl Connection {
 
     /// The handle of an accepting end.
     pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
-        Self::accepted(config, budget, runtime, ends, None)
+        Self::accepted(config, budget, runtime, ends, false, None)
     }
 
-    /// As [`server`](Self::server), with a limited lifetime.
+    /// As [`server`](Self::server), with a limited lifetime. With `is_within` it is not counted as a connection: it is the
+    /// handle of a peer without one.
     pub(crate) fn accepted(
         config: &ServerConfig,
         budget: &Arc<Budget>,
         runtime: Handle,
         ends: EndpointInfo,
+        is_within: bool,
         lifetime: Option<Lifetime>,
     ) -> Self {
         let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
-        let lifetime = lifetime.map(Box::new);
-        Self::new((Role::Server, false), &config.common, account, runtime, ends, lifetime)
-    }
-
-    /// The handle of a peer without a connection, which is not counted as one.
-    pub(crate) fn without_transport(
-        config: &ServerConfig,
-        budget: &Arc<Budget>,
-        runtime: Handle,
-        ends: EndpointInfo,
-    ) -> Self {
-        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
-        Self::new((Role::Server, true), &config.common, account, runtime, ends, None)
+        Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
     /// The handle of an accepting end within this adapter connection: of the same account.

@@ -22,7 +22,7 @@ use crate::workers::watchdog::BlockingTask;
 use crate::{BatchEnd, CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
 use frisbee_core::{Event, PeerStreamIds, Role, earlier};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
@@ -119,20 +119,17 @@ struct PeerStreams {
     openings: PeerStreamIds,
 }
 
-/// A connection whose router has not accepted it yet. If the router panics, no task that waits on a handle waits for
+/// Ends a connection whose router has panicked before it had a session, so that no task that waits on a handle waits for
 /// ever.
-struct PendingConnection<'a>(&'a Connection);
-
-impl Drop for PendingConnection<'_> {
-    fn drop(&mut self) {
-        log_panic(self.0);
-        let reason = CloseReason::Router(PANICKED.into());
-        self.0.0.mailbox.close(&reason);
-        self.0.0.work.abort();
-        let _entered = self.0.0.runtime.enter();
-        self.0.0.attachments.handle_close(&reason);
-        self.0.0.mailbox.finish();
-    }
+#[cold]
+fn end_before_session(connection: &Connection) {
+    log_panic(connection);
+    let reason = CloseReason::Router(PANICKED.into());
+    connection.0.mailbox.close(&reason);
+    connection.0.work.abort();
+    let _entered = connection.0.runtime.enter();
+    connection.0.attachments.handle_close(&reason);
+    connection.0.mailbox.finish();
 }
 
 /// Logs that a router panicked.
@@ -154,9 +151,11 @@ impl<R: Protocol> Engine<R> {
         core.set_pool(&POOL);
         let role = core.role();
         handle.0.mailbox.lock().peer = core.peer().clone();
-        let unborn = PendingConnection(&handle);
-        let session = Some(router.connected(&handle));
-        std::mem::forget(unborn);
+        let connected = catch_unwind(AssertUnwindSafe(|| router.connected(&handle)));
+        let session = connected.unwrap_or_else(|panic| {
+            end_before_session(&handle);
+            resume_unwind(panic)
+        });
         if !handle.0.is_within {
             handle.0.mailbox.account.budget().counts.count_opened();
         }
@@ -164,7 +163,7 @@ impl<R: Protocol> Engine<R> {
             core,
             handle,
             router,
-            session,
+            session: Some(session),
             pending_handshake: None,
             charges: Charges::default(),
             output: Output::default(),
