@@ -11,7 +11,7 @@
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
-use crate::adapter::{AdapterServer, AllowedProtocols, Inner, ServerPhase};
+use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
@@ -149,12 +149,12 @@ impl<R: Protocol> ServerShared<R> {
     /// Starts the listeners without connections, on the current runtime.
     pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<AdapterListener>) {
         let server: Weak<dyn AdapterServer> = Arc::<Self>::downgrade(self);
-        let config = Arc::new(self.config.clone());
+        let host = AdapterHost { phase: self.open.phase(), config: Arc::new(self.config.clone()), server };
         let mut tasks = JoinSet::new();
         for listener in listeners {
             // A shutdown waits for it as for a connection.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
-            let peers = AdapterPeers { phase: self.open.phase(), config: config.clone(), server: server.clone() };
+            let peers = AdapterPeers(host.clone());
             tasks.spawn(async move {
                 let _entry = entry;
                 listener.run(peers).await;

@@ -96,6 +96,14 @@ pub(crate) trait AdapterServer: Send + Sync {
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
+/// A server's state and settings, as its adapter connections need them.
+#[derive(Clone)]
+pub(crate) struct AdapterHost {
+    pub(crate) phase: watch::Receiver<ServerPhase>,
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) server: Weak<dyn AdapterServer>,
+}
+
 /// A connection within an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
@@ -104,19 +112,12 @@ pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
     /// Makes the handshake of TLS, at a server that serves TLS and plain connections on one port.
     secures: Option<ProtocolAdapter>,
-    phase: watch::Receiver<ServerPhase>,
-    config: Arc<ServerConfig>,
-    server: Weak<dyn AdapterServer>,
+    host: AdapterHost,
 }
 
 impl ProtocolAdapters {
-    pub(crate) fn new(
-        handlers: Vec<ProtocolAdapter>,
-        phase: watch::Receiver<ServerPhase>,
-        config: &ServerConfig,
-        server: Weak<dyn AdapterServer>,
-    ) -> Self {
-        Self { handlers, secures: None, phase, config: Arc::new(config.clone()), server }
+    pub(crate) fn new(handlers: Vec<ProtocolAdapter>, host: AdapterHost) -> Self {
+        Self { handlers, secures: None, host }
     }
 
     /// Has TLS spoken on connections that begin with it.
@@ -144,15 +145,7 @@ impl ProtocolAdapters {
         }
         let secures = self.secures.iter().filter(|_| allowed == AllowedProtocols::Any);
         let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
-        let context = AdapterContext {
-            connection: connection.clone(),
-            phase: self.phase.clone(),
-            config: self.config.clone(),
-            server: self.server.clone(),
-            inner: Arc::default(),
-            waste: WasteAccount::new(self.config.common.waste_rate),
-            values: AdapterValues::new(connection),
-        };
+        let context = AdapterContext::new(connection, &self.host);
         let serve = handler.serve.clone();
         Some(HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context))))
     }
@@ -167,7 +160,7 @@ impl fmt::Debug for ProtocolAdapters {
 /// Serves an adapter connection to its end, or to that of the server's time to stop.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext) -> CloseReason {
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
-    let mut phase = context.phase.clone();
+    let mut phase = context.host.phase.clone();
     let inner = context.inner.clone();
     let _values = context.values.clone();
     // A connection within another one is counted there.
@@ -230,9 +223,7 @@ async fn past(due: Option<Instant>) {
 #[derive(Clone)]
 pub struct AdapterContext {
     connection: Connection,
-    phase: watch::Receiver<ServerPhase>,
-    config: Arc<ServerConfig>,
-    server: Weak<dyn AdapterServer>,
+    host: AdapterHost,
     /// Why the connection within this one has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
@@ -240,13 +231,7 @@ pub struct AdapterContext {
 }
 
 /// Drops the [attachments](Connection::attachments) of an adapter connection, whose router has ended before.
-pub(crate) struct AdapterValues(Connection);
-
-impl AdapterValues {
-    pub(crate) fn new(connection: &Connection) -> Arc<Self> {
-        Arc::new(Self(connection.clone()))
-    }
-}
+struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
     fn drop(&mut self) {
@@ -256,15 +241,25 @@ impl Drop for AdapterValues {
 }
 
 impl AdapterContext {
+    fn new(connection: &Connection, host: &AdapterHost) -> Self {
+        Self {
+            connection: connection.clone(),
+            host: host.clone(),
+            inner: Arc::default(),
+            waste: WasteAccount::new(host.config.common.waste_rate),
+            values: Arc::new(AdapterValues(connection.clone())),
+        }
+    }
+
     /// The limits and times of the server's connections, which the handler has to apply by itself.
     pub fn config(&self) -> &Config {
-        &self.config.common
+        &self.host.config.common
     }
 
     /// How long a client may take to send its first header; see
     /// [`first_header_timeout`](crate::ServerBuilder::first_header_timeout).
     pub fn first_header_timeout(&self) -> Duration {
-        self.config.first_header_timeout
+        self.host.config.first_header_timeout
     }
 
     /// The client's address, if the transport has one.
@@ -311,7 +306,7 @@ impl AdapterContext {
     pub fn is_shutting_down(&self) -> bool {
         // Checked once for each request. Phases only follow one another, and this receiver has seen none but the first:
         // it reads no lock as long as that lasts.
-        self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= ServerPhase::Stopping
+        self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 
     /// Waits until the server shuts down or the connection has reached its [maximum
@@ -321,7 +316,7 @@ impl AdapterContext {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
-        let mut phase = self.phase.clone();
+        let mut phase = self.host.phase.clone();
         let mut reached = pin!(reached(&mut phase, ServerPhase::Stopping));
         let mut aged = pin!(past(self.connection.0.lifetime.as_ref().map(|lifetime| lifetime.drain_at)));
         poll_fn(|task| match reached.as_mut().poll(task) {
@@ -394,7 +389,7 @@ impl AdapterContext {
 
     /// Serves a connection within this one, and notes the reason of its end.
     async fn serve_inner(&self, serve: impl FnOnce(&dyn AdapterServer) -> Inner<'_>) -> CloseReason {
-        let reason = match self.server.upgrade() {
+        let reason = match self.host.server.upgrade() {
             Some(server) => serve(&*server).await,
             None => CloseReason::Shutdown,
         };

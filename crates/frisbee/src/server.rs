@@ -8,7 +8,7 @@ mod inherited;
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, OpenConnections, ServerShared};
 use crate::adapter::peers::AdapterListener;
-use crate::adapter::{ProtocolAdapter, ProtocolAdapters};
+use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
@@ -479,7 +479,8 @@ impl<R: Protocol, L> Server<R, L> {
             .served(router.operations().into())
             .hello_items(router.hello_items().into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
-            let adapters = ProtocolAdapters::new(builder.adapters, open.phase(), &config, host.clone());
+            let host = AdapterHost { phase: open.phase(), config: Arc::new(config.clone()), server: host.clone() };
+            let adapters = ProtocolAdapters::new(builder.adapters, host);
             #[cfg(feature = "tls")]
             let adapters = if builder.takes_plain { adapters.securing() } else { adapters };
             ServerShared {

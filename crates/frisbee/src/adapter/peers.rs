@@ -1,15 +1,13 @@
 //! Peers of an adapter without a connection: those of a listener that is no stream of bytes, such as a socket for datagrams.
 
-use super::{AdapterContext, AdapterServer, AdapterValues, ServerPhase, WasteAccount, reached};
+use super::{AdapterContext, AdapterHost, ServerPhase, reached};
 use crate::connection::EndpointInfo;
 use crate::debug::opaque_debug;
-use frisbee_core::ServerConfig;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::Poll;
-use tokio::sync::watch;
 
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -29,7 +27,7 @@ impl AdapterListener {
 
     /// Listens until the listener has finished, or the server has no more time for it.
     pub(crate) async fn run(self, peers: AdapterPeers) {
-        let mut phase = peers.phase.clone();
+        let mut phase = peers.0.phase.clone();
         let mut listening = (self.0)(peers);
         let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
         poll_fn(|task| match listening.as_mut().poll(task) {
@@ -44,11 +42,7 @@ opaque_debug!([] AdapterListener, "AdapterListener");
 
 /// The peers of a listener; see [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
-pub struct AdapterPeers {
-    pub(crate) phase: watch::Receiver<ServerPhase>,
-    pub(crate) config: Arc<ServerConfig>,
-    pub(crate) server: Weak<dyn AdapterServer>,
-}
+pub struct AdapterPeers(pub(crate) AdapterHost);
 
 impl AdapterPeers {
     /// Enters a peer as the server enters a client that connects: the router may refuse it, and its memory is charged to
@@ -57,17 +51,8 @@ impl AdapterPeers {
     /// [`Stats`](crate::Stats) do not count it as a connection.
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, ..EndpointInfo::default() };
-        let connection = self.server.upgrade()?.enter_peer(ends)?;
-        let values = AdapterValues::new(&connection);
-        Some(AdapterContext {
-            connection,
-            phase: self.phase.clone(),
-            config: self.config.clone(),
-            server: self.server.clone(),
-            inner: Arc::default(),
-            waste: WasteAccount::new(self.config.common.waste_rate),
-            values,
-        })
+        let connection = self.0.server.upgrade()?.enter_peer(ends)?;
+        Some(AdapterContext::new(&connection, &self.0))
     }
 
     /// Waits until the server shuts down: the listener should then finish its work in progress and return.
@@ -75,7 +60,7 @@ impl AdapterPeers {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn stopping(&self) {
-        reached(&mut self.phase.clone(), ServerPhase::Stopping).await;
+        reached(&mut self.0.phase.clone(), ServerPhase::Stopping).await;
     }
 }
 
