@@ -65,19 +65,14 @@ impl Attachments {
         value.clone().downcast().ok()
     }
 
-    /// The value of a type, its default if there is none yet.
+    /// The value of a type, its default if there is none yet, which is made under the lock and must not use the attachments.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        self.get_or_insert_with(T::default)
-    }
-
-    /// The value of a type, made if there is none yet. `make` runs under the lock and must not use the attachments.
-    pub fn get_or_insert_with<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
         if let Some(value) = found.and_then(|(_, value)| value.clone().downcast().ok()) {
             return value;
         }
-        let value = Arc::new(make());
+        let value = Arc::new(T::default());
         context.values.push((TypeId::of::<T>(), value.clone()));
         self.changes.fetch_add(1, Ordering::Release);
         value
@@ -202,8 +197,9 @@ mod tests {
         let attachments = Attachments::new();
         assert!(attachments.get::<u32>().is_none() && attachments.remove::<u32>().is_none());
         assert!(attachments.context.get().is_none(), "looking takes no memory");
-        let one = attachments.get_or_insert_with(|| 7_u32);
+        let one = attachments.get_or_insert::<u32>();
         assert!(Arc::ptr_eq(&one, &attachments.get_or_insert::<u32>()));
+        assert_eq!(attachments.insert(7_u32).as_deref(), Some(&0));
         attachments.insert("text".to_owned());
         assert_eq!(attachments.insert(8_u32).as_deref(), Some(&7));
         assert_eq!(attachments.remove::<u32>().as_deref(), Some(&8));
