@@ -69,20 +69,15 @@ impl Operation {
     }
 }
 
+/// The names of the operations that belong to the protocol, by number.
+const RESERVED_NAMES: [&str; Operation::FIRST_USER.0 as usize] =
+    ["PING", "PONG", "STREAM", "HELLO", "GOING_AWAY", "CREDIT", "CANCEL", "END", "HAND_OFF", "BATCH"];
+
 impl fmt::Debug for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::PING => f.write_str("PING"),
-            Self::PONG => f.write_str("PONG"),
-            Self::STREAM => f.write_str("STREAM"),
-            Self::HELLO => f.write_str("HELLO"),
-            Self::GOING_AWAY => f.write_str("GOING_AWAY"),
-            Self::CREDIT => f.write_str("CREDIT"),
-            Self::CANCEL => f.write_str("CANCEL"),
-            Self::END => f.write_str("END"),
-            Self::HAND_OFF => f.write_str("HAND_OFF"),
-            Self::BATCH => f.write_str("BATCH"),
-            Self(number) => write!(f, "Operation({number})"),
+        match RESERVED_NAMES.get(usize::from(self.0)) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "Operation({})", self.0),
         }
     }
 }
