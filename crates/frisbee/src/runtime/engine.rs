@@ -44,41 +44,36 @@ pub(crate) struct Engine<R: Protocol> {
     session: Option<R::Session>,
     /// The handshake slot of a client that has not sent its first packet. In a box, since it is kept for but a short time.
     pending_handshake: Option<Box<PendingHandshake>>,
-    charges: Charges,
+    /// The server's memory that is charged for the body that is arriving, in bytes.
+    body_charge: usize,
+    /// The same for a long HELLO, which is kept as long as the connection.
+    hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
     /// The form of headers is not known, so packets of handles stay in the mailbox.
     mail_is_held: bool,
-    input: Input,
+    /// Bytes that were read and are not yet routed.
+    unrouted: Bytes,
+    /// The number of bytes that the last read put into a large body instead, unknown to the core.
+    body_read: usize,
     reading: ReadMode,
     routing: Routing,
-    requested: BatchRequest,
+    /// When the router has requested a turn.
+    batch_at: Option<Instant>,
+    /// It has requested one when everything has been written.
+    batch_when_written: bool,
     /// The router has been notified that the connection is unused.
     is_idle_notified: bool,
-    streams: PeerStreams,
+    /// The stream whose message came last.
+    last_stream: Option<Arc<StreamShared>>,
+    /// The ids of streams that a native peer has used.
+    openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
     /// The handle that waits for the answer to a hand-off.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
-}
-
-/// The server's memory that is charged to this connection, in bytes.
-#[derive(Default)]
-struct Charges {
-    /// For the body that is arriving.
-    body: usize,
-    /// For a long HELLO, which is kept as long as the connection.
-    hello: usize,
-}
-
-/// Bytes that were read and are not yet routed.
-#[derive(Default)]
-struct Input {
-    unrouted: Bytes,
-    /// The number of bytes that the last read put into a large body instead, unknown to the core.
-    body_read: usize,
 }
 
 /// Whether the transport is read.
@@ -101,22 +96,6 @@ enum Routing {
     /// As many bytes as may wait to be written do or did, so requests are deferred; see `full.rs`. Until all that was
     /// deferred has been routed.
     Deferring,
-}
-
-/// The turns that the router has requested.
-#[derive(Default)]
-struct BatchRequest {
-    at: Option<Instant>,
-    /// When everything has been written.
-    when_written: bool,
-}
-
-/// The streams that the peer has opened, as far as this task alone knows them.
-struct PeerStreams {
-    /// The stream whose message came last.
-    last: Option<Arc<StreamShared>>,
-    /// The ids that a native peer has used.
-    openings: PeerStreamIds,
 }
 
 /// Ends a connection whose router has panicked before it had a session, so that no task that waits on a handle waits for
@@ -165,16 +144,20 @@ impl<R: Protocol> Engine<R> {
             router,
             session: Some(session),
             pending_handshake: None,
-            charges: Charges::default(),
+            body_charge: 0,
+            hello_charge: 0,
             output: Output::default(),
             mail_reader: MailReader::default(),
             mail_is_held: role == Role::Server,
-            input: Input::default(),
+            unrouted: Bytes::new(),
+            body_read: 0,
             reading: ReadMode::Open,
             routing: Routing::All,
-            requested: BatchRequest::default(),
+            batch_at: None,
+            batch_when_written: false,
             is_idle_notified: false,
-            streams: PeerStreams { last: None, openings: PeerStreamIds::new(role.peer()) },
+            last_stream: None,
+            openings: PeerStreamIds::new(role.peer()),
             order: None,
             goodbye: GoingAway::Unsaid,
             age: Age::Young,
@@ -247,8 +230,8 @@ impl<R: Protocol> Engine<R> {
 
     /// Accepts the bytes of a read.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
-        debug_assert!(self.input.unrouted.is_empty(), "the driver checks before it reads");
-        self.input.unrouted = input;
+        debug_assert!(self.unrouted.is_empty(), "the driver checks before it reads");
+        self.unrouted = input;
     }
 
     /// Handles the end of the peer's sending half.
@@ -267,7 +250,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Notes that so many bytes were read directly into a large body.
     pub(crate) fn handle_body(&mut self, count: usize) {
-        self.input.body_read = count;
+        self.body_read = count;
     }
 
     /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
@@ -282,12 +265,12 @@ impl<R: Protocol> Engine<R> {
     }
 
     fn route_input(&mut self, now: Instant) -> Result<(), CloseReason> {
-        let read = self.input.unrouted.len();
+        let read = self.unrouted.len();
         self.route_batch(now)?;
-        let count = read - self.input.unrouted.len() + std::mem::take(&mut self.input.body_read);
+        let count = read - self.unrouted.len() + std::mem::take(&mut self.body_read);
         self.core.handle_read(count, now);
         self.count(Traffic::Read, count);
-        if self.charges.body > 0 || self.core.is_mid_packet() {
+        if self.body_charge > 0 || self.core.is_mid_packet() {
             self.charge_body()?;
         }
         if self.is_leaving() {
@@ -313,7 +296,7 @@ impl<R: Protocol> Engine<R> {
             if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
                 break;
             }
-            if at_packet && let Some(packet) = self.core.poll_packet(&mut self.input.unrouted) {
+            if at_packet && let Some(packet) = self.core.poll_packet(&mut self.unrouted) {
                 let length = packet.body.len();
                 let next = match packet.operation {
                     Operation::STREAM if self.session.is_some() => self.handle_stream(packet.id, packet.body),
@@ -329,7 +312,7 @@ impl<R: Protocol> Engine<R> {
                     next => self.stops(next, length, now),
                 };
                 // After a whole packet there is nothing in between two.
-                if stops || self.input.unrouted.is_empty() {
+                if stops || self.unrouted.is_empty() {
                     break;
                 }
                 continue;
@@ -337,12 +320,12 @@ impl<R: Protocol> Engine<R> {
             if self.mail_is_held && self.leave_to_adapter() {
                 break;
             }
-            let event = self.core.poll_event(&mut self.input.unrouted, now)?;
+            let event = self.core.poll_event(&mut self.unrouted, now)?;
             if self.mail_is_held {
                 self.release_deferred();
             }
             let Some(event) = event else { break };
-            if self.charges.body > 0 {
+            if self.body_charge > 0 {
                 self.release_body();
             }
             let length = event.body_len();
@@ -379,7 +362,7 @@ impl<R: Protocol> Engine<R> {
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // Another read of this turn must not continue after the packets that were cut off here.
-                self.input.unrouted.clear();
+                self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;
             }
@@ -411,8 +394,8 @@ impl<R: Protocol> Engine<R> {
         let Some(session) = &mut self.session else { return };
         self.handle.set_routed(0);
         let mut batch = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
-        self.requested.at = self.router.batch_ended(session, &mut batch);
-        self.requested.when_written = batch.when_written;
+        self.batch_at = self.router.batch_ended(session, &mut batch);
+        self.batch_when_written = batch.when_written;
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.retain_outbox();
         }
@@ -427,13 +410,13 @@ impl<R: Protocol> Engine<R> {
 
     /// Whether the router waits for a turn that it can have now.
     pub(crate) fn wants_batch(&mut self) -> bool {
-        self.requested.when_written && !self.mail_is_held && self.core.outbox().is_empty()
+        self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
     /// Whether bytes that were read wait to be routed.
     #[inline]
     pub(crate) fn has_input(&self) -> bool {
-        !self.input.unrouted.is_empty() || self.core.holds_packet()
+        !self.unrouted.is_empty() || self.core.holds_packet()
     }
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.
@@ -445,7 +428,7 @@ impl<R: Protocol> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        let due = earlier(self.core.next_timeout(), self.requested.at);
+        let due = earlier(self.core.next_timeout(), self.batch_at);
         match &self.handle.0.lifetime {
             None => due,
             Some(lifetime) => earlier(due, lifetime.next(self.age)),
@@ -483,7 +466,7 @@ impl<R: Protocol> Engine<R> {
         let shared = &self.handle.0;
         shared.mailbox.account.budget().trim(&shared.runtime);
         self.core.release();
-        self.streams.last = None;
+        self.last_stream = None;
         shared.mailbox.release();
         self.output.charge(self.core.outbox(), &shared.mailbox.account);
         shared.work.release();
@@ -605,7 +588,7 @@ impl<R: Protocol> Drop for Engine<R> {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
-        self.handle.0.mailbox.account.release(self.charges.body + self.charges.hello);
+        self.handle.0.mailbox.account.release(self.body_charge + self.hello_charge);
         self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
     }

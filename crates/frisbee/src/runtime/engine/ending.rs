@@ -99,7 +99,7 @@ impl<R: Protocol> Engine<R> {
     /// Whether nothing is in progress.
     pub(super) fn is_idle(&mut self) -> bool {
         self.core.outbox().is_empty()
-            && !self.requested.when_written
+            && !self.batch_when_written
             && !self.core.is_mid_packet()
             && !self.has_input()
             && self.routing != Routing::Deferring

@@ -81,8 +81,8 @@ impl<R: Protocol> Engine<R> {
             return Ok(None);
         }
         let before = self.core.outbox().len();
-        let Some(event) = self.core.poll_event(&mut self.input.unrouted, now)? else { return Ok(None) };
-        if self.charges.body > 0 {
+        let Some(event) = self.core.poll_event(&mut self.unrouted, now)? else { return Ok(None) };
+        if self.body_charge > 0 {
             self.release_body();
         }
         let length = event.body_len();

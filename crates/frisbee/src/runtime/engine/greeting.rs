@@ -46,7 +46,7 @@ impl<R: Protocol> Engine<R> {
             if !self.handle.0.mailbox.account.take(length) {
                 return false;
             }
-            self.charges.hello = length;
+            self.hello_charge = length;
         }
         true
     }

@@ -133,7 +133,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
         let Some(pending_handshake) = &self.pending_handshake else { return false };
-        let Some(take_over) = pending_handshake.adapter_for(&self.input.unrouted, &self.handle) else { return false };
+        let Some(take_over) = pending_handshake.adapter_for(&self.unrouted, &self.handle) else { return false };
         let has_left = self.core.leave_unread();
         if has_left {
             self.pending_handshake = None;
@@ -166,7 +166,7 @@ impl<R: Protocol> Engine<R> {
     /// written.
     fn depart(&mut self, take_over: HandOffTarget, reason: &CloseReason) {
         self.reading = ReadMode::Stopped;
-        self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.input.unrouted))));
+        self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.unrouted))));
         self.end(reason);
     }
 

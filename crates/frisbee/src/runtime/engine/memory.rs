@@ -21,18 +21,18 @@ impl<R: Protocol> Engine<R> {
         }
         let buffered = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
-        let before = self.charges.body;
+        let before = self.body_charge;
         if buffered <= before {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
             // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
             if buffered - before > ONE_READ || self.core.outbox().is_empty() {
-                self.handle.0.mailbox.account.release(std::mem::take(&mut self.charges.body));
+                self.handle.0.mailbox.account.release(std::mem::take(&mut self.body_charge));
                 return self.reject_body();
             }
             self.handle.0.mailbox.account.charge(buffered - before);
         }
-        self.charges.body = buffered;
+        self.body_charge = buffered;
         Ok(())
     }
 
@@ -41,7 +41,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
-        account.release(std::mem::take(&mut self.charges.body));
+        account.release(std::mem::take(&mut self.body_charge));
         self.output.update_charge(self.core.outbox(), account);
     }
 
@@ -87,7 +87,7 @@ impl<R: Protocol> Engine<R> {
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
                 match rich {
                     false => StreamSignal::Close,
-                    true if waited || may_open && self.streams.openings.handle(id) => StreamSignal::Refuse,
+                    true if waited || may_open && self.openings.handle(id) => StreamSignal::Refuse,
                     true => StreamSignal::Nothing,
                 }
             }

@@ -17,7 +17,7 @@ impl<R: Protocol> Engine<R> {
         // Messages of one stream are often consecutive. Invariant: `last` receives messages only while it is in the
         // table. A stream that is over there returns the body, and the table decides; so a later stream with its id
         // gets its own.
-        let body = match &self.streams.last {
+        let body = match &self.last_stream {
             Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
                 Ok(signal) => return self.leave_stream(signal),
@@ -36,7 +36,7 @@ impl<R: Protocol> Engine<R> {
                 // A message after the end of its direction is dropped.
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
-            self.streams.last = Some(stream);
+            self.last_stream = Some(stream);
             return self.leave_stream(signal);
         }
         drop(inner);
@@ -49,7 +49,7 @@ impl<R: Protocol> Engine<R> {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
         };
         // As in `handle_stream`.
-        let last = self.streams.last.as_ref().filter(|stream| stream.id() == id);
+        let last = self.last_stream.as_ref().filter(|stream| stream.id() == id);
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
             // It may have been thousands.
             Some(StreamSignal::Nothing) => Routed::Slow,
@@ -58,7 +58,7 @@ impl<R: Protocol> Engine<R> {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 let Some(stream) = stream else { return Routed::Continue };
                 let signal = stream.handle_batch(body, &size).unwrap_or(StreamSignal::Nothing);
-                self.streams.last = Some(stream);
+                self.last_stream = Some(stream);
                 self.leave_stream(signal)
             }
         }
@@ -68,7 +68,7 @@ impl<R: Protocol> Engine<R> {
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // A close or a message that crossed this end's close opens none. A Go client takes its ids from several
         // counters, and may use one again at once.
-        !body.is_empty() && (!rich || self.streams.openings.handle(id))
+        !body.is_empty() && (!rich || self.openings.handle(id))
     }
 
     /// Opens a stream that the peer opens by this packet.
@@ -103,7 +103,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Forgets the last stream if it is over, and sends the peer the reason.
     fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
-        if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
+        if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
             signal.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
         }
