@@ -18,13 +18,11 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 /// The first byte of every frame: that of the magic, and of an id below 256 in the old form of headers.
@@ -262,37 +260,12 @@ impl AdapterContext {
         self.host.config.first_header_timeout
     }
 
-    /// The client's address, if the transport has one.
-    pub fn peer_addr(&self) -> Option<SocketAddr> {
-        self.connection.peer_addr()
-    }
-
-    /// The server's address, if the transport has one.
-    pub fn local_addr(&self) -> Option<SocketAddr> {
-        self.connection.local_addr()
-    }
-
-    /// The process at the other end of a Unix socket, as the system knows it.
-    #[cfg(unix)]
-    pub fn peer_credentials(&self) -> Option<crate::UnixCredentials> {
-        self.connection.peer_credentials()
-    }
-
-    /// The verified certificates of the client; as [`Connection::peer_certificates`](crate::Connection).
-    #[cfg(feature = "tls")]
-    pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
-        self.connection.peer_certificates()
-    }
-
-    /// The connection, for its limits, memory and tasks. Packets cannot be sent on it.
+    /// The connection, for its addresses and certificates, limits, memory and tasks. Packets cannot be sent on it.
+    ///
+    /// The handler itself runs on the worker of its connection, which has no threads to spare: work that blocks or computes
+    /// belongs on its [runtime](Connection::runtime_handle), in which the server was started.
     pub fn connection(&self) -> &Connection {
         &self.connection
-    }
-
-    /// The runtime in which the server was started. The handler itself runs on the worker of its connection, which has
-    /// no threads to spare: work that blocks or computes belongs here.
-    pub fn runtime_handle(&self) -> &Handle {
-        self.connection.runtime_handle()
     }
 
     /// Whether the server is shutting down, or the connection has reached its [maximum

@@ -87,10 +87,10 @@ impl Locks {
     /// Lets a request for WebSocket in, or says why not.
     pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &AdapterContext) -> Result<(), Answer> {
         #[cfg(feature = "console")]
-        if self.console.as_ref().is_some_and(|console| console.is_own(known, context.peer_addr())) {
+        if self.console.as_ref().is_some_and(|console| console.is_own(known, context.connection().peer_addr())) {
             return Ok(());
         }
-        self.admit(known, context.local_addr()).map(drop)
+        self.admit(known, context.connection().local_addr()).map(drop)
     }
 
     /// The answer to a preflight that was let in.

@@ -35,7 +35,7 @@ impl ServerBuilder {
     ///             let mut line = String::new();
     ///             let mut transport = BufReader::new(transport.take(1024));
     ///             transport.read_line(&mut line).await?;
-    ///             let peer = context.peer_addr();
+    ///             let peer = context.connection().peer_addr();
     ///             let mut transport = transport.into_inner().into_inner();
     ///             transport.write_all(format!("{} from {peer:?}\n", line.trim()).as_bytes()).await
     ///         },

@@ -271,7 +271,7 @@ impl<'a> FastPath<'a> {
         };
         let (pass, route) = match probe(self.http, self.context, head.method, path) {
             Some(answer) => (Pass::default(), Route::Answer(answer)),
-            None => match self.http.locks.admit(&known, self.context.local_addr()) {
+            None => match self.http.locks.admit(&known, self.context.connection().local_addr()) {
                 Ok(pass) => {
                     let request_head = RequestHead { method: head.method, path, known: &known, is_http2: false };
                     (pass, route(self.gateway, self.http, self.context, request_head))

@@ -197,7 +197,7 @@ impl Service {
         body: Inbound,
     ) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
-        let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.local_addr()), Err);
+        let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.connection().local_addr()), Err);
         if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
             self.context.waste(0);
         }

@@ -111,7 +111,7 @@ impl Inner {
             context: context.clone(),
         };
         let format = if is_positional { POSITIONAL } else { NAMED };
-        let task = context.runtime_handle().spawn(async move {
+        let task = context.connection().runtime_handle().spawn(async move {
             let kind = method.kind();
             let called = if takes_items {
                 method.streaming(params.map(|_| items), NAMED).await
