@@ -131,14 +131,8 @@ impl<F: Future, A> Cell<F, A> {
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F, A> {
         let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         slot.as_mut().project().future.set(Some(make()));
-        match slot.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
-            Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
-            Poll::Ready(Err(panic)) => {
-                self.discard();
-                FirstPoll::Panicked(panic)
-            }
-        }
+        let polled = slot.as_mut().poll_future(&mut Context::from_waker(Waker::noop()));
+        self.first_poll(polled)
     }
 
     /// The slot of a future that [`poll_slot`](Self::poll_slot) polls. It has the last one that was done, if that is
@@ -152,7 +146,14 @@ impl<F: Future, A> Cell<F, A> {
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F, A> {
         let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
-        match slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
+        let polled = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()));
+        self.first_poll(polled)
+    }
+
+    /// The outcome of a first poll. A future that has to wait leaves with its box.
+    #[inline(always)]
+    fn first_poll(&mut self, polled: Poll<UnwindResult<F::Output>>) -> FirstPoll<F, A> {
+        match polled {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
             Poll::Ready(Err(panic)) => {

@@ -76,17 +76,8 @@ pub(super) struct ExecutorShared {
     state: Mutex<State>,
     /// Ends the wait for sockets and timers.
     waker: OnceLock<Waker>,
-    /// The connections of a server that it drives.
-    driven: AtomicUsize,
-}
-
-/// A connection that a worker drives, as long as this lives.
-pub(crate) struct DrivenConnection(Arc<ExecutorShared>);
-
-impl Drop for DrivenConnection {
-    fn drop(&mut self) {
-        self.0.driven.fetch_sub(1, Ordering::Relaxed);
-    }
+    /// A reference for each connection that it drives, and one more.
+    driven: Arc<()>,
 }
 
 #[derive(Debug, Default)]
@@ -169,7 +160,7 @@ impl Worker {
             runtime: runtime.handle().clone(),
             state: Mutex::default(),
             waker: OnceLock::new(),
-            driven: AtomicUsize::new(0),
+            driven: Arc::default(),
         });
         let core = Arc::new(Core {
             shared: shared.clone(),
@@ -205,15 +196,14 @@ impl Worker {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
 
-    /// Counts a connection.
-    pub(crate) fn driven(&self) -> DrivenConnection {
-        self.0.driven.fetch_add(1, Ordering::Relaxed);
-        DrivenConnection(self.0.clone())
+    /// Counts a connection for as long as the result lives.
+    pub(crate) fn driven(&self) -> Arc<()> {
+        self.0.driven.clone()
     }
 
     /// How many connections it drives.
     pub(crate) fn load(&self) -> usize {
-        self.0.driven.load(Ordering::Relaxed)
+        Arc::strong_count(&self.0.driven) - 1
     }
 
     /// Runs a task in the context of [its runtime](Self::handle).
