@@ -102,12 +102,12 @@ impl<R: Protocol> Acceptor<R> {
 
     /// The counts of the connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
-        Stats::new(self.0.budget.clone())
+        Stats(self.0.budget.clone())
     }
 
     /// Shows the connections while they are open.
     pub fn inspector(&self) -> Inspector {
-        Inspector::new(self.0.budget.clone(), self.0.open.clone())
+        Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
 
     /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
@@ -162,16 +162,12 @@ impl<R: Protocol> ServerShared<R> {
         }
         let _ = self.listeners.set(tasks);
     }
-}
 
-impl<R> ServerShared<R> {
     /// Takes in no further connections, and waits until those that were taken in have ended.
     pub(crate) async fn drain(&self) {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
-}
 
-impl<R: Protocol> ServerShared<R> {
     /// Makes a connection of a socket that was admitted. The engine is made where it is driven.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
@@ -313,9 +309,7 @@ impl<R: Protocol> ServerShared<R> {
         }
         ServedConnection::Driven(driver.run(), Some(entry))
     }
-}
 
-impl<R: Protocol> ServerShared<R> {
     fn serve_inner(&self, transport: RawTransport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let Some(entry) = OpenConnections::admit_within(&self.open) else {

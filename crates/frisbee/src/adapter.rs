@@ -307,7 +307,7 @@ impl AdapterContext {
 
     /// The counts of the server's connections.
     pub fn stats(&self) -> Stats {
-        Stats::new(self.connection.0.mailbox.account.budget().clone())
+        Stats(self.connection.0.mailbox.account.budget().clone())
     }
 
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.

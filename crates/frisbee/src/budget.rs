@@ -38,7 +38,7 @@ pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
 /// The memory of a pending handler, in addition to its request, in bytes: its future, its slot in the connection's
 /// list, and its part of the state that is kept to answer it.
-const WAITING_COST: usize = 768;
+pub(crate) const WAITING_COST: usize = 768;
 
 /// The memory that a received body of this length keeps, for [`Connection::charge_request`](crate::Connection::charge_request). A body of 16 to
 /// 64 KiB may be a slice of the read buffer of 128 KiB, and keep all of it.

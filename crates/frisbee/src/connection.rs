@@ -1,6 +1,6 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
-use crate::budget::{MemoryBudget, MemoryCharge};
+use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
 use crate::context::Attachments;
 use crate::debug::opaque_debug;
 use crate::deferred::Deferred;
@@ -442,7 +442,7 @@ impl Connection {
     /// }
     /// ```
     pub fn charge_request(&self, bytes: usize) -> MemoryCharge {
-        MemoryCharge::of_request(&self.0.mailbox.account, bytes)
+        MemoryCharge::new(&self.0.mailbox.account, bytes.saturating_add(WAITING_COST))
     }
 
     /// Charges exactly so many bytes to this connection until the result is dropped. [`charge_request`](Self::charge_request) adds the cost of
@@ -465,7 +465,7 @@ impl Connection {
 
     /// The memory of the whole server, for what its connections share.
     pub fn memory_budget(&self) -> MemoryBudget {
-        MemoryBudget::new(self.0.mailbox.account.budget().clone())
+        MemoryBudget(self.0.mailbox.account.budget().clone())
     }
 
     /// Whether both are handles to one connection.

@@ -35,8 +35,8 @@ pub const STREAMS_SHOWN: usize = 256;
 /// Shows a server while it runs. Clones show the same server, and keep no connection open.
 #[derive(Clone)]
 pub struct Inspector {
-    budget: Arc<Budget>,
-    open: Arc<OpenConnections>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) open: Arc<OpenConnections>,
 }
 
 /// A connection in the list of its server.
@@ -109,13 +109,9 @@ pub struct WorkerView {
 }
 
 impl Inspector {
-    pub(crate) fn new(budget: Arc<Budget>, open: Arc<OpenConnections>) -> Self {
-        Self { budget, open }
-    }
-
     /// The counts of the server.
     pub fn stats(&self) -> Stats {
-        Stats::new(self.budget.clone())
+        Stats(self.budget.clone())
     }
 
     /// The open connections, by number, after the one with the number `after`, and `max` of them at most. Those on the

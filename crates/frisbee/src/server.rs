@@ -413,12 +413,12 @@ impl<R: Protocol> Server<R> {
 impl<R: Protocol, L: Listener> Server<R, L> {
     /// The counts of the server's connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
-        Stats::new(self.budget.clone())
+        Stats(self.budget.clone())
     }
 
     /// Shows the connections and workers while the server runs, and their work in progress.
     pub fn inspector(&self) -> Inspector {
-        Inspector::new(self.budget.clone(), self.open.clone())
+        Inspector { budget: self.budget.clone(), open: self.open.clone() }
     }
 
     /// Serves until the future is dropped.

@@ -237,11 +237,6 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// Charges for a request whose handler waits.
-    pub(crate) fn of_request(account: &Arc<Account>, bytes: usize) -> Self {
-        Self::new(account, bytes.saturating_add(WAITING_COST))
-    }
-
     /// Charges unconditionally.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         account.charge(bytes);
@@ -308,7 +303,7 @@ mod tests {
         assert!(!account.take(1));
         drop(hold);
         account.release(60_000);
-        assert_eq!(Stats::new(budget).memory_held(), 0);
+        assert_eq!(Stats(budget).memory_held(), 0);
     }
 
     #[test]
@@ -338,7 +333,7 @@ mod tests {
     fn resized_charge_is_given_back_in_full() {
         let budget = Arc::new(Budget::new(100_000, 0));
         let account = Arc::new(Account::alone(budget.clone()));
-        let stats = Stats::new(budget);
+        let stats = Stats(budget);
         let mut charge = MemoryCharge::try_new(&account, 1000).expect("there is room");
         assert!(MemoryCharge::try_new(&account, 100_000).is_none());
         for bytes in [5000, 200, 0, 7000] {
@@ -354,7 +349,7 @@ mod tests {
         let budget = Arc::new(Budget::new(1000, 0));
         of(&budget, 1).count(Traffic::Read, 3);
         Account::alone(budget.clone()).count(Traffic::Read, 5);
-        assert_eq!(Stats::new(budget).bytes_read(), 3);
+        assert_eq!(Stats(budget).bytes_read(), 3);
     }
 
     #[test]
@@ -438,7 +433,7 @@ mod tests {
         let budget = Arc::new(Budget::new(1000, 0));
         let traffic = of(&budget, 1).traffic().expect("it is a server's");
         traffic.add(Traffic::Written, 9);
-        assert_eq!(Stats::new(budget.clone()).bytes_written(), 9);
+        assert_eq!(Stats(budget.clone()).bytes_written(), 9);
         assert!(Account::alone(budget).traffic().is_none());
     }
 

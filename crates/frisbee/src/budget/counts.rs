@@ -163,13 +163,9 @@ impl LimitCounts {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Stats(Arc<Budget>);
+pub struct Stats(pub(crate) Arc<Budget>);
 
 impl Stats {
-    pub(crate) fn new(budget: Arc<Budget>) -> Self {
-        Self(budget)
-    }
-
     /// Connections that were ever driven.
     pub fn opened(&self) -> u64 {
         self.0.counts.opened.load(Ordering::Relaxed)
@@ -274,7 +270,7 @@ mod tests {
     #[test]
     fn debug_output_names_every_counter() {
         let budget = Arc::new(Budget::new(1000, 0));
-        let (counts, stats, now) = (&budget.counts, Stats::new(budget.clone()), Instant::now());
+        let (counts, stats, now) = (&budget.counts, Stats(budget.clone()), Instant::now());
         let times = |count: usize, what: &dyn Fn()| (0..count).for_each(|_| what());
         times(9, &|| counts.count_opened());
         times(2, &|| counts.count_closed(None, &CloseReason::Local, now));

@@ -35,13 +35,9 @@ use std::sync::Arc;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct MemoryBudget(Arc<Budget>);
+pub struct MemoryBudget(pub(crate) Arc<Budget>);
 
 impl MemoryBudget {
-    pub(crate) fn new(budget: Arc<Budget>) -> Self {
-        Self(budget)
-    }
-
     /// Charges bytes to the budget, and to no connection, until the last clone of the result is dropped. Work that has
     /// begun may overdraw the budget.
     pub fn share(&self, bytes: Bytes) -> Bytes {
@@ -96,7 +92,7 @@ mod tests {
 
     #[test]
     fn shared_bytes_are_charged_until_the_last_clone_is_dropped() {
-        let budget = MemoryBudget::new(Arc::new(Budget::new(1000, 0)));
+        let budget = MemoryBudget(Arc::new(Budget::new(1000, 0)));
         let bytes = budget.share(Bytes::from_static(b"shared"));
         let other = bytes.clone();
         drop(bytes);
@@ -107,7 +103,7 @@ mod tests {
 
     #[test]
     fn budget_is_short_above_half_in_use() {
-        let budget = MemoryBudget::new(Arc::new(Budget::new(1000, 0)));
+        let budget = MemoryBudget(Arc::new(Budget::new(1000, 0)));
         let _half = budget.share(vec![0; 499].into());
         assert!(!budget.is_short());
         let _more = budget.share(vec![0; 600].into());

@@ -140,7 +140,7 @@ mod tests {
     fn waiting_output_is_reported_in_steps() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
-        let stats = Stats::new(budget);
+        let stats = Stats(budget);
         let [mut output, mut other] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);

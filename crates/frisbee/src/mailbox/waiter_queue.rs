@@ -233,7 +233,7 @@ impl Drop for Waiter<'_> {
 }
 
 /// Wakes a task. No lock may be held, since a waker may run anything.
-pub(super) fn wake(task: Option<Waker>) {
+pub(crate) fn wake(task: Option<Waker>) {
     if let Some(task) = task {
         task.wake();
     }

@@ -6,7 +6,7 @@ use super::inbox::{COPY_BELOW, Inbox};
 use crate::budget::{Account, Traffic, body_memory};
 use crate::connection::ConnectionShared;
 use crate::inspect::StreamView;
-use crate::mailbox::wake_all;
+use crate::mailbox::{wake, wake_all};
 use crate::runtime::timer;
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
@@ -403,9 +403,7 @@ impl StreamShared {
         inner.inbox.push(message);
         let reader = inner.reader.take();
         drop(inner);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake(reader);
         Ok(StreamSignal::Nothing)
     }
 
@@ -439,9 +437,7 @@ impl StreamShared {
         inner.bytes.received += body.len() as u64;
         let reader = inner.reader.take();
         drop(inner);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake(reader);
         Some(StreamSignal::Nothing)
     }
 
@@ -512,9 +508,7 @@ impl StreamShared {
         inner.eof = true;
         let reader = inner.reader.take();
         drop(inner);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake(reader);
     }
 
     pub(super) fn how_ended(&self) -> StreamEnd {

@@ -225,7 +225,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
             }
         };
         assert_eq!(signal, StreamSignal::Reset);
-        assert_eq!((stream.how_ended(), Stats::new(end.budget.clone()).rejected()), (StreamEnd::Overflowed, 1));
+        assert_eq!((stream.how_ended(), Stats(end.budget.clone()).rejected()), (StreamEnd::Overflowed, 1));
         assert_eq!(woken.count(), 1);
         let message = Bytes::from_static(b"x");
         assert_eq!(end.shared.handle_packet(message.clone()), Err(message));
