@@ -203,16 +203,6 @@ impl ClientBuilder {
     /// The connection lives until it is [closed](Connection::close): the result is a handle, and dropping it closes
     /// nothing.
     ///
-    /// ```
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Client, Handlers};
-    ///
-    /// let connection = Client::builder().connect("127.0.0.1:8080", Handlers::new()).await?;
-    /// # let _ = connection;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required and does not work,
     /// or the router reports a [defect](Protocol::check).

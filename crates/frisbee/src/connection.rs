@@ -126,16 +126,6 @@ impl Connection {
     /// A packet received on another connection is sent unchanged: a large body is shared with its read buffer and not
     /// copied. Proxies forward in this way; see also [`Outbox::forward`].
     ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// use frisbee::{Operation, Packet, PacketId};
-    ///
-    /// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
-    /// connection.send(&Packet::new(PacketId(1), GREET, "hello")).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If the connection has ended or the body is too long.
     ///

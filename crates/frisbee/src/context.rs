@@ -151,16 +151,6 @@ impl Context {
 
 impl Connection {
     /// Values that belong to the connection, seen by all owners of a handle to it.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// struct User(String);
-    ///
-    /// connection.attachments().insert(User("ada".into()));
-    /// println!("{:?}", connection.attachments().get::<User>().map(|user| user.0.clone()));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn attachments(&self) -> &Attachments {
         &self.0.attachments
     }

@@ -86,15 +86,6 @@ impl HandOffTarget {
     /// By a function whose future becomes a task of the runtime of the server's start or the client's connection; the
     /// function is called within it. The task is independent: it does not end with the connection, and a shutdown of
     /// the server does not wait for it.
-    ///
-    /// ```
-    /// use frisbee::HandOffTarget;
-    ///
-    /// let echo = HandOffTarget::new(async |raw| {
-    ///     let (mut read, mut write) = tokio::io::split(raw);
-    ///     tokio::io::copy(&mut read, &mut write).await.ok();
-    /// });
-    /// ```
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
