@@ -59,12 +59,6 @@ pub enum CloseReason {
 
 impl CloseReason {
     /// The kind of reason, to count by.
-    ///
-    /// ```
-    /// use frisbee_core::{CloseKind, CloseReason};
-    ///
-    /// assert_eq!(CloseReason::Shutdown.kind(), CloseKind::Shutdown);
-    /// ```
     pub fn kind(&self) -> CloseKind {
         match self {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
@@ -96,10 +90,6 @@ impl CloseReason {
 
     /// Whether the peer, and not this end or the network, is at fault. If only one end speaks TLS, or the two do not
     /// accept each other's certificates, either may be configured wrongly.
-    ///
-    /// ```
-    /// assert!(!frisbee_core::CloseReason::Shutdown.is_peers_fault());
-    /// ```
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),

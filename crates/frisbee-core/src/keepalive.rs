@@ -103,14 +103,6 @@ impl Keepalive {
 
 /// The earlier of two times; either may be absent. An iterator's `min` takes three times as many instructions,
 /// and this runs in every turn of every connection.
-///
-/// ```
-/// use std::time::{Duration, Instant};
-///
-/// let now = Instant::now();
-/// assert_eq!(frisbee_core::earlier(Some(now + Duration::from_secs(1)), Some(now)), Some(now));
-/// assert_eq!(frisbee_core::earlier(None, Some(now)), Some(now));
-/// ```
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

@@ -262,15 +262,6 @@ impl Connection {
 
     /// The kind of the peer, once it is known. A server knows it at the first packet, a client after a round trip.
     ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// if connection.peer_known().await?.hello().is_none() {
-    ///     println!("the peer has no extensions");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// If the connection has ended before.
     ///

@@ -158,13 +158,6 @@ impl Connection {
     /// Runs something when the connection has ended: behind [`Protocol::disconnected`](crate::Protocol::disconnected), in
     /// the order of registration, on the connection's own task, so it must not block. Runs it at once if the connection
     /// has ended already.
-    ///
-    /// ```
-    /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// connection.on_close(|reason| println!("closed: {reason}"));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
         self.0.attachments.on_close(run, || self.close_reason());
     }

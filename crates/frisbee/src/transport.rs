@@ -87,14 +87,15 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
     }
 
     fn buffers() -> bool {
-        let direct = [TypeId::of::<TcpStream>(), TypeId::of::<DuplexStream>()];
-        #[cfg(unix)]
-        let unix = TypeId::of::<Self>() == TypeId::of::<UnixStream>();
-        #[cfg(not(unix))]
-        let unix = false;
-        #[cfg(all(feature = "shm", target_os = "linux"))]
-        let unix = unix || TypeId::of::<Self>() == TypeId::of::<crate::shm::Stream>();
-        !unix && !direct.contains(&TypeId::of::<Self>())
+        let direct = [
+            TypeId::of::<TcpStream>(),
+            TypeId::of::<DuplexStream>(),
+            #[cfg(unix)]
+            TypeId::of::<UnixStream>(),
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            TypeId::of::<crate::shm::Stream>(),
+        ];
+        !direct.contains(&TypeId::of::<Self>())
     }
 
     fn poll_write_parts(
