@@ -320,7 +320,6 @@ fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
 fn as_packet(event: Event) -> Option<Packet> {
     match event {
         Event::Packet(packet) => Some(packet),
-        Event::Stream { id, body } => Some(Packet { id, operation: Operation::STREAM, body }),
         Event::PeerKnown | Event::Nothing => None,
         Event::Control(packet) => panic!("a Go peer has nothing to say by {:?}", packet.operation),
         Event::HandOff(event) => panic!("a Go peer knows no hand-off: {event:?}"),

@@ -207,11 +207,8 @@ impl Connection {
             }
         }
         let Some(packet) = self.next_packet(input)? else { return Ok(None) };
-        if !packet.operation.is_reserved() {
+        if !packet.operation.is_reserved() || packet.operation == Operation::STREAM {
             return Ok(Some(Event::Packet(packet)));
-        }
-        if packet.operation == Operation::STREAM {
-            return Ok(Some(Event::Stream { id: packet.id, body: packet.body }));
         }
         self.handle_reserved(packet, now).map(Some)
     }

@@ -1,21 +1,13 @@
 //! The events of a connection, and the kinds of peers.
 
-use crate::{HandOffEvent, Hello, Packet, PacketId};
-use bytes::Bytes;
+use crate::{HandOffEvent, Hello, Packet};
 use std::sync::Arc;
 
 /// The meaning of a peer's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A packet of one of the users' operations.
+    /// A packet of one of the users' operations, or of a [stream](crate::Operation::STREAM), which an empty body closes.
     Packet(Packet),
-    /// A packet of a stream; an empty body closes it.
-    Stream {
-        /// The stream's id.
-        id: PacketId,
-        /// The message.
-        body: Bytes,
-    },
     /// The kind of the peer is known; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
     /// A packet of a native peer about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
@@ -32,9 +24,7 @@ impl Event {
     /// The length of the body that came.
     pub fn body_len(&self) -> usize {
         match self {
-            Self::Packet(Packet { body, .. }) | Self::Control(Packet { body, .. }) | Self::Stream { body, .. } => {
-                body.len()
-            }
+            Self::Packet(packet) | Self::Control(packet) => packet.body.len(),
             Self::HandOff(HandOffEvent::Requested { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
             Self::HandOff(HandOffEvent::Abandoned) | Self::PeerKnown | Self::Nothing => 0,
         }
@@ -66,18 +56,18 @@ impl PeerKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HandOffAnswer, Operation};
+    use crate::{HandOffAnswer, Operation, PacketId};
+    use bytes::Bytes;
 
     #[test]
     fn an_event_is_as_long_as_the_body_that_it_carries() {
         let body = Bytes::from_static(b"seven b");
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, body.clone());
         let request = HandOffEvent::Requested { operation: Operation::FIRST_USER, body: body.clone() };
-        let answered = HandOffEvent::Answered { answer: HandOffAnswer::Refused, body: body.clone() };
+        let answered = HandOffEvent::Answered { answer: HandOffAnswer::Refused, body };
         for event in [
             Event::Packet(packet.clone()),
             Event::Control(packet),
-            Event::Stream { id: PacketId(1), body },
             Event::HandOff(request),
             Event::HandOff(answered),
         ] {

@@ -168,7 +168,9 @@ pub fn connection(data: &[u8]) {
             }
             match connection.poll_event(&mut input, now) {
                 Ok(Some(Event::Control(packet))) => assert!(packet.operation.is_reserved()),
-                Ok(Some(Event::Packet(packet))) => assert!(!packet.operation.is_reserved()),
+                Ok(Some(Event::Packet(packet))) => {
+                    assert!(!packet.operation.is_reserved() || packet.operation == Operation::STREAM);
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => break,
                 Err(_) => return,

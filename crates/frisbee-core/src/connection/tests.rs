@@ -185,7 +185,7 @@ fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
             let sent = client.outbox().push(PacketId(3), Operation::STREAM, vec![1; length]);
             sent.map(|()| exchange(&mut client, &mut server, now)).map_err(|error| error.limit)
         };
-        assert!(matches!(&say(BODY_MAX_LEAST as usize).unwrap()[..], [Event::Stream { .. }]));
+        assert!(matches!(&say(BODY_MAX_LEAST as usize).unwrap()[..], [Event::Packet(_)]));
         assert_eq!(say(BODY_MAX_LEAST as usize + 1), Err(BODY_MAX_LEAST));
         let sent_all_the_same: &[u8] = match header_form {
             HeaderForm::Current => &[0, 0x0F, 0, 3, 0, 2, 0, 0, 4, 1],

@@ -523,8 +523,8 @@ impl<R: Protocol> Engine<R> {
             return Routed::Continue;
         }
         match event {
+            Event::Packet(Packet { id, operation: Operation::STREAM, body }) => self.handle_stream(id, body),
             Event::Packet(packet) => self.handle_packet(packet),
-            Event::Stream { id, body } => self.handle_stream(id, body),
             Event::PeerKnown => self.handle_peer_known(),
             Event::Control(packet) => self.handle_control(packet),
             Event::HandOff(event) => self.handle_hand_off(event),

@@ -98,11 +98,13 @@ impl<R: Protocol> Engine<R> {
     /// Defers a packet that has to wait for room; returns the event if it need not.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
+            Event::Packet(packet) if packet.operation == Operation::STREAM => {
+                match self.must_defer(packet.id, &packet.body) {
+                    Some(opens) => (packet, opens),
+                    None => return Some(Event::Packet(packet)),
+                }
+            }
             Event::Packet(packet) => (packet, false),
-            Event::Stream { id, body } => match self.must_defer(id, &body) {
-                Some(opens) => (Packet { id, operation: Operation::STREAM, body }, opens),
-                None => return Some(Event::Stream { id, body }),
-            },
             Event::Control(packet)
                 if matches!(packet.operation, Operation::CREDIT | Operation::END | Operation::BATCH)
                     && self.handle.0.deferred.has_stream(packet.id) =>
