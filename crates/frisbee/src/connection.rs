@@ -367,7 +367,7 @@ impl Connection {
     }
 
     /// Whether a task of [`spawn`](Self::spawn) that blocks leaves threads to others: the runtime has more than one.
-    pub fn has_threads(&self) -> bool {
+    pub(crate) fn has_threads(&self) -> bool {
         self.0.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
     }
 
