@@ -65,12 +65,9 @@ mod tests {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, body.clone());
         let request = HandOffEvent::Requested { operation: Operation::FIRST_USER, body: body.clone() };
         let answered = HandOffEvent::Answered { answer: HandOffAnswer::Refused, body };
-        for event in [
-            Event::Packet(packet.clone()),
-            Event::Control(packet),
-            Event::HandOff(request),
-            Event::HandOff(answered),
-        ] {
+        for event in
+            [Event::Packet(packet.clone()), Event::Control(packet), Event::HandOff(request), Event::HandOff(answered)]
+        {
             assert_eq!(event.body_len(), 7, "{event:?}");
         }
         assert_eq!(Event::Nothing.body_len(), 0);

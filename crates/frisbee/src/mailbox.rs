@@ -10,8 +10,8 @@ mod waiter_queue;
 
 pub(crate) use self::order::Order;
 use self::streams::StreamTable;
-pub use self::waiter_queue::Waiter;
 use self::waiter_queue::WaitList;
+pub use self::waiter_queue::Waiter;
 pub(crate) use self::waiter_queue::{wake, wake_all};
 use crate::budget::{Account, Output};
 use crate::hand_off::HandOffStep;

@@ -109,7 +109,8 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
         return Route::Answer(http.locks.preflight(known));
     }
     #[cfg(feature = "console")]
-    if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&request, context.connection().peer_addr()))
+    if let Some(answer) =
+        http.locks.console.as_ref().and_then(|console| console.answer(&request, context.connection().peer_addr()))
     {
         return Route::Answer(answer);
     }

@@ -10,7 +10,7 @@
 
 use super::{Engine, PACKETS_PER_BATCH, Routing};
 use crate::deferred::DeferredPacket;
-use crate::{CloseReason, Operation, OverflowPolicy, Packet, PacketId, Protocol, Routed};
+use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::Event;
 use std::time::Instant;
