@@ -76,6 +76,7 @@ pub(crate) enum AllowedProtocols {
     /// Frames, TLS where it shares a port with plain connections, and those of adapters.
     Any,
     /// The same without TLS, which is beneath.
+    #[cfg(feature = "tls")]
     Secured,
     /// Frames alone: it is within the connection of an adapter.
     Frames,
