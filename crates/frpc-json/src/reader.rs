@@ -405,49 +405,34 @@ impl<'a> Reader<'a> {
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     pub fn skip(&mut self) -> Result<(), DecodeError> {
-        let mut open = Brackets::new(self.levels);
-        loop {
-            let is_object = match self.peek() {
-                Some(b'{') => Some(true),
-                Some(b'[') => Some(false),
-                Some(b'"') => self.skip_string().map(|()| None)?,
-                Some(b'-' | b'0'..=b'9') => self.number("value").map(|_| None)?,
-                Some(b't') if self.take_word("true") => None,
-                Some(b'f') if self.take_word("false") => None,
-                Some(b'n') if self.take_word("null") => None,
-                _ => return Err(self.unexpected("value")),
-            };
-            if let Some(is_object) = is_object {
-                let is_empty = if is_object { !self.skip_first_key()? } else { !self.first_element("array")? };
-                if !is_empty {
-                    if !open.push(is_object) {
-                        return Err(self.too_deep());
-                    }
-                    continue;
+        self.skip_within(self.levels.saturating_mul(2))
+    }
+
+    /// Drops a value around which so many objects and arrays may begin. Its stack is small next to that of messages.
+    fn skip_within(&mut self, levels: u32) -> Result<(), DecodeError> {
+        match self.peek() {
+            Some(b'"') => self.skip_string(),
+            Some(b'-' | b'0'..=b'9') => self.number("value").map(drop),
+            Some(b't') if self.take_word("true") => Ok(()),
+            Some(b'f') if self.take_word("false") => Ok(()),
+            Some(b'n') if self.take_word("null") => Ok(()),
+            Some(b'{') => {
+                let mut is_key = self.first_field()?;
+                while is_key {
+                    self.skip_key()?;
+                    self.skip_below(levels)?;
+                    is_key = self.next_field()?;
                 }
+                Ok(())
             }
-            // A value is complete, and with it perhaps those around it.
-            loop {
-                let is_more = match open.last() {
-                    None => return Ok(()),
-                    Some(true) => self.skip_next_key()?,
-                    Some(false) => self.next_element()?,
-                };
-                if is_more {
-                    break;
-                }
-                open.pop();
-            }
+            Some(b'[') => self.array(|from| from.skip_below(levels)),
+            _ => Err(self.unexpected("value")),
         }
     }
 
-    fn skip_first_key(&mut self) -> Result<bool, DecodeError> {
-        self.advance(1);
-        if self.take(b'}') { Ok(false) } else { self.skip_key().map(|()| true) }
-    }
-
-    fn skip_next_key(&mut self) -> Result<bool, DecodeError> {
-        if self.next_field()? { self.skip_key().map(|()| true) } else { Ok(false) }
+    fn skip_below(&mut self, levels: u32) -> Result<(), DecodeError> {
+        let levels = levels.checked_sub(1).ok_or_else(|| self.too_deep())?;
+        self.skip_within(levels)
     }
 
     fn skip_key(&mut self) -> Result<(), DecodeError> {
@@ -562,45 +547,5 @@ impl<'a> Reader<'a> {
     #[inline(never)]
     fn too_deep(&self) -> DecodeError {
         self.error(DecodeReason::NestingTooDeep { max: self.options.nesting_max })
-    }
-}
-
-/// The objects and arrays around a value that is skipped, a bit for each.
-struct Brackets {
-    is_object: [u64; WORDS],
-    depth: usize,
-    depth_max: usize,
-}
-
-/// Enough for two bits for each of [`NESTING_CEILING`](crate::NESTING_CEILING) levels.
-const WORDS: usize = 7;
-
-const _: () = assert!(WORDS * 64 >= 2 * crate::NESTING_CEILING as usize);
-
-impl Brackets {
-    fn new(levels: u32) -> Self {
-        let depth_max = usize::try_from(levels).unwrap_or(usize::MAX).saturating_mul(2);
-        Self { is_object: [0; WORDS], depth: 0, depth_max }
-    }
-
-    /// Returns false if there are too many.
-    fn push(&mut self, is_object: bool) -> bool {
-        let bit = 1_u64 << (self.depth & 63);
-        let Some(word) = self.is_object.get_mut(self.depth >> 6).filter(|_| self.depth < self.depth_max) else {
-            return false;
-        };
-        *word = if is_object { *word | bit } else { *word & !bit };
-        self.depth = self.depth.wrapping_add(1);
-        true
-    }
-
-    /// Whether the innermost is an object; none if there is none.
-    fn last(&self) -> Option<bool> {
-        let last = self.depth.checked_sub(1)?;
-        self.is_object.get(last >> 6).map(|word| word >> (last & 63) & 1 == 1)
-    }
-
-    fn pop(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
     }
 }

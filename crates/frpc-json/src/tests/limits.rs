@@ -36,7 +36,7 @@ fn levels_are_those_around_a_message_and_not_those_before_it() {
 }
 
 #[test]
-fn nested_unknown_values_take_no_stack() {
+fn nested_unknown_values_are_limited() {
     let options = Options::new().ignore_unknown(true);
     let skip = |value: String| options.decode::<Order>(format!("{{\"new\":{value}}}").as_bytes());
     // One level is the message around it.
