@@ -79,11 +79,6 @@
 //! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`] by default;
 //!   [`Options::container_memory`] changes it.
 //! * The text of a value is no longer than its JSON.
-//!
-//! # Features
-//!
-//! * `prost-types`: the forms of the well-known types in the crate of this name, and types for the content of `Any`
-//!   ([`Types`])
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -5,5 +5,4 @@ mod encoding;
 mod limits;
 mod properties;
 mod schema;
-#[cfg(feature = "prost-types")]
 mod wellknown;

@@ -1,9 +1,8 @@
 //! Protobuf's well-known types, which have JSON forms of their own.
 //!
-//! Wrappers are the values in them, `Empty` is `()`, and with the feature `prost-types` the others are structs of that
-//! crate. For those that a build generates itself, [`well_known!`](crate::well_known) implements the same forms. The
-//! text of times is in `wellknown/times.rs`, that of field masks in `wellknown/masks.rs`, and the content of `Any` in
-//! `wellknown/any.rs`.
+//! Wrappers are the values in them, `Empty` is `()`, and the others are structs of the crate `prost-types`. For those
+//! that a build generates itself, [`well_known!`](crate::well_known) implements the same forms. The text of times is in
+//! `wellknown/times.rs`, that of field masks in `wellknown/masks.rs`, and the content of `Any` in `wellknown/any.rs`.
 
 mod any;
 mod masks;
@@ -253,7 +252,6 @@ macro_rules! well_known {
     };
 }
 
-#[cfg(feature = "prost-types")]
 mod structs {
     //! The well-known types that are structs of `prost-types`.
 

@@ -116,7 +116,6 @@ fn content(type_url: &str, types: Option<&crate::Types>) -> Option<Content> {
     types?.content(name)
 }
 
-#[cfg(feature = "prost-types")]
 impl crate::Types {
     /// Adds a type. [`well_known`](Self::well_known) has those of protobuf.
     ///
@@ -148,7 +147,6 @@ impl crate::Types {
     }
 }
 
-#[cfg(feature = "prost-types")]
 impl crate::AnyType {
     /// A message.
     #[must_use]

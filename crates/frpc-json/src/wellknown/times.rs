@@ -1,6 +1,8 @@
 //! `Timestamp` and `Duration`: RFC 3339 and decimal seconds, to the nanosecond.
+//!
+//! prost-types formats and parses them. It parses more forms than the mapping allows, so the form is checked first.
 
-use std::fmt::Write as _;
+use prost_types::{Duration, Timestamp};
 
 use crate::{DecodeError, EncodeError, EncodeReason, Reader, Writer};
 
@@ -11,11 +13,9 @@ const SECONDS_MIN: i64 = -62_135_596_800;
 const SECONDS_MAX: i64 = 253_402_300_799;
 
 /// The greatest length of a duration in seconds: about 10 000 years.
-const DURATION_MAX: i64 = 315_576_000_000;
+const DURATION_MAX: u64 = 315_576_000_000;
 
 const NANOS_PER_SECOND: i32 = 1_000_000_000;
-
-const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Writes a timestamp as `1972-01-01T10:00:20.021Z`, with no, three, six or nine digits for the fraction.
 ///
@@ -23,17 +23,10 @@ const SECONDS_PER_DAY: i64 = 86_400;
 ///
 /// If it is not within the years 1 to 9999, or `nanos` are not within a second.
 pub fn encode_timestamp(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-    let is_valid = (SECONDS_MIN..=SECONDS_MAX).contains(&seconds) && (0..NANOS_PER_SECOND).contains(&nanos);
-    let Some((year, month, day)) = is_valid.then(|| date(seconds.div_euclid(SECONDS_PER_DAY))) else {
+    if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) || !(0..NANOS_PER_SECOND).contains(&nanos) {
         return Err(EncodeError::new(EncodeReason::Timestamp { seconds, nanos }));
-    };
-    let second = seconds.rem_euclid(SECONDS_PER_DAY);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let mut text = String::with_capacity(30);
-    let _ = write!(text, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-    push_fraction(nanos.unsigned_abs(), &mut text);
-    text.push('Z');
-    to.plain_string(&text);
+    }
+    to.plain_string(&Timestamp { seconds, nanos }.to_string());
     Ok(())
 }
 
@@ -56,17 +49,12 @@ pub fn decode_timestamp(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError
 /// If it is longer than 315 576 000 000 seconds, or the signs of its parts differ.
 pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let is_short =
-        seconds.unsigned_abs() <= DURATION_MAX.unsigned_abs() && nanos.unsigned_abs() < NANOS_PER_SECOND.unsigned_abs();
+        seconds.unsigned_abs() <= DURATION_MAX && nanos.unsigned_abs() < NANOS_PER_SECOND.unsigned_abs();
     let is_one_sign = seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0);
     if !is_short || !is_one_sign {
         return Err(EncodeError::new(EncodeReason::Duration { seconds, nanos }));
     }
-    let mut text = String::with_capacity(24);
-    let sign = if seconds < 0 || nanos < 0 { "-" } else { "" };
-    let _ = write!(text, "{sign}{}", seconds.unsigned_abs());
-    push_fraction(nanos.unsigned_abs(), &mut text);
-    text.push('s');
-    to.plain_string(&text);
+    to.plain_string(&Duration { seconds, nanos }.to_string());
     Ok(())
 }
 
@@ -82,146 +70,44 @@ pub fn decode_duration(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError>
     duration(&text).ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
 }
 
-/// Appends a point and as many groups of three digits as nanoseconds need.
-fn push_fraction(nanos: u32, text: &mut String) {
-    let _ = match nanos {
-        0 => Ok(()),
-        nanos if nanos % 1_000_000 == 0 => write!(text, ".{:03}", nanos / 1_000_000),
-        nanos if nanos % 1000 == 0 => write!(text, ".{:06}", nanos / 1000),
-        nanos => write!(text, ".{nanos:09}"),
-    };
-}
-
-/// Nanoseconds from the digits after a point.
-fn nanos(digits: &str) -> Option<i32> {
-    if digits.is_empty() || digits.len() > 9 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    let missing = u32::try_from(9_usize.checked_sub(digits.len())?).ok()?;
-    digits.parse::<i32>().ok()?.checked_mul(10_i32.checked_pow(missing)?)
-}
-
 fn duration(text: &str) -> Option<(i64, i32)> {
-    let text = text.strip_suffix('s')?;
-    let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (seconds, fraction) = text.split_once('.').map_or((text, None), |(seconds, rest)| (seconds, Some(rest)));
-    if seconds.is_empty() || !seconds.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
+    if let Some(point) = text.find('.') {
+        without_fraction(text.get(point..)?)?;
     }
-    let seconds = seconds.parse::<i64>().ok().filter(|seconds| *seconds <= DURATION_MAX)?;
-    let nanos = fraction.map_or(Some(0), nanos)?;
-    Some(if is_negative { (seconds.wrapping_neg(), nanos.wrapping_neg()) } else { (seconds, nanos) })
+    let Duration { seconds, nanos } = text.parse().ok()?;
+    (seconds.unsigned_abs() <= DURATION_MAX).then_some((seconds, nanos))
 }
 
 fn timestamp(text: &str) -> Option<(i64, i32)> {
-    let (date, time) = text.split_once('T')?;
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let is_date = year >= 1 && (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
-    // An offset begins with a sign, and only with it.
-    let offset_at = time.find(['Z', '+', '-'])?;
-    let (time, offset) = time.split_at_checked(offset_at)?;
-    let (time, fraction) = time.split_once('.').map_or((time, None), |(time, rest)| (time, Some(rest)));
-    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    let nanos = fraction.map_or(Some(0), nanos)?;
-    let offset = if offset == "Z" { 0 } else { offset_seconds(offset)? };
-    if !is_date || !is_time {
+    let (date_time, rest) = text.split_at_checked(19)?;
+    let offset = without_fraction(rest)?;
+    let is_offset = offset == "Z" || has_form(offset, "+29:59") || has_form(offset, "-29:59");
+    if !has_form(date_time, "9999-19-39T29:59:59") || !is_offset {
         return None;
     }
-    let of_day = hour.checked_mul(3600)?.checked_add(minute.checked_mul(60)?)?.checked_add(second)?;
-    let seconds = days(year, month, day)?.checked_mul(SECONDS_PER_DAY)?.checked_add(of_day)?.checked_sub(offset)?;
+    let Timestamp { seconds, nanos } = text.parse().ok()?;
     (SECONDS_MIN..=SECONDS_MAX).contains(&seconds).then_some((seconds, nanos))
 }
 
-/// The seconds of an offset like `-08:00`.
-fn offset_seconds(offset: &str) -> Option<i64> {
-    let (sign, offset) = offset.split_at_checked(1)?;
-    let [hours, minutes] = numbers(offset, ':', [2, 2])?;
-    if hours >= 24 || minutes >= 60 {
-        return None;
-    }
-    let seconds = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?;
-    Some(if sign == "-" { seconds.wrapping_neg() } else { seconds })
+/// The text after a fraction of one to nine digits, if it begins with a point.
+fn without_fraction(text: &str) -> Option<&str> {
+    let Some(fraction) = text.strip_prefix('.') else { return Some(text) };
+    let rest = fraction.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    (1..=9).contains(&fraction.len().checked_sub(rest.len())?).then_some(rest)
 }
 
-/// Numbers of so many digits each.
-fn numbers<const N: usize>(text: &str, separator: char, lengths: [usize; N]) -> Option<[i64; N]> {
-    let mut parts = text.split(separator);
-    let mut numbers = [0; N];
-    for (number, length) in numbers.iter_mut().zip(lengths) {
-        let part = parts.next().filter(|part| part.len() == length && part.bytes().all(|it| it.is_ascii_digit()))?;
-        *number = part.parse().ok()?;
-    }
-    parts.next().is_none().then_some(numbers)
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// The days of a 400-year cycle of the Gregorian calendar.
-const DAYS_PER_CYCLE: i64 = 146_097;
-
-/// The days from 1 March of the year 0 to the beginning of 1970.
-const DAYS_TO_1970: i64 = 719_468;
-
-/// The days from the beginning of 1970 to a date of the years 1 to 9999.
-///
-/// Years are counted from March, so that the leap day is the last of its year, and the months before a day are a
-/// line: 153 days for each five months.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    let (year, month) =
-        if month > 2 { (year, month.checked_sub(3)?) } else { (year.checked_sub(1)?, month.checked_add(9)?) };
-    let before_year = year.checked_mul(365)?.checked_add(year / 4)?.checked_sub(year / 100)?.checked_add(year / 400)?;
-    let before_month = month.checked_mul(153)?.checked_add(2)? / 5;
-    before_year.checked_add(before_month)?.checked_add(day)?.checked_sub(1)?.checked_sub(DAYS_TO_1970)
-}
-
-/// Year, month and day of a date of the years 1 to 9999, by its days from the beginning of 1970.
-#[allow(clippy::arithmetic_side_effects)] // The caller has checked the range, in which nothing overflows.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + DAYS_TO_1970;
-    let (cycle, day) = (days.div_euclid(DAYS_PER_CYCLE), days.rem_euclid(DAYS_PER_CYCLE));
-    // The leap days before this day of the cycle are left out, so that all its years have 365 days.
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (cycle * 400 + year + next_year, month, of_month)
+/// Whether a text has this form, whose digits are the greatest at their positions.
+fn has_form(text: &str, form: &str) -> bool {
+    let fits = |(byte, form): (u8, u8)| match form {
+        b'0'..=b'9' => (b'0'..=form).contains(&byte),
+        _ => byte == form,
+    };
+    text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SECONDS_MAX, SECONDS_MIN, date, days, days_in, duration, timestamp};
-
-    #[test]
-    fn every_day_has_a_date_that_leads_back_to_it() {
-        // Two cycles, and the years around 1970.
-        for (first, years) in [(SECONDS_MIN / 86_400, 1..=801), (days(1901, 1, 1).unwrap(), 1901..=2101)] {
-            let mut number = first;
-            for year in years {
-                for month in 1..=12 {
-                    for day in 1..=days_in(year, month) {
-                        assert_eq!(days(year, month, day), Some(number));
-                        assert_eq!(date(number), (year, month, day));
-                        number += 1;
-                    }
-                }
-            }
-        }
-        assert_eq!(date(SECONDS_MAX / 86_400), (9999, 12, 31));
-        assert_eq!(date(0), (1970, 1, 1));
-    }
+    use super::{SECONDS_MAX, SECONDS_MIN, duration, timestamp};
 
     #[test]
     fn timestamps_are_read_with_any_offset_and_fraction() {
