@@ -1,10 +1,13 @@
-//! [`Codec`]: how a field is read and written whose Rust type does not say it, as enums are numbers.
+//! [`Codec`]: how fields are read and written. Options, lists and maps are in `containers.rs`.
 
 use std::marker::PhantomData;
 
 use crate::{DecodeError, DecodeReason, EncodeError, Json, Reader, Writer};
 
-/// A way to read and write a value. Every [`Json`] value is one of itself; [`Enum`] and [`Null`] are of enums.
+/// A way to read and write a field. Every [`Json`] value is its own codec.
+///
+/// [`Enum`] and [`Null`] are codecs of enums, which are numbers in Rust, and [`Boxed`] of values in boxes. An option, list
+/// or map of codecs is the codec of an option, list or map of their values: `Vec<Enum<Color>>` that of a `Vec<i32>`.
 pub trait Codec {
     /// The value.
     type Target: Default;

@@ -100,6 +100,9 @@ pub trait Fields: Default {
     /// with escapes, if it needs any.
     const FIELDS: &'static [&'static str];
 
+    /// Whether an `Any` has the fields as members of its own object: [`Json::IS_OBJECT`].
+    const IS_OBJECT: bool = true;
+
     /// The index of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
     fn field(name: &str) -> Option<usize>;
 
@@ -150,7 +153,7 @@ pub fn to_json<M: Json>(message: &M, out: &mut Vec<u8>) -> Result<(), EncodeErro
 
 impl<M: Fields> Json for M {
     const NAME: &'static str = <M as Fields>::NAME;
-    const IS_OBJECT: bool = true;
+    const IS_OBJECT: bool = <M as Fields>::IS_OBJECT;
     const FIELD_NAMES: &'static [&'static str] = M::FIELDS;
 
     #[inline]

@@ -29,15 +29,15 @@
 //!
 //!     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
 //!         to.field("\"title\":", &self.title)?;
-//!         to.optional("\"firstYear\":", &self.first_year)?;
-//!         to.list("\"authors\":", &self.authors)
+//!         to.field("\"firstYear\":", &self.first_year)?;
+//!         to.field("\"authors\":", &self.authors)
 //!     }
 //!
 //!     fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
 //!         match field {
 //!             0 => from.field(&mut self.title),
-//!             1 => from.optional(&mut self.first_year),
-//!             2 => from.list(&mut self.authors),
+//!             1 => from.field(&mut self.first_year),
+//!             2 => from.field(&mut self.authors),
 //!             _ => from.skip(),
 //!         }
 //!     }
@@ -89,10 +89,11 @@ extern crate self as frpc_json;
 
 mod base64;
 mod codec;
+mod containers;
 mod error;
 mod json;
+mod keys;
 mod limits;
-mod map;
 mod options;
 mod reader;
 mod values;
@@ -106,8 +107,8 @@ pub use codec::{Boxed, Codec, Enum, Enumeration, Null};
 pub use error::quoted;
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};
+pub use keys::Key;
 pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
-pub use map::{Key, Map};
 pub use options::{AnyType, Options, Types};
 pub use reader::Reader;
 #[doc(hidden)]

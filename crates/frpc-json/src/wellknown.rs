@@ -14,41 +14,13 @@ pub use any::{decode_any, encode_any};
 pub use masks::{decode_field_mask, encode_field_mask};
 pub use times::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
 
-use crate::{Codec, DecodeError, EncodeError, EncodeReason, Fields, Json, Map, Reader, Writer};
+use crate::{DecodeError, EncodeError, EncodeReason, Fields, Json, Reader, Writer};
 
 /// `google.protobuf.Empty`.
-impl Json for () {
+impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
-
-    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-        to.message(|_| Ok(()))
-    }
-
-    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        decode_empty(from)
-    }
-
-    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        EmptyMessage.decode_positional(from)
-    }
-}
-
-/// Reads the object of an `Empty`.
-///
-/// # Errors
-///
-/// If there is no object, or it has keys that are not ignored.
-pub fn decode_empty(from: &mut Reader<'_>) -> Result<(), DecodeError> {
-    EmptyMessage.decode_json(from)
-}
-
-/// A message without fields.
-#[derive(Default)]
-struct EmptyMessage;
-
-impl Fields for EmptyMessage {
-    const NAME: &'static str = <() as Json>::NAME;
     const FIELDS: &'static [&'static str] = &[];
+    const IS_OBJECT: bool = false;
 
     fn field(_: &str) -> Option<usize> {
         None
@@ -105,18 +77,6 @@ impl Reader<'_> {
         self.leave();
         Ok(())
     }
-
-    /// The same for what cannot be `null`: the fields of a `Struct`, the values of a `ListValue`.
-    pub fn level_not_null(
-        &mut self,
-        expected: &'static str,
-        read: impl FnOnce(&mut Self) -> Result<(), DecodeError>,
-    ) -> Result<(), DecodeError> {
-        if self.peek() == Some(b'n') {
-            return Err(self.unexpected(expected));
-        }
-        self.level(read)
-    }
 }
 
 /// What [`well_known!`](crate::well_known) uses.
@@ -128,19 +88,6 @@ impl Writer<'_> {
         write(self)?;
         self.leave();
         Ok(())
-    }
-
-    /// Writes the fields of a `Struct`.
-    pub fn structure<M: Map>(&mut self, fields: &M) -> Result<(), EncodeError>
-    where
-        M::Value: Json,
-    {
-        self.level(|to| to.entries::<M::Value, M>(fields))
-    }
-
-    /// Writes the values of a `ListValue`.
-    pub fn list_value<C: Codec>(&mut self, values: &[C::Target]) -> Result<(), EncodeError> {
-        self.level(|to| to.elements::<C>(values))
     }
 
     /// Writes the number of a `Value`.
@@ -205,16 +152,16 @@ macro_rules! well_known {
         });
     };
     (Empty for $type:ty) => {
-        $crate::well_known!(@json "Empty", $type, _it, |to| to.value(&()), |from| $crate::wellknown::decode_empty(from));
+        $crate::well_known!(@json "Empty", $type, _it, |to| to.value(&()), |from| from.value(&mut ()));
     };
     (Struct for $type:ty) => {
-        $crate::well_known!(@json "Struct", $type, it, |to| to.structure(&it.fields), |from| {
-            from.level_not_null("object", |from| from.map(&mut it.fields))
+        $crate::well_known!(@json "Struct", $type, it, |to| to.level(|to| to.value(&it.fields)), |from| {
+            from.level(|from| from.value(&mut it.fields))
         });
     };
-    (ListValue for $type:ty, $value:ty) => {
-        $crate::well_known!(@json "ListValue", $type, it, |to| to.list_value::<$value>(&it.values), |from| {
-            from.level_not_null("array", |from| from.list(&mut it.values))
+    (ListValue for $type:ty) => {
+        $crate::well_known!(@json "ListValue", $type, it, |to| to.level(|to| to.value(&it.values)), |from| {
+            from.level(|from| from.value(&mut it.values))
         });
     };
     (Value for $type:ty, $($kind:ident)::+) => {
@@ -262,7 +209,7 @@ mod structs {
     crate::well_known!(Any for Any);
     crate::well_known!(Duration for Duration);
     crate::well_known!(FieldMask for FieldMask);
-    crate::well_known!(ListValue for ListValue, Value);
+    crate::well_known!(ListValue for ListValue);
     crate::well_known!(Struct for Struct);
     crate::well_known!(Timestamp for Timestamp);
     crate::well_known!(Value for Value, value::Kind);

@@ -1,9 +1,11 @@
 //! [`Writer`]: values to JSON, without white space.
 
+use std::borrow::Cow;
+
 use crate::base64;
 use crate::limits::NESTING_CEILING;
 use crate::reader::{is_plain, plain_length};
-use crate::{Codec, EncodeError, EncodeReason, Json, Key as _, Map, Options};
+use crate::{Codec, EncodeError, EncodeReason, Options};
 
 /// Writes values as JSON. Generated code writes messages with it.
 ///
@@ -51,8 +53,8 @@ impl<'a> Writer<'a> {
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]
-    pub fn value<T: Json>(&mut self, value: &T) -> Result<(), EncodeError> {
-        value.encode_json(self)
+    pub fn value<T: Codec<Target = T>>(&mut self, value: &T) -> Result<(), EncodeError> {
+        T::encode(value, self)
     }
 
     /// Writes JSON of the caller unchanged.
@@ -95,7 +97,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a field without presence, unless it has its default. `key` is the name in quotation marks, with a colon.
+    /// Writes a field, unless it is absent: a field without presence that has its default, an option without a value, an
+    /// empty list or map. `key` is the name in quotation marks, with a colon.
     ///
     /// # Errors
     ///
@@ -106,12 +109,16 @@ impl<'a> Writer<'a> {
     ///
     /// let mut out = Vec::new();
     /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.message(|writer| writer.field("\"id\":", &7_u32))?;
-    /// assert_eq!(out, br#"{"id":7}"#);
+    /// writer.message(|writer| {
+    ///     writer.field("\"id\":", &0_u32)?;
+    ///     writer.field("\"priority\":", &Some(0_u32))?;
+    ///     writer.field("\"parts\":", &vec![1_u32, 2])
+    /// })?;
+    /// assert_eq!(out, br#"{"priority":0,"parts":[1,2]}"#, "the priority is present, though it is the default");
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]
-    pub fn field<T: Json>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
+    pub fn field<T: Codec<Target = T>>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
         self.field_as::<T>(key, value)
     }
 
@@ -125,43 +132,13 @@ impl<'a> Writer<'a> {
         if C::is_default(value) { Ok(()) } else { self.member_as::<C>(key, value) }
     }
 
-    /// Writes a field with presence, if it is present.
-    ///
-    /// # Errors
-    ///
-    /// If the value has no JSON form.
-    ///
-    /// ```
-    /// use frpc_json::{Options, Writer};
-    ///
-    /// let mut out = Vec::new();
-    /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.message(|writer| writer.optional("\"id\":", &Some(0_u32)))?;
-    /// assert_eq!(out, br#"{"id":0}"#, "present, though it is the default");
-    /// # Ok::<(), frpc_json::EncodeError>(())
-    /// ```
-    #[inline]
-    pub fn optional<T: Json>(&mut self, key: &'static str, value: &Option<T>) -> Result<(), EncodeError> {
-        self.optional_as::<T>(key, value)
-    }
-
-    /// As [`optional`](Self::optional), by way of a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// If the value has no JSON form.
-    #[inline]
-    pub fn optional_as<C: Codec>(&mut self, key: &'static str, value: &Option<C::Target>) -> Result<(), EncodeError> {
-        value.as_ref().map_or(Ok(()), |value| self.member_as::<C>(key, value))
-    }
-
     /// Writes the member of a oneof that is set.
     ///
     /// # Errors
     ///
     /// If the value has no JSON form.
     #[inline]
-    pub fn member<T: Json>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
+    pub fn member<T: Codec<Target = T>>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
         self.member_as::<T>(key, value)
     }
 
@@ -176,103 +153,9 @@ impl<'a> Writer<'a> {
         C::encode(value, self).map_err(|error| error.in_field(name_of(key)))
     }
 
-    /// Writes a repeated field, if it has elements.
-    ///
-    /// # Errors
-    ///
-    /// If an element has no JSON form.
-    ///
-    /// ```
-    /// use frpc_json::{Options, Writer};
-    ///
-    /// let mut out = Vec::new();
-    /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.message(|writer| writer.list("\"ids\":", &[1_u32, 2]))?;
-    /// assert_eq!(out, br#"{"ids":[1,2]}"#);
-    /// # Ok::<(), frpc_json::EncodeError>(())
-    /// ```
-    #[inline]
-    pub fn list<T: Json>(&mut self, key: &'static str, list: &[T]) -> Result<(), EncodeError> {
-        self.list_as::<T>(key, list)
-    }
-
-    /// As [`list`](Self::list), by way of a [`Codec`] of the elements.
-    ///
-    /// # Errors
-    ///
-    /// If an element has no JSON form.
-    pub fn list_as<C: Codec>(&mut self, key: &'static str, list: &[C::Target]) -> Result<(), EncodeError> {
-        if list.is_empty() {
-            return Ok(());
-        }
-        self.key(key);
-        self.elements::<C>(list).map_err(|error| error.in_field(name_of(key)))
-    }
-
-    /// Writes an array.
-    pub(crate) fn elements<C: Codec>(&mut self, list: &[C::Target]) -> Result<(), EncodeError> {
-        self.out.push(b'[');
-        for (index, element) in list.iter().enumerate() {
-            if index > 0 {
-                self.out.push(b',');
-            }
-            C::encode(element, self).map_err(|error| error.in_element(index))?;
-        }
-        self.out.push(b']');
-        Ok(())
-    }
-
-    /// Writes a map field, if it has entries.
-    ///
-    /// # Errors
-    ///
-    /// If a value has no JSON form.
-    #[inline]
-    pub fn map<M: Map>(&mut self, key: &'static str, map: &M) -> Result<(), EncodeError>
-    where
-        M::Value: Json,
-    {
-        self.map_as::<M::Value, M>(key, map)
-    }
-
-    /// As [`map`](Self::map), by way of a [`Codec`] of the values.
-    ///
-    /// # Errors
-    ///
-    /// If a value has no JSON form.
-    pub fn map_as<C: Codec, M: Map<Value = C::Target>>(
-        &mut self,
-        key: &'static str,
-        map: &M,
-    ) -> Result<(), EncodeError> {
-        if map.is_empty() {
-            return Ok(());
-        }
-        self.key(key);
-        self.entries::<C, M>(map).map_err(|error| error.in_field(name_of(key)))
-    }
-
-    /// Writes the object of a map.
-    pub(crate) fn entries<C: Codec, M: Map<Value = C::Target>>(&mut self, map: &M) -> Result<(), EncodeError> {
-        self.out.push(b'{');
-        map.each(|key, value| {
-            self.comma();
-            let start = self.out.len();
-            key.write(self);
-            let end = self.out.len();
-            self.out.push(b':');
-            C::encode(value, self).map_err(|error| {
-                let text = self.out.get(start..end).unwrap_or_default();
-                error.in_entry(crate::quoted(String::from_utf8_lossy(text).trim_matches('"')))
-            })
-        })?;
-        self.out.push(b'}');
-        Ok(())
-    }
-
     /// Writes a comma, unless an object has just begun.
     #[inline(always)]
-    fn comma(&mut self) {
+    pub(crate) fn comma(&mut self) {
         if self.out.last() != Some(&b'{') {
             self.out.push(b',');
         }
@@ -417,6 +300,11 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn position(&self) -> usize {
         self.out.len()
+    }
+
+    /// A part of the output, for errors.
+    pub(crate) fn written(&self, start: usize, end: usize) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.out.get(start..end).unwrap_or_default())
     }
 
     /// Inserts the type of an `Any` after the brace at `start`, before the fields of its content.

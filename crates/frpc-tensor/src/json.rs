@@ -31,7 +31,7 @@ impl Json for Tensor {
     fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
         to.message(|to| {
             to.field("\"dtype\":", &self.dtype)?;
-            to.list("\"shape\":", &self.shape)?;
+            to.field("\"shape\":", &self.shape)?;
             to.field("\"data\":", &self.data)
         })
     }
@@ -75,7 +75,7 @@ impl Fields for Parts {
         match field {
             0 => from.field(&mut self.dtype),
             1 if from.peek() == Some(b'n') => from.skip(),
-            1 => from.list(self.shape.insert(Vec::new())),
+            1 => from.field(self.shape.insert(Vec::new())),
             _ => from.field(&mut self.data),
         }
     }

@@ -13,7 +13,7 @@ use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::messages::{Message, OneofMember, map_value, number_literal, sibling};
-use crate::generate::prost_code::{generics, is_named};
+use crate::generate::prost_code::{StructField, generics, is_named};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
 
@@ -110,11 +110,6 @@ fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
             let path = &fields.oneofs.values().next().ok_or_else(missing_field)?.path;
             quote! { , #path }
         }
-        "ListValue" => {
-            let list = &message.field(proto.field.first().ok_or_else(missing_field)?)?.ty;
-            let element = innermost(list);
-            quote! { , #element }
-        }
         _ => TokenStream::new(),
     };
     Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
@@ -174,38 +169,12 @@ fn field_lookup(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenS
     (quote! { name }, quote! { Some(match name { #(#arms)* _ => return None }) })
 }
 
-/// How a field is read and written.
-enum FieldShape {
-    Single,
-    Optional,
-    List,
-    Map,
-}
-
-fn shape(message: &Message<'_>, field: &FieldDescriptorProto) -> FieldShape {
-    match () {
-        () if map_value(field, message.index).is_some() => FieldShape::Map,
-        () if field.label() == Label::Repeated => FieldShape::List,
-        () if field.proto3_optional() || field.r#type() == ProtoType::Message => FieldShape::Optional,
-        () => FieldShape::Single,
-    }
-}
-
 /// Writes a field that is not a member of a oneof.
 fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str) -> Result<TokenStream, Error> {
-    let member = message.field(field)?;
-    let (field_ident, key) = (&member.ident, key(name));
-    let value_field = map_value(field, message.index).unwrap_or(field);
-    let codec = codec(value_field, member.enumeration.as_ref(), member.boxed, || innermost_tokens(&member.ty));
-    Ok(match (shape(message, field), codec) {
-        (FieldShape::Single, None) => quote! { to.field(#key, &self.#field_ident) },
-        (FieldShape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#field_ident) },
-        (FieldShape::Optional, None) => quote! { to.optional(#key, &self.#field_ident) },
-        (FieldShape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#field_ident) },
-        (FieldShape::List, None) => quote! { to.list(#key, &self.#field_ident) },
-        (FieldShape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#field_ident) },
-        (FieldShape::Map, None) => quote! { to.map(#key, &self.#field_ident) },
-        (FieldShape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#field_ident) },
+    let (ident, key) = (&message.field(field)?.ident, key(name));
+    Ok(match field_codec(message, field)? {
+        None => quote! { to.field(#key, &self.#ident) },
+        Some(codec) => quote! { to.field_as::<#codec>(#key, &self.#ident) },
     })
 }
 
@@ -240,20 +209,27 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
             Some(codec) => quote! { from.member_as::<#codec, _>(&mut self.#field_ident, #path::#ident) },
         });
     }
-    let member = message.field(field)?;
-    let field_ident = &member.ident;
-    let value_field = map_value(field, message.index).unwrap_or(field);
-    let codec = codec(value_field, member.enumeration.as_ref(), member.boxed, || innermost_tokens(&member.ty));
-    Ok(match (shape(message, field), codec) {
-        (FieldShape::Single, None) => quote! { from.field(&mut self.#field_ident) },
-        (FieldShape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#field_ident) },
-        (FieldShape::Optional, None) => quote! { from.optional(&mut self.#field_ident) },
-        (FieldShape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#field_ident) },
-        (FieldShape::List, None) => quote! { from.list(&mut self.#field_ident) },
-        (FieldShape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#field_ident) },
-        (FieldShape::Map, None) => quote! { from.map(&mut self.#field_ident) },
-        (FieldShape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#field_ident) },
+    let ident = &message.field(field)?.ident;
+    Ok(match field_codec(message, field)? {
+        None => quote! { from.field(&mut self.#ident) },
+        Some(codec) => quote! { from.field_as::<#codec>(&mut self.#ident) },
     })
+}
+
+/// The codec of a field that is not a member of a oneof.
+fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
+    let StructField { ty, enumeration, boxed, .. } = message.field(field)?;
+    let value = map_value(field, message.index);
+    let codec = codec(value.unwrap_or(field), enumeration.as_ref(), *boxed, || innermost_tokens(ty));
+    Ok(codec.map(|codec| match generics(ty)[..] {
+        [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
+        [key, _] => quote! { ::std::collections::HashMap<#key, #codec> },
+        _ if field.label() == Label::Repeated => quote! { ::std::vec::Vec<#codec> },
+        _ if field.proto3_optional() || field.r#type() == ProtoType::Message => {
+            quote! { ::core::option::Option<#codec> }
+        }
+        _ => codec,
+    }))
 }
 
 /// The codec of a member of a oneof, in the module of the message.

@@ -22,8 +22,8 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
             let paths = decode_field_mask(from)?.into_iter().map(Value::String).collect();
             set(to, 1, Value::List(paths), from)?;
         }
-        Form::ListValue => from.level_not_null("array", |from| field(to, 1, from))?,
-        Form::Struct => from.level_not_null("object", |from| field(to, 1, from))?,
+        Form::ListValue => from.level(|from| only_field(to, "array", from))?,
+        Form::Struct => from.level(|from| only_field(to, "object", from))?,
         Form::Value => from.level(|from| kind(to, from))?,
         Form::Wrapper => {
             if let Some(field) = descriptor.get_field(1) {
@@ -73,6 +73,15 @@ fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: boo
         }
         self::field(message, field.number(), from).map_err(|error| error.in_field(field.json_name().to_owned()))
     })
+}
+
+/// Reads the only field of a `ListValue` or `Struct`, which cannot be `null`.
+fn only_field(
+    message: &mut DynamicMessage,
+    expected: &'static str,
+    from: &mut Reader<'_>,
+) -> Result<(), DecodeError> {
+    if from.peek() == Some(b'n') { Err(from.unexpected(expected)) } else { field(message, 1, from) }
 }
 
 /// Reads the value of a field, if the message has the field.

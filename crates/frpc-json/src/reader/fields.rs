@@ -1,13 +1,10 @@
-//! What generated code calls for fields: single ones, lists, maps and members of oneofs.
+//! What generated code calls for fields and members of oneofs.
 
 use std::borrow::Cow;
 
 use super::Reader;
 use crate::error::quoted;
-use crate::{Codec, DecodeError, DecodeReason, Json, Key, Map};
-
-/// The first capacity of a list, in elements.
-const LIST_FIRST: usize = 4;
+use crate::{Codec, DecodeError, DecodeReason};
 
 impl Reader<'_> {
     /// Reads a value into `value`, which is the default.
@@ -16,17 +13,18 @@ impl Reader<'_> {
     ///
     /// If there is no such value.
     #[inline(always)]
-    pub fn value<T: Json>(&mut self, value: &mut T) -> Result<(), DecodeError> {
-        value.decode_json(self)
+    pub fn value<T: Codec<Target = T>>(&mut self, value: &mut T) -> Result<(), DecodeError> {
+        T::decode(value, self).map(drop)
     }
 
-    /// Reads a field without presence; `null` is its default.
+    /// Reads a field, which may be an option, list or map, into `value`, which is the default. `null` is an absent field,
+    /// unless it is a value of the type.
     ///
     /// # Errors
     ///
-    /// If there is no such value.
+    /// If there is no such value, or a key of a map occurs twice.
     #[inline(always)]
-    pub fn field<T: Json>(&mut self, value: &mut T) -> Result<(), DecodeError> {
+    pub fn field<T: Codec<Target = T>>(&mut self, value: &mut T) -> Result<(), DecodeError> {
         self.field_as::<T>(value)
     }
 
@@ -34,37 +32,11 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no such value.
+    /// As [`field`](Self::field).
     #[inline(always)]
     pub fn field_as<C: Codec>(&mut self, value: &mut C::Target) -> Result<(), DecodeError> {
         if C::IS_NULLABLE || !self.null()? {
             C::decode(value, self)?;
-        }
-        Ok(())
-    }
-
-    /// Reads a field with presence; `null` is an absent one, unless it is a value of the type.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such value.
-    #[inline(always)]
-    pub fn optional<T: Json>(&mut self, value: &mut Option<T>) -> Result<(), DecodeError> {
-        self.optional_as::<T>(value)
-    }
-
-    /// As [`optional`](Self::optional), by way of a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// If there is no such value.
-    #[inline]
-    pub fn optional_as<C: Codec>(&mut self, value: &mut Option<C::Target>) -> Result<(), DecodeError> {
-        if !C::IS_NULLABLE && self.null()? {
-            return Ok(());
-        }
-        if !C::decode(value.insert(C::Target::default()), self)? {
-            *value = None;
         }
         Ok(())
     }
@@ -76,7 +48,7 @@ impl Reader<'_> {
     ///
     /// If there is no such value, or another member is set.
     #[inline]
-    pub fn member<T: Json, O>(
+    pub fn member<T: Codec<Target = T>, O>(
         &mut self,
         oneof: &mut Option<O>,
         variant: impl FnOnce(T) -> O,
@@ -104,84 +76,6 @@ impl Reader<'_> {
         let mut value = C::Target::default();
         if C::decode(&mut value, self)? {
             *oneof = Some(variant(value));
-        }
-        Ok(())
-    }
-
-    /// Reads a repeated field; `null` is an empty one.
-    ///
-    /// # Errors
-    ///
-    /// If there is no array of such values.
-    #[inline]
-    pub fn list<T: Json>(&mut self, list: &mut Vec<T>) -> Result<(), DecodeError> {
-        self.list_as::<T>(list)
-    }
-
-    /// As [`list`](Self::list), by way of a [`Codec`].
-    ///
-    /// # Errors
-    ///
-    /// If there is no array of such values.
-    pub fn list_as<C: Codec>(&mut self, list: &mut Vec<C::Target>) -> Result<(), DecodeError> {
-        if self.null()? {
-            return Ok(());
-        }
-        let mut is_element = self.first_element("array")?;
-        let mut index = 0_usize;
-        while is_element {
-            if list.len() == list.capacity() {
-                let more = list.capacity().max(LIST_FIRST);
-                self.charge::<C::Target>(more)?;
-                list.reserve_exact(more);
-            }
-            list.push(C::Target::default());
-            let Some(last) = list.last_mut() else { break };
-            if !C::decode(last, self).map_err(|error| error.in_element(index))? {
-                list.pop();
-            }
-            index = index.wrapping_add(1);
-            is_element = self.next_element()?;
-        }
-        Ok(())
-    }
-
-    /// Reads a map field; `null` is an empty one.
-    ///
-    /// # Errors
-    ///
-    /// If there is no object of such keys and values, or a key occurs twice.
-    #[inline]
-    pub fn map<M: Map>(&mut self, map: &mut M) -> Result<(), DecodeError>
-    where
-        M::Value: Json,
-    {
-        self.map_as::<M::Value, M>(map)
-    }
-
-    /// As [`map`](Self::map), by way of a [`Codec`] of the values.
-    ///
-    /// # Errors
-    ///
-    /// If there is no object of such keys and values, or a key occurs twice.
-    pub fn map_as<C: Codec, M: Map<Value = C::Target>>(&mut self, map: &mut M) -> Result<(), DecodeError> {
-        if self.null()? {
-            return Ok(());
-        }
-        let mut start = self.at;
-        let mut next = self.first_key("object")?;
-        while let Some(name) = next {
-            let Some(key) = M::Key::from_text(&name) else {
-                return Err(Self::invalid(M::Key::EXPECTED, &name, start));
-            };
-            self.charge_bytes(if map.is_empty() { M::FIRST } else { M::EACH })?;
-            let mut value = C::Target::default();
-            let is_known = C::decode(&mut value, self).map_err(|error| error.in_entry(quoted(&name)))?;
-            if is_known && !map.insert(key, value) {
-                return Err(self.duplicate(&name));
-            }
-            start = self.at;
-            next = self.next_key()?;
         }
         Ok(())
     }

@@ -111,13 +111,13 @@ impl Fields for Order {
     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
         to.field("\"id\":", &self.id)?;
         to.field("\"customerId\":", &self.customer_id)?;
-        to.optional("\"priority\":", &self.priority)?;
+        to.field("\"priority\":", &self.priority)?;
         to.field_as::<Enum<Color>>("\"color\":", &self.color)?;
-        to.list_as::<Enum<Color>>("\"colors\":", &self.colors)?;
+        to.field_as::<Vec<Enum<Color>>>("\"colors\":", &self.colors)?;
         to.field("\"signature\":", &self.signature)?;
-        to.optional_as::<Boxed<Self>>("\"parent\":", &self.parent)?;
-        to.list("\"parts\":", &self.parts)?;
-        to.map("\"notes\":", &self.notes)?;
+        to.field_as::<Option<Boxed<Self>>>("\"parent\":", &self.parent)?;
+        to.field("\"parts\":", &self.parts)?;
+        to.field("\"notes\":", &self.notes)?;
         match &self.payment {
             Some(Payment::Cash(value)) => to.member("\"cash\":", value)?,
             Some(Payment::CardNumber(value)) => to.member("\"cardNumber\":", value)?,
@@ -125,7 +125,7 @@ impl Fields for Order {
             None => {}
         }
         to.field("\"total\":", &self.total)?;
-        to.map_as::<Enum<Color>, _>("\"palette\":", &self.palette)?;
+        to.field_as::<HashMap<String, Enum<Color>>>("\"palette\":", &self.palette)?;
         to.field("\"@weight\":", &self.weight)
     }
 
@@ -133,18 +133,18 @@ impl Fields for Order {
         match field {
             0 => from.field(&mut self.id),
             1 => from.field(&mut self.customer_id),
-            2 => from.optional(&mut self.priority),
+            2 => from.field(&mut self.priority),
             3 => from.field_as::<Enum<Color>>(&mut self.color),
-            4 => from.list_as::<Enum<Color>>(&mut self.colors),
+            4 => from.field_as::<Vec<Enum<Color>>>(&mut self.colors),
             5 => from.field(&mut self.signature),
-            6 => from.optional_as::<Boxed<Self>>(&mut self.parent),
-            7 => from.list(&mut self.parts),
-            8 => from.map(&mut self.notes),
+            6 => from.field_as::<Option<Boxed<Self>>>(&mut self.parent),
+            7 => from.field(&mut self.parts),
+            8 => from.field(&mut self.notes),
             9 => from.member(&mut self.payment, Payment::Cash),
             10 => from.member(&mut self.payment, Payment::CardNumber),
             11 => from.member_as::<Boxed<Self>, _>(&mut self.payment, Payment::Swap),
             12 => from.field(&mut self.total),
-            13 => from.map_as::<Enum<Color>, _>(&mut self.palette),
+            13 => from.field_as::<HashMap<String, Enum<Color>>>(&mut self.palette),
             _ => from.field(&mut self.weight),
         }
     }
