@@ -130,30 +130,10 @@ pub type EncodeError = PathError<EncodeReason, ()>;
 pub enum EncodeReason {
     /// Messages nest deeper than [`NESTING_CEILING`].
     NestingTooDeep,
-    /// A `Timestamp` is not within the years 1 to 9999, or its nanoseconds are not within a second.
-    Timestamp {
-        /// Its seconds.
-        seconds: i64,
-        /// Its nanoseconds.
-        nanos: i32,
-    },
-    /// A `Duration` is longer than 10 000 years, or its parts have different signs.
-    Duration {
-        /// Its seconds.
-        seconds: i64,
-        /// Its nanoseconds.
-        nanos: i32,
-    },
-    /// A path of a `FieldMask` would not be the same after it has been read.
-    FieldMaskPath(String),
-    /// The number of a `google.protobuf.Value` is infinite or not a number.
-    NotFinite,
-    /// A `google.protobuf.Value` has no kind.
-    NoKind,
+    /// The type has a form of its own, which the value does not fit.
+    Refused(String),
     /// The type of an `Any` is not one of the [known types](crate::Types).
     UnknownType(String),
-    /// The bytes of an `Any` do not hold the message, in the words of its codec.
-    Content(String),
     /// The contents of all `Any` take more memory than [they may](crate::Options::container_memory).
     ContainerMemory {
         /// The bytes that this one needs.
@@ -167,17 +147,8 @@ impl fmt::Display for EncodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NestingTooDeep => write!(f, "messages nest deeper than {NESTING_CEILING}"),
-            Self::Timestamp { seconds, nanos } => {
-                write!(f, "timestamp of {seconds} s and {nanos} ns is not within the years 1 to 9999")
-            }
-            Self::Duration { seconds, nanos } => {
-                write!(f, "duration of {seconds} s and {nanos} ns is too long, or its parts have different signs")
-            }
-            Self::FieldMaskPath(path) => write!(f, "path {path:?} of a field mask has no JSON form"),
-            Self::NotFinite => f.write_str("number of a google.protobuf.Value is not finite"),
-            Self::NoKind => f.write_str("google.protobuf.Value without a kind"),
+            Self::Refused(reason) => f.write_str(reason),
             Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
-            Self::Content(text) => write!(f, "content of an Any: {text}"),
             Self::ContainerMemory { needed, left } => {
                 write!(f, "content of an Any needs {needed} bytes of memory, but only {left} remain of the limit")
             }

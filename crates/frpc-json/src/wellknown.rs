@@ -14,7 +14,7 @@ pub use any::{decode_any, encode_any};
 pub use masks::{decode_field_mask, encode_field_mask};
 pub use times::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
 
-use crate::{DecodeError, EncodeError, EncodeReason, Fields, Json, Reader, Writer};
+use crate::{DecodeError, EncodeError, Fields, Json, Reader, Writer};
 
 /// `google.protobuf.Empty`.
 impl Fields for () {
@@ -93,14 +93,14 @@ impl Writer<'_> {
     /// Writes the number of a `Value`.
     pub fn number_value(&mut self, number: f64) -> Result<(), EncodeError> {
         if !number.is_finite() {
-            return Err(EncodeError::new(EncodeReason::NotFinite));
+            return Err(Self::refuse("number of a google.protobuf.Value is not finite"));
         }
         self.value(&number)
     }
 
     /// Refuses a `Value` without a kind.
     pub fn no_kind(&mut self) -> Result<(), EncodeError> {
-        Err(EncodeError::new(EncodeReason::NoKind))
+        Err(Self::refuse("google.protobuf.Value without a kind"))
     }
 }
 

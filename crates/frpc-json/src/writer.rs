@@ -57,6 +57,13 @@ impl<'a> Writer<'a> {
         T::encode(value, self)
     }
 
+    /// Refuses a value for a reason of its own, for types that implement [`Json`](crate::Json) themselves.
+    #[cold]
+    #[inline(never)]
+    pub fn refuse(reason: impl Into<String>) -> EncodeError {
+        EncodeError::new(EncodeReason::Refused(reason.into()))
+    }
+
     /// Writes JSON of the caller unchanged.
     ///
     /// ```

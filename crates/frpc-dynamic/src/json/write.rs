@@ -171,7 +171,7 @@ fn any(any: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     };
     let form = Form::of(&descriptor);
     let content = DynamicMessage::decode(descriptor, bytes);
-    let content = content.map_err(|error| EncodeError::new(EncodeReason::Content(error.to_string())))?;
+    let content = content.map_err(|error| Writer::refuse(format!("content of an Any: {error}")))?;
     to.message(|to| {
         to.name("@type");
         to.string(type_url);

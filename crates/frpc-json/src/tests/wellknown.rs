@@ -40,11 +40,11 @@ fn times_are_written_with_as_many_groups_of_digits_as_they_need() {
 fn times_out_of_range_are_not_written() {
     for (seconds, nanos) in [(253_402_300_800, 0), (-62_135_596_801, 0), (0, -1), (0, 1_000_000_000), (i64::MAX, 0)] {
         let error = to_json(&Timestamp { seconds, nanos }, &mut Vec::new()).unwrap_err();
-        assert_eq!(error.reason(), &EncodeReason::Timestamp { seconds, nanos });
+        assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.contains("years 1 to 9999")), "{error}");
     }
     for (seconds, nanos) in [(315_576_000_001, 0), (1, -1), (-1, 1), (0, 1_000_000_000), (i64::MIN, 0), (0, i32::MIN)] {
         let error = to_json(&Duration { seconds, nanos }, &mut Vec::new()).unwrap_err();
-        assert_eq!(error.reason(), &EncodeReason::Duration { seconds, nanos });
+        assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.contains("too long")), "{error}");
     }
 }
 
@@ -76,10 +76,11 @@ fn a_value_is_the_json_that_it_holds() {
 #[test]
 fn values_without_json_are_not_written() {
     let error = to_json(&value(Kind::NumberValue(f64::NAN)), &mut Vec::new()).unwrap_err();
-    assert_eq!(error.reason(), &EncodeReason::NotFinite);
+    assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.ends_with("not finite")), "{error}");
     let list = ListValue { values: vec![value(Kind::BoolValue(true)), Value::default()] };
     let error = to_json(&list, &mut Vec::new()).unwrap_err();
-    assert_eq!((error.reason(), error.field()), (&EncodeReason::NoKind, "[1]".to_owned()));
+    assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.ends_with("without a kind")), "{error}");
+    assert_eq!(error.field(), "[1]");
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn an_any_without_a_known_type_or_with_other_keys_is_refused() {
     let bad = Any { type_url: "a/google.protobuf.Duration".to_owned(), value: vec![0xff] };
     let types = Types::well_known();
     let error = Options::new().types(&types).encode(&bad, &mut Vec::new()).unwrap_err();
-    assert!(matches!(error.reason(), EncodeReason::Content(_)), "{error}");
+    assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.starts_with("content of")), "{error}");
 }
 
 #[test]

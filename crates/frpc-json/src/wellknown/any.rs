@@ -153,7 +153,7 @@ impl crate::AnyType {
     pub const fn of<M: crate::Json + prost::Message>() -> Self {
         fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
             let message = M::decode(bytes);
-            message.map_err(|error| EncodeError::new(EncodeReason::Content(error.to_string())))?.encode_json(to)
+            message.map_err(|error| Writer::refuse(format!("content of an Any: {error}")))?.encode_json(to)
         }
 
         fn decode<M: crate::Json + prost::Message>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {

@@ -1,7 +1,7 @@
 //! `FieldMask`: paths in lowerCamelCase, separated by commas in one string.
 
 use crate::error::quoted;
-use crate::{DecodeError, EncodeError, EncodeReason, Reader, Writer};
+use crate::{DecodeError, EncodeError, Reader, Writer};
 
 /// Writes the paths of a field mask.
 ///
@@ -15,7 +15,7 @@ pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Resu
             text.push(',');
         }
         if !push_camel(path, &mut text) {
-            return Err(EncodeError::new(EncodeReason::FieldMaskPath(quoted(path))));
+            return Err(Writer::refuse(format!("path {:?} of a field mask has no JSON form", quoted(path))));
         }
     }
     to.plain_string(&text);

@@ -4,7 +4,7 @@
 
 use prost_types::{Duration, Timestamp};
 
-use crate::{DecodeError, EncodeError, EncodeReason, Reader, Writer};
+use crate::{DecodeError, EncodeError, Reader, Writer};
 
 /// The first second of the year 1, since the beginning of 1970.
 const SECONDS_MIN: i64 = -62_135_596_800;
@@ -24,7 +24,8 @@ const NANOS_PER_SECOND: i32 = 1_000_000_000;
 /// If it is not within the years 1 to 9999, or `nanos` are not within a second.
 pub fn encode_timestamp(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) || !(0..NANOS_PER_SECOND).contains(&nanos) {
-        return Err(EncodeError::new(EncodeReason::Timestamp { seconds, nanos }));
+        let reason = format!("timestamp of {seconds} s and {nanos} ns is not within the years 1 to 9999");
+        return Err(Writer::refuse(reason));
     }
     to.plain_string(&Timestamp { seconds, nanos }.to_string());
     Ok(())
@@ -52,7 +53,10 @@ pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<
         seconds.unsigned_abs() <= DURATION_MAX && nanos.unsigned_abs() < NANOS_PER_SECOND.unsigned_abs();
     let is_one_sign = seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0);
     if !is_short || !is_one_sign {
-        return Err(EncodeError::new(EncodeReason::Duration { seconds, nanos }));
+        let reason = format!(
+            "duration of {seconds} s and {nanos} ns is too long, or its parts have different signs"
+        );
+        return Err(Writer::refuse(reason));
     }
     to.plain_string(&Duration { seconds, nanos }.to_string());
     Ok(())
