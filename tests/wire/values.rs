@@ -331,7 +331,7 @@ mod proto2 {
         }
 
         fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-            Ok(Self { v: from.field_as::<Index<Late>, _>("v")?, n: from.field("n")?, p: from.field("p")? })
+            Ok(Self { v: from.field_as::<Index<Late>>("v")?, n: from.field("n")?, p: from.field("p")? })
         }
     }
 

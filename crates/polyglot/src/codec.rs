@@ -1,15 +1,19 @@
-//! [`Codec`] and [`Shape`]: how options, lists and maps are written and read, once for all element types.
+//! [`Codec`]: which types can be the fields of a message, and how options, lists and maps of them are written and read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Form, Key, Kind};
+use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
 
-/// The wire form of a type that does not determine it by itself.
+/// The wire form of a field.
+///
+/// Scalars, strings, bytes and messages are codecs of themselves, so that [`Encoder::field`] and [`Decoder::field`] take
+/// the kind on the wire from the Rust type. An option, list or map of codecs is the codec of an option, list or map of their
+/// values.
 ///
 /// Enum fields are `i32` in the structs that prost makes, and so are int32 fields: [`Index`](crate::Index) is the
 /// codec that distinguishes them. For types of other crates write a codec, and use it with
-/// [`Encoder::field_as`] and [`Decoder::field_as`]. Every [`Element`] is the codec of itself.
+/// [`Encoder::field_as`] and [`Decoder::field_as`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,11 +41,14 @@ use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Form, Key, Kind
 ///
 /// let pauses = vec![Duration::from_secs(1), Duration::ZERO];
 /// let mut out = Vec::new();
-/// Encoder::new(&mut out).field_as::<Milliseconds>("pauses", &pauses)?;
-/// let read: Vec<Duration> = Decoder::new(&out).field_as::<Milliseconds, _>("pauses")?;
-/// assert_eq!(read, pauses);
+/// Encoder::new(&mut out).field_as::<Vec<Milliseconds>>("pauses", &pauses)?;
+/// assert_eq!(Decoder::new(&out).field_as::<Vec<Milliseconds>>("pauses")?, pauses);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a Polyglot message",
+    note = "messages implement `polyglot::Fields`; other types need a codec and `field_as`"
+)]
 pub trait Codec {
     /// The type in Rust.
     type Target: Default;
@@ -75,112 +82,70 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is
-    /// there.
+    /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a
+    /// float, and a message is never absent when it is there.
     fn is_default(value: &Self::Target) -> bool;
 }
 
-/// The shape of a field made of values of one [`Codec`]: an option, a list, or a map with them as its values.
-///
-/// Implemented here and complete: single enum fields are the only bare values that need a codec.
-pub trait Shape<C: Codec>: Default {
-    /// Writes the field.
-    ///
-    /// # Errors
-    ///
-    /// If a value cannot be encoded.
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
+/// A [`Codec`] whose values can be keys of maps: bool, an integer or a string.
+pub trait Key: Codec<Target = Self> {}
 
-    /// Reads the field.
-    ///
-    /// # Errors
-    ///
-    /// If the field is not there or bad.
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
-
-    /// As [`decode`](Self::decode), over a field that is no longer needed and whose memory is used again. After an
-    /// error its content is unspecified.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode`](Self::decode).
-    #[inline]
-    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        *self = Self::decode(from)?;
-        Ok(())
-    }
-}
-
-impl<T: Element> Codec for T {
-    type Target = T;
-    const KIND: Kind = <T as Element>::KIND;
+impl<C: Codec> Codec for Option<C> {
+    type Target = Option<C::Target>;
+    const KIND: Kind = C::KIND;
 
     #[inline]
-    fn encode(value: &T, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        value.encode(to)
-    }
-
-    #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
-        T::decode(from)
-    }
-
-    #[inline]
-    fn decode_over(value: &mut T, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        value.decode_over(from)
-    }
-
-    #[inline]
-    fn is_default(value: &T) -> bool {
-        Element::is_default(value)
-    }
-}
-
-impl<T, C: Codec<Target = T>> Shape<C> for Option<T> {
-    #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        match self {
+    fn encode(value: &Option<C::Target>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match value {
             Some(value) => C::encode(value, to),
             None => encode_absent::<C>(to),
         }
     }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<Option<C::Target>, DecodeError> {
         if from.take_nil() { Ok(None) } else { C::decode(from).map(Some) }
     }
 
     #[inline]
-    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        match self {
+    fn decode_over(value: &mut Option<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        match value {
             Some(value) if !from.take_nil() => C::decode_over(value, from),
             Some(_) => {
-                *self = None;
+                *value = None;
                 Ok(())
             }
             None => {
-                *self = <Self as Shape<C>>::decode(from)?;
+                *value = Self::decode(from)?;
                 Ok(())
             }
         }
     }
+
+    #[inline]
+    fn is_default(value: &Option<C::Target>) -> bool {
+        value.is_none()
+    }
 }
 
-impl<T, C: Codec<Target = T>> Shape<C> for Vec<T> {
+impl<C: Codec> Codec for Vec<C> {
+    type Target = Vec<C::Target>;
+    const KIND: Kind = Kind::List;
+
     #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        to.list(C::KIND, self.len())?;
-        for (index, value) in self.iter().enumerate() {
+    fn encode(list: &Vec<C::Target>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.list(C::KIND, list.len())?;
+        for (index, value) in list.iter().enumerate() {
             C::encode(value, to).map_err(|error| error.in_element(index))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<Vec<C::Target>, DecodeError> {
         let len = from.list(C::KIND)?;
-        from.charge::<T>(len)?;
-        let mut list = Self::with_capacity(len);
+        from.charge::<C::Target>(len)?;
+        let mut list = Vec::with_capacity(len);
         for index in 0..len {
             list.push(C::decode(from).map_err(|error| error.in_element(index))?);
         }
@@ -188,53 +153,69 @@ impl<T, C: Codec<Target = T>> Shape<C> for Vec<T> {
     }
 
     #[inline]
-    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    fn decode_over(list: &mut Vec<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         let len = from.list(C::KIND)?;
-        from.charge::<T>(len)?;
-        self.truncate(len);
-        for (index, value) in self.iter_mut().enumerate() {
+        from.charge::<C::Target>(len)?;
+        list.truncate(len);
+        for (index, value) in list.iter_mut().enumerate() {
             C::decode_over(value, from).map_err(|error| error.in_element(index))?;
         }
-        self.reserve_exact(len.saturating_sub(self.len()));
-        for index in self.len()..len {
-            self.push(C::decode(from).map_err(|error| error.in_element(index))?);
+        list.reserve_exact(len.saturating_sub(list.len()));
+        for index in list.len()..len {
+            list.push(C::decode(from).map_err(|error| error.in_element(index))?);
         }
         Ok(())
     }
-}
-
-impl<K: Key + Eq + Hash, T, C: Codec<Target = T>> Shape<C> for HashMap<K, T> {
-    #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        encode_pairs::<K, C>(self.iter(), to)
-    }
 
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let len = from.map(<K as Element>::KIND, C::KIND)?;
-        from.charge::<(K, T)>(len)?;
-        // The hasher is seeded, so a peer cannot choose keys that collide.
-        let mut map = Self::with_capacity(len);
-        decode_pairs::<K, C>(len, from, |key, value| drop(map.insert(key, value)))?;
-        Ok(map)
+    fn is_default(list: &Vec<C::Target>) -> bool {
+        list.is_empty()
     }
 }
 
-impl<K: Key + Ord, T, C: Codec<Target = T>> Shape<C> for BTreeMap<K, T> {
-    #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        encode_pairs::<K, C>(self.iter(), to)
-    }
+/// Maps: the bounds of their keys, and how an empty one is made for a number of pairs.
+macro_rules! map {
+    ($map:ident<K: $($bounds:tt)+>, |$len:ident| $empty:expr) => {
+        impl<K: Key + $($bounds)+, C: Codec> Codec for $map<K, C> {
+            type Target = $map<K, C::Target>;
+            const KIND: Kind = Kind::Map;
 
-    #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let len = from.map(<K as Element>::KIND, C::KIND)?;
-        from.charge::<(K, T)>(len)?;
-        let mut map = Self::new();
-        decode_pairs::<K, C>(len, from, |key, value| drop(map.insert(key, value)))?;
-        Ok(map)
-    }
+            #[inline]
+            fn encode(map: &$map<K, C::Target>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+                to.map(K::KIND, C::KIND, map.len())?;
+                for (index, (key, value)) in map.iter().enumerate() {
+                    K::encode(key, to)
+                        .and_then(|()| C::encode(value, to))
+                        .map_err(|error| error.in_element(index))?;
+                }
+                Ok(())
+            }
+
+            /// Reads pairs in their order, so that of two equal keys the last wins.
+            #[inline]
+            fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
+                let $len = from.map(K::KIND, C::KIND)?;
+                from.charge::<(K, C::Target)>($len)?;
+                let mut map = $empty;
+                for index in 0..$len {
+                    let key = K::decode(from).map_err(|error| error.in_element(index))?;
+                    let value = C::decode(from).map_err(|error| error.in_element(index))?;
+                    map.insert(key, value);
+                }
+                Ok(map)
+            }
+
+            #[inline]
+            fn is_default(map: &$map<K, C::Target>) -> bool {
+                map.is_empty()
+            }
+        }
+    };
 }
+
+// The hasher is seeded, so a peer cannot choose keys that collide.
+map!(HashMap<K: Eq + Hash>, |len| HashMap::with_capacity(len));
+map!(BTreeMap<K: Ord>, |len| BTreeMap::new());
 
 /// Writes an absent value in the form of the encoder.
 #[inline]
@@ -257,31 +238,4 @@ pub(crate) fn encode_default<C: Codec>(to: &mut Encoder<'_>) -> Result<(), Encod
         return Ok(());
     }
     C::encode(&C::Target::default(), to)
-}
-
-#[inline]
-fn encode_pairs<'a, K: Key + 'a, C: Codec<Target: 'a>>(
-    pairs: impl ExactSizeIterator<Item = (&'a K, &'a C::Target)>,
-    to: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
-    to.map(<K as Element>::KIND, C::KIND, pairs.len())?;
-    for (index, (key, value)) in pairs.enumerate() {
-        key.encode(to).and_then(|()| C::encode(value, to)).map_err(|error| error.in_element(index))?;
-    }
-    Ok(())
-}
-
-/// Reads `len` pairs in their order, so that of two equal keys the last wins.
-#[inline]
-fn decode_pairs<K: Key, C: Codec>(
-    len: usize,
-    from: &mut Decoder<'_>,
-    mut insert: impl FnMut(K, C::Target),
-) -> Result<(), DecodeError> {
-    for index in 0..len {
-        let key = K::decode(from).map_err(|error| error.in_element(index))?;
-        let value = C::decode(from).map_err(|error| error.in_element(index))?;
-        insert(key, value);
-    }
-    Ok(())
 }

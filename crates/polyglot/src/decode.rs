@@ -528,6 +528,15 @@ impl<'a> Decoder<'a> {
         Ok(content)
     }
 
+    /// Reads bytes over others that are no longer needed and whose memory is used again.
+    #[inline]
+    pub(crate) fn bytes_over(&mut self, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
+        let content = self.slice()?;
+        bytes.clear();
+        bytes.extend_from_slice(content);
+        Ok(())
+    }
+
     /// Reads bytes: a slice of the input if the decoder was made by [`shared`](Self::shared) and they are no fewer than
     /// [`BULK_MIN`], else a copy.
     ///

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, LONG_MIN, NESTING_CEILING};
-use crate::{Codec, EncodeError, EncodeReason, Kind, Shape, Utf8Bytes, Value, varint};
+use crate::{Codec, EncodeError, EncodeReason, Kind, Utf8Bytes, varint};
 
 /// Appends values to a buffer.
 ///
@@ -484,11 +484,8 @@ impl<'a> Encoder<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn field<T: Value>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
-        match value.encode(self) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.in_field(name)),
-        }
+    pub fn field<T: Codec<Target = T>>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
+        self.field_as::<T>(name, value)
     }
 
     /// Writes a field by a [`Codec`], for types that do not determine their encoding: [`Index`](crate::Index) for enums.
@@ -497,8 +494,11 @@ impl<'a> Encoder<'a> {
     ///
     /// If the value cannot be encoded; the error names the field.
     #[inline]
-    pub fn field_as<C: Codec>(&mut self, name: &'static str, value: &impl Shape<C>) -> Result<(), EncodeError> {
-        value.encode(self).map_err(|error| error.in_field(name))
+    pub fn field_as<C: Codec>(&mut self, name: &'static str, value: &C::Target) -> Result<(), EncodeError> {
+        match C::encode(value, self) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.in_field(name)),
+        }
     }
 
     /// Notes that the flat form [has lost](Self::lost_presence) something. For codecs without generated code.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Kind, Shape};
+use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Kind};
 
 /// An enum of the schema. Implemented by generated code.
 ///
@@ -39,7 +39,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// Encoder::new(&mut out).field_as::<Index<Sparse>>("distance", &1000)?;
 /// assert_eq!(out, [0x0a, 1]);
 ///
-/// let unknown: i32 = Decoder::new(&[0x0a, 9]).field_as::<Index<Sparse>, _>("distance")?;
+/// let unknown = Decoder::new(&[0x0a, 9]).field_as::<Index<Sparse>>("distance")?;
 /// assert_eq!(unknown, i32::MIN + 9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -85,19 +85,6 @@ impl<E: Enumeration> Codec for Index<E> {
     #[inline]
     fn is_default(value: &i32) -> bool {
         *value == 0
-    }
-}
-
-/// A single enum field.
-impl<E: Enumeration> Shape<Index<E>> for i32 {
-    #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        <Index<E> as Codec>::encode(self, to)
-    }
-
-    #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        <Index<E> as Codec>::decode(from)
     }
 }
 

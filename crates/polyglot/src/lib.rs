@@ -7,7 +7,7 @@
 //! Three layers, each usable alone:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
-//! * [`Value`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a
+//! * [`Codec`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a
 //!   whole body, which [`encode_root`] and [`decode_root`] handle.
 //! * [`View`] is the borrowed counterpart: a view of a message points into the input and allocates nothing.
 //!
@@ -85,7 +85,7 @@ mod view;
 mod viewed;
 pub mod wellknown;
 
-pub use codec::{Codec, Shape};
+pub use codec::{Codec, Key};
 pub use decode::Decoder;
 pub use enclosed::{RawMessage, decode_enclosed, encode_enclosed};
 pub use encode::{Bulk, Encoder, Form};
@@ -97,7 +97,6 @@ pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use path_error::PathError;
 pub use utf8_bytes::Utf8Bytes;
-pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
 pub use viewed::{Number, OneofView, Undecoded, Viewed};
 

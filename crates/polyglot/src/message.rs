@@ -1,6 +1,6 @@
 //! Messages and whole bodies.
 
-use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, MessageView, Value};
+use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Kind, MessageView};
 
 /// A type that can be a body: the request or reply of a call, or a message of a stream.
 ///
@@ -246,32 +246,31 @@ pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<
     }
 }
 
-impl<M: Fields> Value for M {
+impl<M: Fields> Codec for M {
+    type Target = M;
+    const KIND: Kind = Kind::Any;
+
     #[inline]
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        to.message(|to| self.encode_fields(to))
+    fn encode(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.message(|to| message.encode_fields(to))
     }
 
     /// Nil becomes the default message, as in lists and maps. A single message field is an option.
     #[inline]
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<M, DecodeError> {
         from.message(M::decode_fields).map(Option::unwrap_or_default)
     }
 
     #[inline]
-    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-        if from.message(|from| self.decode_fields_over(from))?.is_none() {
-            *self = M::default();
+    fn decode_over(message: &mut M, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        if from.message(|from| message.decode_fields_over(from))?.is_none() {
+            *message = M::default();
         }
         Ok(())
     }
-}
-
-impl<M: Fields> Element for M {
-    const KIND: Kind = Kind::Any;
 
     #[inline]
-    fn is_default(&self) -> bool {
+    fn is_default(_: &M) -> bool {
         false
     }
 }

@@ -1,7 +1,7 @@
 //! Oneofs: every member a field of its own in the flat form, one tagged value in the rich form.
 
 use crate::codec::encode_default;
-use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Encoder, Form, Kind};
+use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Kind};
 
 /// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
 ///
@@ -122,7 +122,7 @@ impl Encoder<'_> {
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn member<T: Element>(&mut self, name: &'static str, member: u32, value: &T) -> Result<(), EncodeError> {
+    pub fn member<T: Codec<Target = T>>(&mut self, name: &'static str, member: u32, value: &T) -> Result<(), EncodeError> {
         self.member_as::<T>(name, member, value)
     }
 
@@ -148,7 +148,7 @@ impl Encoder<'_> {
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn flat_member<T: Element>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
+    pub fn flat_member<T: Codec<Target = T>>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
         self.flat_member_as::<T>(name, value)
     }
 
@@ -237,7 +237,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// If the member is missing or malformed.
     #[inline]
-    pub fn member<T: Element>(
+    pub fn member<T: Codec<Target = T>>(
         &mut self,
         from: &mut Decoder<'_>,
         name: &'static str,
@@ -264,8 +264,8 @@ impl<O> OneofDecoder<O> {
         }
         // Only messages can be nil.
         let value = match C::KIND {
-            Kind::Any => from.field_as::<C, Option<C::Target>>(name)?,
-            _ => Some(from.bare_as::<C>(name)?),
+            Kind::Any => from.field_as::<Option<C>>(name)?,
+            _ => Some(from.field_as::<C>(name)?),
         };
         if let Some(value) = value.filter(|value| !C::is_default(value)) {
             self.value = Some(variant(value));

@@ -8,9 +8,9 @@
 //!
 //! let name = Some("Emma".to_owned());
 //! let mut out = Vec::new();
-//! Encoder::new(&mut out).field_as::<StringValue>("name", &name)?;
+//! Encoder::new(&mut out).field_as::<Option<StringValue>>("name", &name)?;
 //! assert_eq!(out, b"\x08\x00\x05\x0a\x04Emma");
-//! assert_eq!(Decoder::new(&out).field_as::<StringValue, Option<String>>("name")?, name);
+//! assert_eq!(Decoder::new(&out).field_as::<Option<StringValue>>("name")?, name);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -21,7 +21,7 @@ use bytes::Bytes;
 
 use crate::message::{decode_as, encode_as};
 use crate::{
-    Codec, DecodeError, Decoder, Element, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
+    Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
 /// The [`Codec`] of a value that is the only field of a message.
@@ -42,7 +42,7 @@ impl<V: fmt::Debug> fmt::Debug for Unwrapped<V> {
     }
 }
 
-impl<T: Element> Codec for Wrapped<T> {
+impl<T: Codec<Target = T> + Default> Codec for Wrapped<T> {
     type Target = T;
     const KIND: Kind = Kind::Any;
 
@@ -243,7 +243,7 @@ mod structs {
 
         fn decode_member(member: u32, from: &mut Decoder<'_>) -> Result<Option<Self>, DecodeError> {
             Ok(Some(match member {
-                1 => Self::NullValue(from.field_as::<Index<NullValue>, _>("null_value")?),
+                1 => Self::NullValue(from.field_as::<Index<NullValue>>("null_value")?),
                 2 => Self::NumberValue(from.field("number_value")?),
                 3 => Self::StringValue(from.field("string_value")?),
                 4 => Self::BoolValue(from.field("bool_value")?),
@@ -361,7 +361,7 @@ mod views {
     impl<'a> OneofView<'a> for ValueKindView<'a> {
         fn decode_member(member: u32, from: &mut Decoder<'a>) -> Result<Option<Self>, DecodeError> {
             Ok(Some(match member {
-                1 => Self::NullValue(from.field_as::<Index<NullValue>, _>("null_value")?),
+                1 => Self::NullValue(from.field_as::<Index<NullValue>>("null_value")?),
                 2 => Self::NumberValue(from.view("number_value")?),
                 3 => Self::StringValue(from.view("string_value")?),
                 4 => Self::BoolValue(from.view("bool_value")?),

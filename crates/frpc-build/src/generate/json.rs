@@ -6,14 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
-use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
 use prost_types::{EnumDescriptorProto, FieldDescriptorProto};
 use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::messages::{Message, OneofMember, map_value, number_literal, sibling};
-use crate::generate::prost_code::{StructField, generics, is_named};
+use crate::generate::prost_code::{self, StructField, generics, is_named};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
 
@@ -221,15 +220,7 @@ fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Op
     let StructField { ty, enumeration, boxed, .. } = message.field(field)?;
     let value = map_value(field, message.index);
     let codec = codec(value.unwrap_or(field), enumeration.as_ref(), *boxed, || innermost_tokens(ty));
-    Ok(codec.map(|codec| match generics(ty)[..] {
-        [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
-        [key, _] => quote! { ::std::collections::HashMap<#key, #codec> },
-        _ if field.label() == Label::Repeated => quote! { ::std::vec::Vec<#codec> },
-        _ if field.proto3_optional() || field.r#type() == ProtoType::Message => {
-            quote! { ::core::option::Option<#codec> }
-        }
-        _ => codec,
-    }))
+    Ok(codec.map(|codec| prost_code::field_codec(ty, codec)))
 }
 
 /// The codec of a member of a oneof, in the module of the message.

@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::generate::prost_code::{self, OneofEnum, StructField, StructFields, StructOneof, Variant};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::oneof_of;
@@ -137,8 +137,9 @@ impl Message<'_> {
         let of = field_type(field, self.index);
         let (read, over) = match codec(self.externs, of, found.enumeration.as_ref(), found.boxed) {
             Some(codec) => {
+                let codec = prost_code::field_codec(&found.ty, codec);
                 lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
-                let read = quote! { from.field_as::<#codec, _>(#name)? };
+                let read = quote! { from.field_as::<#codec>(#name)? };
                 (read.clone(), over(&read))
             }
             None => {
@@ -287,7 +288,7 @@ pub(crate) fn oneof_impl(
         };
         if let Some(codec) = codec(externs, field.type_name(), enumeration.as_ref(), *boxed) {
             encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });
-            decode.push(quote! { #number => Self::#variant(from.bare_as::<#codec>(#name)?), });
+            decode.push(quote! { #number => Self::#variant(from.field_as::<#codec>(#name)?), });
         } else {
             encode.push(quote! { Self::#variant(value) => to.member(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.field(#name)?), });

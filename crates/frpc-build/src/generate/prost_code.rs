@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::{
@@ -246,6 +247,17 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
+/// The codec of a field of type `ty` by that of its values: of an option, list or map of these.
+pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
+    match generics(ty)[..] {
+        [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
+        [key, _] => quote! { ::std::collections::HashMap<#key, #codec> },
+        [_] if is_named(ty, "Vec") => quote! { ::std::vec::Vec<#codec> },
+        [_] if is_named(ty, "Option") => quote! { ::core::option::Option<#codec> },
+        _ => codec,
+    }
+}
+
 /// Whether a type is a box, or an option of a box.
 fn is_boxed(ty: &Type) -> bool {
     let [inner] = generics(ty)[..] else { return false };
@@ -276,7 +288,7 @@ impl ProstAttribute {
                 } else if meta.input.peek(syn::token::Paren) {
                     let inner;
                     syn::parenthesized!(inner in meta.input);
-                    inner.parse::<proc_macro2::TokenStream>()?;
+                    inner.parse::<TokenStream>()?;
                     None
                 } else {
                     None

@@ -188,7 +188,10 @@ impl Views<'_> {
                 single
             };
             let read = match found.enumeration.as_ref().filter(|_| of.r#type() == ProtoType::Enum) {
-                Some(path) => quote! { from.field_as::<::frpc::polyglot::Index<#path>, _>(#name)? },
+                Some(path) => {
+                    let codec = prost_code::field_codec(&found.ty, quote! { ::frpc::polyglot::Index<#path> });
+                    quote! { from.field_as::<#codec>(#name)? }
+                }
                 None if is_wrapper => quote! {
                     from.view::<::core::option::Option<::frpc::polyglot::wellknown::Unwrapped<_>>>(#name)?.map(|value| value.0)
                 },
@@ -230,7 +233,7 @@ impl Views<'_> {
             ordered.insert(field.number(), quote! { #ident(#single) });
             decode.push(match enumeration {
                 Some(path) => quote! {
-                    #number => Self::#ident(from.bare_as::<::frpc::polyglot::Index<#path>>(#name)?),
+                    #number => Self::#ident(from.field_as::<::frpc::polyglot::Index<#path>>(#name)?),
                 },
                 None if is_wrapper => quote! {
                     #number => Self::#ident(from.view::<::frpc::polyglot::wellknown::Unwrapped<_>>(#name)?.0),

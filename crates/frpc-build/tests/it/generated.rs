@@ -367,8 +367,8 @@ fn wrappers_are_named_where_they_are_fields() {
          }",
     );
     for line in [
-        "to.field_as::< ::frpc::polyglot::wellknown::StringValue, >(\"name\", &self.name)?;",
-        "to.field_as::< ::frpc::polyglot::wellknown::BoolValue, >(\"flags\", &self.flags)?;",
+        "to.field_as::< ::core::option::Option<::frpc::polyglot::wellknown::StringValue>, >(\"name\", &self.name)?;",
+        "to.field_as::< ::std::collections::HashMap<i32, ::frpc::polyglot::wellknown::BoolValue>, >(\"flags\", &self.flags)?;",
         "to.field(\"at\", &self.at)?;",
         "Self::Number(value) => { to.member_as::< ::frpc::polyglot::wellknown::Int32Value, >(\"number\", 1, value) }",
     ] {

@@ -1,7 +1,7 @@
 //! Messages and their fields: the limit on nesting, fields that may be missing, and names in errors.
 
 use super::Decoder;
-use crate::{Codec, DecodeError, DecodeReason, Kind, Shape, Value, View};
+use crate::{Codec, DecodeError, DecodeReason, Kind, View};
 
 impl<'a> Decoder<'a> {
     /// Reads a message, whose fields `fields` reads; `None` if it is nil.
@@ -91,13 +91,8 @@ impl<'a> Decoder<'a> {
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
     #[inline]
-    pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
-        let left = self.rest.len();
-        match T::decode(self) {
-            // Not by a closure, whose reference to this decoder would keep it in memory.
-            Ok(value) => Ok(value),
-            Err(error) => self.default_for_missing(error, left, name),
-        }
+    pub fn field<T: Codec<Target = T>>(&mut self, name: &'static str) -> Result<T, DecodeError> {
+        self.field_as::<T>(name)
     }
 
     /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error
@@ -107,9 +102,13 @@ impl<'a> Decoder<'a> {
     ///
     /// As [`field`](Self::field).
     #[inline]
-    pub fn field_over<T: Value>(&mut self, name: &'static str, value: &mut T) -> Result<(), DecodeError> {
+    pub fn field_over<T: Codec<Target = T> + Default>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+    ) -> Result<(), DecodeError> {
         let left = self.rest.len();
-        match value.decode_over(self) {
+        match T::decode_over(value, self) {
             Ok(()) => Ok(()),
             Err(error) => {
                 *value = self.default_for_missing(error, left, name)?;
@@ -124,9 +123,13 @@ impl<'a> Decoder<'a> {
     ///
     /// If the value is missing or malformed; the error names the field.
     #[inline]
-    pub fn field_as<C: Codec, V: Shape<C>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
+    pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
-        V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
+        match C::decode(self) {
+            // Not by a closure, whose reference to this decoder would keep it in memory.
+            Ok(value) => Ok(value),
+            Err(error) => self.default_for_missing(error, left, name),
+        }
     }
 
     /// Reads a field as a view into the input.
@@ -138,17 +141,6 @@ impl<'a> Decoder<'a> {
     pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         let left = self.rest.len();
         V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
-    }
-
-    /// Reads a single value by way of a [`Codec`]. For [`Oneof::decode_member`](crate::Oneof::decode_member).
-    ///
-    /// # Errors
-    ///
-    /// If the value is missing or malformed; the error names the field.
-    #[inline]
-    pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
-        let left = self.rest.len();
-        C::decode(self).or_else(|error| self.default_for_missing(error, left, name))
     }
 
     /// The default for a field at the end of the root that an older peer does not know; else the error.

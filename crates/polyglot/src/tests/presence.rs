@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use polyglot::wellknown::Boxed;
-use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
+use polyglot::{Codec, DecodeReason, Decoder, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
 #[cfg(feature = "prost-types")]
 use polyglot::{Enumeration, Index};
 
@@ -100,9 +100,9 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
 
 #[test]
 fn negative_zero_is_a_value_of_a_oneof() {
-    assert!(!Element::is_default(&-0.0_f64));
-    assert!(!Element::is_default(&-0.0_f32));
-    assert!(Element::is_default(&0.0_f64));
+    assert!(!<f64 as Codec>::is_default(&-0.0));
+    assert!(!<f32 as Codec>::is_default(&-0.0));
+    assert!(<f64 as Codec>::is_default(&0.0));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn unknown_enum_index_round_trips() {
     for index in [4, 99, i32::MAX as u32] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);
-        let number: i32 = Decoder::new(&bytes).field_as::<Index<Sparse>, _>("v").unwrap();
+        let number: i32 = Decoder::new(&bytes).field_as::<Index<Sparse>>("v").unwrap();
         assert_eq!(number, i32::MIN + index as i32);
         let mut again = Vec::new();
         Encoder::new(&mut again).field_as::<Index<Sparse>>("v", &number).unwrap();
@@ -123,10 +123,10 @@ fn an_index_that_cannot_be_kept_is_refused() {
     for index in [1 << 31, (1 << 31) + 1, u32::MAX] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);
-        let error = Decoder::new(&bytes).field_as::<Index<Sparse>, i32>("v").unwrap_err();
+        let error = Decoder::new(&bytes).field_as::<Index<Sparse>>("v").unwrap_err();
         assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Sparse", index });
     }
-    let error = Decoder::new(&[0x0a, 7]).field_as::<Index<Lowest>, i32>("v").unwrap_err();
+    let error = Decoder::new(&[0x0a, 7]).field_as::<Index<Lowest>>("v").unwrap_err();
     assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Lowest", index: 7 });
     assert_eq!(error.to_string(), "in field `v` at byte 0: enum vec.Lowest has no index 7, which cannot be preserved");
 }
@@ -209,9 +209,9 @@ fn raw_message_may_lack_as_many_fields_as_received() {
 
 #[test]
 fn empty_bytes_and_boxed_values_are_defaults() {
-    assert!(<Vec<u8> as Element>::is_default(&Vec::new()) && !<Vec<u8> as Element>::is_default(&vec![0]));
+    assert!(<Vec<u8> as Codec>::is_default(&Vec::new()) && !<Vec<u8> as Codec>::is_default(&vec![0]));
     assert!(
-        <Bytes as Element>::is_default(&Bytes::new()) && !<Bytes as Element>::is_default(&Bytes::from_static(&[0]))
+        <Bytes as Codec>::is_default(&Bytes::new()) && !<Bytes as Codec>::is_default(&Bytes::from_static(&[0]))
     );
     assert!(<Boxed<String> as Codec>::is_default(&Box::default()));
     assert!(!<Boxed<String> as Codec>::is_default(&Box::new("a".to_owned())));

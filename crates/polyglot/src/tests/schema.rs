@@ -10,39 +10,39 @@ use polyglot::{
 
 /// Implements [`Fields`] for a struct with fields in wire order; `as E` marks those of an enum type.
 macro_rules! message {
-    ($type:ty, $name:literal, $($field:ident $(as $enumeration:ty)?),*) => {
+    ($type:ty, $name:literal, $($field:ident $(as $codec:ty)?),*) => {
         impl Fields for $type {
             const NAME: &'static str = $name;
 
             #[allow(unused_variables)]
             fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-                $(message!(@encode to, self, $field $(as $enumeration)?);)*
+                $(message!(@encode to, self, $field $(as $codec)?);)*
                 Ok(())
             }
 
             #[allow(unused_variables)]
             fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-                Ok(Self { $($field: message!(@decode from, $field $(as $enumeration)?)),* })
+                Ok(Self { $($field: message!(@decode from, $field $(as $codec)?)),* })
             }
 
             #[allow(unused_variables)]
             fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-                $(message!(@over from, self, $field $(as $enumeration)?);)*
+                $(message!(@over from, self, $field $(as $codec)?);)*
                 Ok(())
             }
         }
     };
     (@encode $to:ident, $self:ident, $field:ident) => { $to.field(stringify!($field), &$self.$field)? };
-    (@encode $to:ident, $self:ident, $field:ident as $enumeration:ty) => {
-        $to.field_as::<Index<$enumeration>>(stringify!($field), &$self.$field)?
+    (@encode $to:ident, $self:ident, $field:ident as $codec:ty) => {
+        $to.field_as::<$codec>(stringify!($field), &$self.$field)?
     };
     (@decode $from:ident, $field:ident) => { $from.field(stringify!($field))? };
-    (@decode $from:ident, $field:ident as $enumeration:ty) => {
-        $from.field_as::<Index<$enumeration>, _>(stringify!($field))?
+    (@decode $from:ident, $field:ident as $codec:ty) => {
+        $from.field_as::<$codec>(stringify!($field))?
     };
     (@over $from:ident, $self:ident, $field:ident) => { $from.field_over(stringify!($field), &mut $self.$field)? };
-    (@over $from:ident, $self:ident, $field:ident as $enumeration:ty) => {
-        $self.$field = $from.field_as::<Index<$enumeration>, _>(stringify!($field))?
+    (@over $from:ident, $self:ident, $field:ident as $codec:ty) => {
+        $self.$field = $from.field_as::<$codec>(stringify!($field))?
     };
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct One<T> {
     pub(crate) v: T,
 }
 
-impl<T: polyglot::Value> Fields for One<T> {
+impl<T: polyglot::Codec<Target = T> + Default> Fields for One<T> {
     const NAME: &'static str = "vec.One";
 
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -148,7 +148,7 @@ impl Oneof for Choice {
             1 => Self::Number(from.field("number")?),
             2 => Self::Word(from.field("word")?),
             3 => Self::Inner(from.field("inner")?),
-            4 => Self::Sparse(from.field_as::<Index<Sparse>, _>("sparse")?),
+            4 => Self::Sparse(from.field_as::<Index<Sparse>>("sparse")?),
             _ => return Ok(None),
         }))
     }
@@ -219,7 +219,7 @@ pub(crate) struct Order {
     pub(crate) m: Option<Inner>,
     pub(crate) mm: HashMap<String, i32>,
 }
-message!(Order, "vec.Order", s, i, e as Sparse, b, r, rs, m, mm);
+message!(Order, "vec.Order", s, i, e as Index<Sparse>, b, r, rs, m, mm);
 
 /// A field of every shape.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -266,24 +266,24 @@ message!(
     string,
     vec,
     bytes,
-    sparse as Sparse,
+    sparse as Index<Sparse>,
     maybe_number,
     maybe_text,
-    maybe_sparse as Sparse,
+    maybe_sparse as Index<Sparse>,
     bools,
     i64s,
     u64s,
     f64s,
     strings,
     blobs,
-    sparses as Sparse,
+    sparses as Vec<Index<Sparse>>,
     messages,
     deep,
     one_of,
     by_text,
     by_number,
     by_flag,
-    sparse_by_number as Sparse
+    sparse_by_number as BTreeMap<u64, Index<Sparse>>
 );
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

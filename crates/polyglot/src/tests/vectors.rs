@@ -115,7 +115,7 @@ fn enums_are_indexes_on_the_wire() {
         let mut out = Vec::new();
         Encoder::new(&mut out).field_as::<Index<Sparse>>("v", &number).unwrap();
         assert_eq!(out, [0x0a, index]);
-        assert_eq!(Decoder::new(&out).field_as::<Index<Sparse>, i32>("v").unwrap(), number);
+        assert_eq!(Decoder::new(&out).field_as::<Index<Sparse>>("v").unwrap(), number);
     }
 }
 
