@@ -121,6 +121,7 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
 }
 
 /// A list in the input, whose elements are decoded on access.
+#[derive(Clone, Copy, Default)]
 pub struct List<'a, V> {
     /// The validated elements without the head of the list.
     elements: &'a [u8],
@@ -164,6 +165,7 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
 }
 
 /// A map in the input: its pairs in wire order, duplicate keys included.
+#[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,
 }
@@ -212,7 +214,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
 }
 
 /// A key and its value, adjacent in a map.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Pair<K, V>(K, V);
 
 impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
@@ -225,6 +227,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
 }
 
 /// A message in the input that is decoded on access: for recursive messages, and for messages that few readers need.
+#[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
     /// The validated message with its head; empty for a default one.
     message: &'a [u8],
@@ -303,61 +306,17 @@ fn walk<'a>(
     Ok(before.get(..length).unwrap_or_default())
 }
 
-// By hand, because a derive would require the same of `V`.
-
-impl<V> Default for List<'_, V> {
-    fn default() -> Self {
-        Self { elements: &[], len: 0, element: PhantomData }
-    }
-}
-
-impl<V> Clone for List<'_, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for List<'_, V> {}
-
 impl<'a, V: View<'a> + fmt::Debug> fmt::Debug for List<'a, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
 }
 
-impl<K, V> Default for Map<'_, K, V> {
-    fn default() -> Self {
-        Self { pairs: List::default() }
-    }
-}
-
-impl<K, V> Clone for Map<'_, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K, V> Copy for Map<'_, K, V> {}
-
 impl<'a, K: View<'a> + fmt::Debug, V: View<'a> + fmt::Debug> fmt::Debug for Map<'a, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
-
-impl<V> Default for Nested<'_, V> {
-    fn default() -> Self {
-        Self { message: &[], view: PhantomData }
-    }
-}
-
-impl<V> Clone for Nested<'_, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for Nested<'_, V> {}
 
 impl<'a, V: MessageView<'a> + fmt::Debug> fmt::Debug for Nested<'a, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
