@@ -113,12 +113,12 @@ pub trait Fields: Default {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root<M, T = String> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Root<M> {
     /// The message. A nil root is its default.
     Message(M),
     /// The text of the error.
-    Error(T),
+    Error(String),
 }
 
 /// Writes a message as a body.
@@ -236,14 +236,8 @@ fn end_root<M>(
 ///
 /// As [`decode_root`].
 #[inline]
-pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<V, &'a str>, DecodeError> {
-    if from.peek() == Some(Kind::Error) {
-        return from.error_text().map(Root::Error).map_err(|error| error.in_message(V::NAME));
-    }
-    match from.root(V::decode_fields) {
-        Ok(message) => Ok(Root::Message(message.unwrap_or_default())),
-        Err(error) => Err(error.in_message(V::NAME)),
-    }
+pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<V>, DecodeError> {
+    decode_as(V::NAME, from, V::decode_fields)
 }
 
 impl<M: Fields> Codec for M {

@@ -28,20 +28,6 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// As [`message`](Self::message), for the root, which is never too deep.
-    #[inline(always)]
-    pub(crate) fn root<T>(
-        &mut self,
-        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<Option<T>, DecodeError> {
-        if !self.begin_root() {
-            return self.no_message();
-        }
-        let message = fields(self);
-        self.end_root();
-        message.map(Some)
-    }
-
     /// Begins the root if it is a message, whose fields and [`end_root`](Self::end_root) must follow.
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> bool {
