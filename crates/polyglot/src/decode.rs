@@ -321,88 +321,6 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a u16.
-    ///
-    /// # Errors
-    ///
-    /// If no u16 is next, or its varint is cut off or longer than 3 bytes.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[9, 0xac, 2]);
-    /// assert_eq!(decoder.u16()?, 300);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn u16(&mut self) -> Result<u16, DecodeError> {
-        Ok(self.varint(Kind::U16, 3)? as u16) // Surplus bits are dropped.
-    }
-
-    /// Reads a u32.
-    ///
-    /// # Errors
-    ///
-    /// If no u32 is next, or its varint is cut off or longer than 5 bytes.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[10, 0xac, 2]);
-    /// assert_eq!(decoder.u32()?, 300);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn u32(&mut self) -> Result<u32, DecodeError> {
-        Ok(self.varint(Kind::U32, 5)? as u32) // Surplus bits are dropped.
-    }
-
-    /// Reads a u64.
-    ///
-    /// # Errors
-    ///
-    /// If no u64 is next, or its varint is cut off or longer than 10 bytes.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[11, 0xac, 2]);
-    /// assert_eq!(decoder.u64()?, 300);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn u64(&mut self) -> Result<u64, DecodeError> {
-        self.varint(Kind::U64, 10)
-    }
-
-    /// Reads an i32.
-    ///
-    /// # Errors
-    ///
-    /// If no i32 is next, or its varint is cut off or longer than 5 bytes.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[12, 1]);
-    /// assert_eq!(decoder.i32()?, -1);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn i32(&mut self) -> Result<i32, DecodeError> {
-        let zigzag = self.varint(Kind::I32, 5)? as u32; // Surplus bits are dropped.
-        Ok((zigzag >> 1) as i32 ^ ((zigzag & 1) as i32).wrapping_neg())
-    }
-
-    /// Reads an i64.
-    ///
-    /// # Errors
-    ///
-    /// If no i64 is next, or its varint is cut off or longer than 10 bytes.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[13, 1]);
-    /// assert_eq!(decoder.i64()?, -1);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn i64(&mut self) -> Result<i64, DecodeError> {
-        let zigzag = self.varint(Kind::I64, 10)?;
-        Ok((zigzag >> 1) as i64 ^ ((zigzag & 1) as i64).wrapping_neg())
-    }
-
     /// Reads an f32, the payload of a NaN included.
     ///
     /// # Errors
@@ -706,4 +624,38 @@ impl<'a> Decoder<'a> {
         self.rest = rest;
         Ok(length as usize)
     }
+}
+
+/// Methods that read integers: the type, its kind, the most bytes of its varint, the value by that of the varint, and an
+/// example of bytes and their value.
+macro_rules! integers {
+    ($($what:literal $type:ident $kind:ident $max:literal |$varint:ident| $value:expr, $bytes:literal $example:literal;)*) => {
+        impl Decoder<'_> {$(
+            #[doc = concat!("Reads ", $what, ".")]
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("If no ", stringify!($type), " is next, or its varint is cut off or longer than ", $max, " bytes.")]
+            ///
+            /// ```
+            #[doc = concat!("let mut decoder = polyglot::Decoder::new(&", $bytes, ");")]
+            #[doc = concat!("assert_eq!(decoder.", stringify!($type), "()?, ", $example, ");")]
+            /// # Ok::<(), polyglot::DecodeError>(())
+            /// ```
+            #[inline]
+            pub fn $type(&mut self) -> Result<$type, DecodeError> {
+                let $varint = self.varint(Kind::$kind, $max)?;
+                Ok($value)
+            }
+        )*}
+    };
+}
+
+// Surplus bits are dropped. Signed integers are zigzag.
+integers! {
+    "a u16" u16 U16 3 |varint| varint as u16, "[9, 0xac, 2]" "300";
+    "a u32" u32 U32 5 |varint| varint as u32, "[10, 0xac, 2]" "300";
+    "a u64" u64 U64 10 |varint| varint, "[11, 0xac, 2]" "300";
+    "an i32" i32 I32 5 |varint| (varint as u32 >> 1) as i32 ^ ((varint & 1) as i32).wrapping_neg(), "[12, 1]" "-1";
+    "an i64" i64 I64 10 |varint| (varint >> 1) as i64 ^ ((varint & 1) as i64).wrapping_neg(), "[13, 1]" "-1";
 }

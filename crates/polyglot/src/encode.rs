@@ -157,119 +157,6 @@ impl<'a> Encoder<'a> {
         self.out.push(Kind::Nil.byte());
     }
 
-    /// Writes a bool.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).bool(true);
-    /// assert_eq!(out, [7, 1]);
-    /// ```
-    #[inline]
-    pub fn bool(&mut self, value: bool) {
-        self.out.extend_from_slice(&[Kind::Bool.byte(), u8::from(value)]);
-    }
-
-    /// Writes a u8.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).u8(200);
-    /// assert_eq!(out, [8, 200]);
-    /// ```
-    #[inline]
-    pub fn u8(&mut self, value: u8) {
-        self.out.extend_from_slice(&[Kind::U8.byte(), value]);
-    }
-
-    /// Writes a u16.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).u16(300);
-    /// assert_eq!(out, [9, 0xac, 2]);
-    /// ```
-    #[inline]
-    pub fn u16(&mut self, value: u16) {
-        varint::write(self.out, Kind::U16.byte(), u64::from(value));
-    }
-
-    /// Writes a u32.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).u32(300);
-    /// assert_eq!(out, [10, 0xac, 2]);
-    /// ```
-    #[inline]
-    pub fn u32(&mut self, value: u32) {
-        varint::write(self.out, Kind::U32.byte(), u64::from(value));
-    }
-
-    /// Writes a u64.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).u64(300);
-    /// assert_eq!(out, [11, 0xac, 2]);
-    /// ```
-    #[inline]
-    pub fn u64(&mut self, value: u64) {
-        varint::write(self.out, Kind::U64.byte(), value);
-    }
-
-    /// Writes an i32.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).i32(-1);
-    /// assert_eq!(out, [12, 1]);
-    /// ```
-    #[inline]
-    pub fn i32(&mut self, value: i32) {
-        // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
-        let zigzag = ((value << 1) ^ (value >> 31)) as u32;
-        varint::write(self.out, Kind::I32.byte(), u64::from(zigzag));
-    }
-
-    /// Writes an i64.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).i64(-1);
-    /// assert_eq!(out, [13, 1]);
-    /// ```
-    #[inline]
-    pub fn i64(&mut self, value: i64) {
-        let zigzag = ((value << 1) ^ (value >> 63)) as u64;
-        varint::write(self.out, Kind::I64.byte(), zigzag);
-    }
-
-    /// Writes an f32, the payload of a NaN included.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).f32(1.0);
-    /// assert_eq!(out, [14, 0x3f, 0x80, 0, 0]);
-    /// ```
-    #[inline]
-    pub fn f32(&mut self, value: f32) {
-        let [a, b, c, d] = value.to_bits().to_be_bytes();
-        self.out.extend_from_slice(&[Kind::F32.byte(), a, b, c, d]);
-    }
-
-    /// Writes an f64, the payload of a NaN included.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// polyglot::Encoder::new(&mut out).f64(1.0);
-    /// assert_eq!(out, [15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
-    /// ```
-    #[inline]
-    pub fn f64(&mut self, value: f64) {
-        let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
-        self.out.extend_from_slice(&[Kind::F64.byte(), a, b, c, d, e, f, g, h]);
-    }
-
     /// Writes a string.
     ///
     /// # Errors
@@ -559,6 +446,47 @@ impl<'a> Encoder<'a> {
         self.out.extend_from_slice(content);
         Ok(())
     }
+}
+
+/// Methods that write scalars: the type, the bytes, and an example of a value and its bytes.
+macro_rules! scalars {
+    ($($what:literal $type:ident: |$out:ident, $value:ident| $write:expr, $example:literal $bytes:literal;)*) => {
+        impl Encoder<'_> {$(
+            #[doc = concat!("Writes ", $what, ".")]
+            ///
+            /// ```
+            /// let mut out = Vec::new();
+            #[doc = concat!("polyglot::Encoder::new(&mut out).", stringify!($type), "(", $example, ");")]
+            #[doc = concat!("assert_eq!(out, ", $bytes, ");")]
+            /// ```
+            #[inline]
+            pub fn $type(&mut self, $value: $type) {
+                let $out = &mut *self.out;
+                $write;
+            }
+        )*}
+    };
+}
+
+scalars! {
+    "a bool" bool: |out, value| out.extend_from_slice(&[Kind::Bool.byte(), u8::from(value)]), "true" "[7, 1]";
+    "a u8" u8: |out, value| out.extend_from_slice(&[Kind::U8.byte(), value]), "200" "[8, 200]";
+    "a u16" u16: |out, value| varint::write(out, Kind::U16.byte(), u64::from(value)), "300" "[9, 0xac, 2]";
+    "a u32" u32: |out, value| varint::write(out, Kind::U32.byte(), u64::from(value)), "300" "[10, 0xac, 2]";
+    "a u64" u64: |out, value| varint::write(out, Kind::U64.byte(), value), "300" "[11, 0xac, 2]";
+    // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
+    "an i32" i32: |out, value| {
+        varint::write(out, Kind::I32.byte(), u64::from(((value << 1) ^ (value >> 31)) as u32))
+    }, "-1" "[12, 1]";
+    "an i64" i64: |out, value| varint::write(out, Kind::I64.byte(), ((value << 1) ^ (value >> 63)) as u64), "-1" "[13, 1]";
+    "an f32, the payload of a NaN included" f32: |out, value| {
+        let [a, b, c, d] = value.to_bits().to_be_bytes();
+        out.extend_from_slice(&[Kind::F32.byte(), a, b, c, d])
+    }, "1.0" "[14, 0x3f, 0x80, 0, 0]";
+    "an f64, the payload of a NaN included" f64: |out, value| {
+        let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
+        out.extend_from_slice(&[Kind::F64.byte(), a, b, c, d, e, f, g, h])
+    }, "1.0" "[15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]";
 }
 
 #[inline(never)]
