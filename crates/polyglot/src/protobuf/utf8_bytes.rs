@@ -19,16 +19,13 @@ pub mod encoding {
         use crate::{BULK_MIN, Utf8Bytes};
         use ::bytes::{Buf, BufMut, Bytes};
         use prost::DecodeError;
-        use prost::encoding::{DecodeContext, WireType, bytes, check_wire_type, string as strings};
+        use prost::encoding::{
+            DecodeContext, WireType, bytes, check_wire_type, encode_key, encode_varint, encoded_len_varint, key_len,
+            string as strings,
+        };
 
         /// A type of strings or bytes.
-        pub trait Text: Default {
-            /// Writes a field.
-            fn encode(tag: u32, value: &Self, to: &mut impl BufMut);
-
-            /// The length of a field.
-            fn encoded_len(tag: u32, value: &Self) -> usize;
-
+        pub trait Text: AsRef<[u8]> + Default {
             /// Reads the value of a field.
             ///
             /// # Errors
@@ -44,14 +41,6 @@ pub mod encoding {
         macro_rules! of_prost {
             ($($type:ty, $module:ident;)*) => {$(
                 impl Text for $type {
-                    fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
-                        $module::encode(tag, value, to);
-                    }
-
-                    fn encoded_len(tag: u32, value: &Self) -> usize {
-                        $module::encoded_len(tag, value)
-                    }
-
                     fn merge(
                         wire_type: WireType,
                         value: &mut Self,
@@ -71,14 +60,6 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
-                bytes::encode(tag, value.as_bytes(), to);
-            }
-
-            fn encoded_len(tag: u32, value: &Self) -> usize {
-                bytes::encoded_len(tag, value.as_bytes())
-            }
-
             /// Shares memory as [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes) does.
             fn merge(
                 wire_type: WireType,
@@ -110,22 +91,25 @@ pub mod encoding {
 
         /// Writes a field.
         pub fn encode<T: Text>(tag: u32, value: &T, to: &mut impl BufMut) {
-            T::encode(tag, value, to);
+            encode_key(tag, WireType::LengthDelimited, to);
+            encode_varint(value.as_ref().len() as u64, to);
+            to.put_slice(value.as_ref());
         }
 
         /// Writes a field for each element of a list.
         pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
-            values.iter().for_each(|value| T::encode(tag, value, to));
+            values.iter().for_each(|value| encode(tag, value, to));
         }
 
         /// The length of a field.
         pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
-            T::encoded_len(tag, value)
+            let length = value.as_ref().len();
+            key_len(tag).saturating_add(encoded_len_varint(length as u64)).saturating_add(length)
         }
 
         /// The length of a field for each element of a list.
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
-            values.iter().map(|value| T::encoded_len(tag, value)).sum()
+            values.iter().map(|value| encoded_len(tag, value)).sum()
         }
 
         /// Reads the value of a field.
