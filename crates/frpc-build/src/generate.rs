@@ -107,7 +107,6 @@ fn modules(
         let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
         let mut items = codecs.with_support_items(items)?;
         let mut taken = ReservedNames::by(&items);
-        items.iter_mut().for_each(prost_code::allow_what_prost_leaves);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
         let files: Vec<_> = files.collect();
         let schema = match options.reflection && options.server {
@@ -128,11 +127,11 @@ fn modules(
             }
         }
         items.extend(any_types.into_iter().chain(schema).map(Item::Static));
-        items.iter_mut().for_each(prost_code::allow_clippy);
         lints::document(&mut items);
         if options.without_allows {
-            items = lints::without_allows(items).map_err(|error| invalid(&module, error))?;
+            items = lints::without_deprecated(items).map_err(|error| invalid(&module, error))?;
         }
+        lints::allow(&mut items, options.without_allows);
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
             generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });

@@ -45,15 +45,12 @@ pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, rpcs: &[Rpc]) -> TokenS
     });
     quote! {
         #[doc = #doc]
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         pub trait #name: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#methods)*
         }
-        #[allow(clippy::all, clippy::pedantic, deprecated)]
         impl<#generic: #of> #name for #generic {
             #(#boxed)*
         }
-        #[allow(clippy::all, clippy::pedantic, deprecated)]
         impl #of for ::std::sync::Arc<dyn #name> {
             #(#passed_on)*
         }

@@ -18,7 +18,7 @@ use crate::schema::wire_order::oneof_of;
 
 /// The JSON mapping of a message.
 pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
-    let Message { full_name, proto, ident, fields, .. } = message;
+    let Message { full_name, proto, ident, .. } = message;
     if let Some(name) = has_json_form(full_name) {
         return well_known_impl(message, name);
     }
@@ -53,10 +53,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     let (argument, lookup) = field_lookup(message, &names);
     let escaped = names.iter().map(|name| escaped(name));
     let wire_name = full_name.trim_start_matches('.');
-    let is_deprecated = fields.deprecated || message.members().any(|member| member.deprecated);
-    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
     Ok(syn::parse_quote! {
-        #allow
         impl ::frpc::json::Fields for #ident {
             const NAME: &'static str = #wire_name;
             const FIELDS: &'static [&'static str] = &[#(#escaped),*];

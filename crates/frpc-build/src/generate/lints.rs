@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
 /// Lints that generated code allows by default.
-const ALLOWED: [&str; 3] = ["dead_code", "deprecated", "unreachable_pub"];
+const ALLOWED: &str = "clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub";
 
 /// The lints of clippy that generated code may break, which take the place of whole groups in programs that forbid lints.
 const CLIPPY: [&str; 11] = [
@@ -89,9 +89,28 @@ fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
     }
 }
 
-/// The items without `#[allow]` of [lints](ALLOWED), which is an error in a program that forbids one of them, and without
-/// `#[deprecated]`: codecs use all fields, and would be warned of.
-pub(crate) fn without_allows(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> {
+/// Allows lints in all items: what generated code may break in a program that uses a part of it, or the fewest in one that
+/// forbids these.
+pub(crate) fn allow(items: &mut [Item], forbids: bool) {
+    let lints = if forbids { CLIPPY.join(", ") } else { ALLOWED.to_owned() };
+    let lints: TokenStream = lints.parse().expect("names of lints are tokens");
+    for item in items {
+        let attributes = match item {
+            Item::Struct(item) => &mut item.attrs,
+            Item::Enum(item) => &mut item.attrs,
+            Item::Mod(item) => &mut item.attrs,
+            Item::Trait(item) => &mut item.attrs,
+            Item::Impl(item) => &mut item.attrs,
+            Item::Static(item) => &mut item.attrs,
+            _ => continue,
+        };
+        let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
+        attributes.insert(after_docs, syn::parse_quote! { #[allow(#lints)] });
+    }
+}
+
+/// The items without `#[deprecated]`, for programs that forbid uses of deprecated items: codecs use all fields.
+pub(crate) fn without_deprecated(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> {
     items.into_iter().map(|item| syn::parse2(filtered(item.into_token_stream()))).collect()
 }
 
@@ -100,14 +119,7 @@ fn filtered(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            TokenTree::Punct(hash) if hash.as_char() == '#' => match tokens.next() {
-                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
-                    if let Some(attribute) = filtered_attribute(group) {
-                        remaining.extend([TokenTree::Punct(hash), TokenTree::Group(attribute)]);
-                    }
-                }
-                next => remaining.extend([TokenTree::Punct(hash)].into_iter().chain(next)),
-            },
+            TokenTree::Punct(hash) if hash.as_char() == '#' && tokens.next_if(is_deprecated).is_some() => {}
             TokenTree::Group(group) => {
                 remaining.push(TokenTree::Group(Group::new(group.delimiter(), filtered(group.stream()))));
             }
@@ -117,32 +129,9 @@ fn filtered(tokens: TokenStream) -> TokenStream {
     remaining.into_iter().collect()
 }
 
-/// The content of an attribute, if it is kept.
-fn filtered_attribute(attribute: Group) -> Option<Group> {
-    let mut tokens = attribute.stream().into_iter();
-    let name = tokens.next()?.to_string();
-    let Some(TokenTree::Group(arguments)) = tokens.next() else {
-        return (name != "deprecated").then_some(attribute);
-    };
-    match &*name {
-        "deprecated" => None,
-        "allow" => {
-            let text = arguments.stream().to_string();
-            let lints = text.split(',').map(|lint| lint.split_whitespace().collect::<String>());
-            let lints = lints.filter(|lint| !lint.is_empty() && !ALLOWED.contains(&&**lint));
-            let lints: Vec<_> = lints
-                .flat_map(|lint| match &*lint {
-                    "clippy::all" => CLIPPY.map(str::to_owned).to_vec(),
-                    "clippy::pedantic" => Vec::new(),
-                    _ => vec![lint],
-                })
-                .collect();
-            if lints.is_empty() {
-                return None;
-            }
-            let stream = format!("allow({})", lints.join(", ")).parse().ok()?;
-            Some(Group::new(Delimiter::Bracket, stream))
-        }
-        _ => Some(attribute),
-    }
+/// Whether a group is that of the attribute `deprecated`.
+fn is_deprecated(token: &TokenTree) -> bool {
+    let TokenTree::Group(group) = token else { return false };
+    let name = group.stream().into_iter().next().map(|name| name.to_string());
+    group.delimiter() == Delimiter::Bracket && name.is_some_and(|name| name == "deprecated")
 }

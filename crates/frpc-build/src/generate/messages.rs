@@ -60,7 +60,7 @@ struct Lines {
 
 /// `impl Fields for …`.
 pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
-    let Message { full_name, proto, ident, fields, index, .. } = message;
+    let Message { full_name, proto, ident, index, .. } = message;
     let order = index.in_wire_order(proto);
     let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
@@ -91,10 +91,7 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
         None => quote! { Ok(()) },
     };
     let wire_name = full_name.trim_start_matches('.');
-    let is_deprecated = fields.deprecated || message.members().any(|member| member.deprecated);
-    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
     Ok(syn::parse_quote! {
-        #allow
         impl ::frpc::polyglot::Fields for #ident {
             const NAME: &'static str = #wire_name;
             #inline
@@ -218,12 +215,6 @@ impl Message<'_> {
         local
     }
 
-    /// The members of all oneofs.
-    pub(crate) fn members(&self) -> impl Iterator<Item = &Variant> {
-        let names = self.proto.oneof_decl.iter().map(|oneof| format!("{}.{}", self.full_name, oneof.name()));
-        names.filter_map(|name| self.oneofs.get(&name)).flat_map(|oneof| oneof.variants.values())
-    }
-
     pub(crate) fn missing_field(&self, field: &str) -> Error {
         let text =
             format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
@@ -294,10 +285,7 @@ pub(crate) fn oneof_impl(
             decode.push(quote! { #number => Self::#variant(from.field(#name)?), });
         }
     }
-    let is_deprecated = written.variants.values().any(|variant| variant.deprecated);
-    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
     Ok(syn::parse_quote! {
-        #allow
         impl ::frpc::polyglot::Oneof for #ident {
             fn encode_member(&self, to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 match self { #(#encode)* }

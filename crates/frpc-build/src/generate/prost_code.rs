@@ -33,7 +33,6 @@ pub(crate) struct Variant {
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
-    pub(crate) deprecated: bool,
 }
 
 /// The fields of prost's struct for a message.
@@ -45,7 +44,6 @@ pub(crate) struct StructFields {
     pub(crate) oneofs: HashMap<i32, StructOneof>,
     /// All fields in the order of the struct.
     pub(crate) order: Vec<Ident>,
-    pub(crate) deprecated: bool,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
 }
@@ -138,39 +136,12 @@ fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>,
     }
 }
 
-/// Allows lints in prost's code: programs need not use a whole schema.
-pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
-    let attributes = match item {
-        Item::Struct(item) => &mut item.attrs,
-        Item::Enum(item) => &mut item.attrs,
-        Item::Mod(item) => &mut item.attrs,
-        Item::Impl(item) if item.trait_.is_none() => &mut item.attrs,
-        _ => return,
-    };
-    let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
-    attributes
-        .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)] });
-}
-
-/// Allows what clippy may find in the implementation of a trait, for programs that enable more of its lints.
-pub(crate) fn allow_clippy(item: &mut Item) {
-    let Item::Impl(item) = item else { return };
-    let is_allowed = |attribute: &Attribute| {
-        let lints = attribute.meta.require_list().map(|list| list.tokens.to_string());
-        attribute.path().is_ident("allow") && lints.is_ok_and(|lints| lints.contains("clippy"))
-    };
-    if !item.attrs.iter().any(is_allowed) {
-        item.attrs.push(syn::parse_quote! { #[allow(clippy::all, clippy::pedantic)] });
-    }
-}
-
 /// Reads the fields of a struct in prost's output.
 pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     let mut read = StructFields::default();
     for field in &item.fields {
         let (Some(ident), Some(prost)) = (&field.ident, ProstAttribute::read(&field.attrs)?) else { continue };
         read.order.push(ident.clone());
-        read.deprecated |= is_deprecated(&field.attrs);
         read.has_btree_map |= prost.is_btree_map;
         if let Some(path) = prost.oneof {
             for tag in prost.tags {
@@ -190,11 +161,10 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
     for variant in &item.variants {
         let Some(prost) = ProstAttribute::read(&variant.attrs)? else { continue };
         let [tag] = prost.tags[..] else { continue };
-        let deprecated = is_deprecated(&variant.attrs);
         let Some(Field { ty, .. }) = variant.fields.iter().next() else { continue };
         let (ident, ty, boxed) = (variant.ident.clone(), ty.clone(), is_boxed(ty));
         let enumeration = prost.enumeration;
-        variants.insert(tag, Variant { ident, enumeration, boxed, ty, deprecated });
+        variants.insert(tag, Variant { ident, enumeration, boxed, ty });
     }
     if derives_copy(&item.attrs)
         && let Some(boxed) = variants.values().find(|variant| variant.boxed)
@@ -262,10 +232,6 @@ pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
 fn is_boxed(ty: &Type) -> bool {
     let [inner] = generics(ty)[..] else { return false };
     is_named(ty, "Box") || (is_named(ty, "Option") && is_boxed(inner))
-}
-
-fn is_deprecated(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"))
 }
 
 /// The attribute `#[prost(…)]` of a field.

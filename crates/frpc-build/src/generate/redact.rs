@@ -76,7 +76,6 @@ pub(crate) fn oneof_debug(
 fn debug(ident: &Ident, generics: &Generics, body: &TokenStream) -> Item {
     let (parameters, arguments, _) = generics.split_for_impl();
     syn::parse_quote! {
-        #[allow(deprecated)]
         impl #parameters ::core::fmt::Debug for #ident #arguments {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #body

@@ -33,7 +33,6 @@ pub(super) fn schema_item(
     let name = free_name("SCHEMA", &mut reserved.values, "the schema of the package", warn);
     Ok(Some(syn::parse_quote! {
         #[doc = " The schema of the services of this package, for reflection."]
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         pub static #name: ::frpc::codegen::Schema = ::frpc::codegen::Schema::new(#set) #protobuf;
     }))
 }

@@ -127,7 +127,6 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     });
     quote! {
         #(#docs)*
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         #(#attributes)*
         pub trait #name: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#methods)*
@@ -199,13 +198,11 @@ fn server_tokens(
     });
     quote! {
         #[doc = #doc]
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         #[derive(Debug)]
         #(#attributes)*
         pub struct #name<#generic> {
             service: ::std::sync::Arc<#generic>,
         }
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         impl<#generic: #of> #name<#generic> {
             /// Wraps `service`.
             pub fn new(service: #generic) -> Self {
@@ -298,13 +295,11 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
     });
     quote! {
         #[doc = #doc]
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         #[derive(Clone, Debug)]
         #(#attributes)*
         pub struct #name {
             channel: ::frpc::Channel,
         }
-        #[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
         impl #name {
             /// Creates a client that calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {
