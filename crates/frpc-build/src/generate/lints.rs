@@ -129,9 +129,10 @@ fn filtered(tokens: TokenStream) -> TokenStream {
     remaining.into_iter().collect()
 }
 
-/// Whether a group is that of the attribute `deprecated`.
+/// Whether a group is that of `#[deprecated]`, or of `#[allow(deprecated)]`, which prost-build adds.
 fn is_deprecated(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else { return false };
-    let name = group.stream().into_iter().next().map(|name| name.to_string());
-    group.delimiter() == Delimiter::Bracket && name.is_some_and(|name| name == "deprecated")
+    let text = group.stream().to_string();
+    let is_allow = text.strip_prefix("allow").is_some_and(|lints| lints.trim_matches([' ', '(', ')']) == "deprecated");
+    group.delimiter() == Delimiter::Bracket && (is_allow || text.starts_with("deprecated"))
 }

@@ -4,20 +4,14 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Literal;
+use prost::{DecodeError, Message as _};
 use prost_types::FileDescriptorProto;
-use protox::prost::encoding::{
-    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
-};
-use protox::prost::{DecodeError, Message as _};
 use syn::ItemStatic;
 
 use super::free_names::{ReservedNames, free_name};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
-
-/// The field `file` of `google.protobuf.FileDescriptorSet`.
-const FILE: u32 = 1;
 
 /// Generates the schema of a package with these files, `None` if it has no services.
 pub(super) fn schema_item(
@@ -50,32 +44,25 @@ pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> 
             open.extend(file.into_iter().flat_map(|file| &file.dependency).map(String::as_str));
         }
     }
-    subset(&schema.encoded, &wanted).map(Some)
+    let set = subset(&schema.encoded, &wanted).map_err(|error| {
+        Error::new(ErrorKind::Schema, format!("the set of files cannot be read: {error}")).with_source(error)
+    })?;
+    Ok(Some(set))
+}
+
+/// A `google.protobuf.FileDescriptorSet` whose files are left encoded.
+#[derive(Clone, PartialEq, prost::Message)]
+struct EncodedFiles {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    file: Vec<Vec<u8>>,
 }
 
 /// The files with these names of an encoded `FileDescriptorSet`, in their order and as they are there.
-fn subset(encoded: &[u8], wanted: &BTreeSet<&str>) -> Result<Vec<u8>, Error> {
-    let invalid = |error: DecodeError| {
-        Error::new(ErrorKind::Schema, format!("the set of files cannot be read: {error}")).with_source(error)
-    };
-    let (mut rest, mut set) = (encoded, Vec::new());
-    while !rest.is_empty() {
-        let (tag, wire) = decode_key(&mut rest).map_err(invalid)?;
-        if (tag, wire) != (FILE, WireType::LengthDelimited) {
-            skip_field(wire, tag, &mut rest, DecodeContext::default()).map_err(invalid)?;
-            continue;
-        }
-        let length = decode_varint(&mut rest).map_err(invalid)?;
-        let file = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-        let Some((file, behind)) = file else {
-            return Err(Error::new(ErrorKind::Schema, "the set of files ends within a file"));
-        };
-        rest = behind;
-        if wanted.contains(FileDescriptorProto::decode(file).map_err(invalid)?.name()) {
-            encode_key(FILE, WireType::LengthDelimited, &mut set);
-            encode_varint(length, &mut set);
-            set.extend_from_slice(file);
-        }
+fn subset(encoded: &[u8], wanted: &BTreeSet<&str>) -> Result<Vec<u8>, DecodeError> {
+    let mut set = EncodedFiles::decode(encoded)?;
+    for file in std::mem::take(&mut set.file) {
+        let is_wanted = wanted.contains(FileDescriptorProto::decode(&*file)?.name());
+        set.file.extend(is_wanted.then_some(file));
     }
-    Ok(set)
+    Ok(set.encode_to_vec())
 }
