@@ -11,8 +11,8 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Message, OneofMember, map_value, number_literal, sibling};
-use crate::generate::prost_code::{self, StructField, generics, is_named};
+use crate::generate::messages::{Message, OneofMember, map_value, number_literal};
+use crate::generate::prost_code::{self, ProstField, unboxed};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
 
@@ -214,55 +214,30 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
 
 /// The codec of a field that is not a member of a oneof.
 fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
-    let StructField { ty, enumeration, boxed, .. } = message.field(field)?;
+    let ProstField { ty, enumeration, boxed, .. } = message.field(field)?;
     let value = map_value(field, message.index);
-    let codec = codec(value.unwrap_or(field), enumeration.as_ref(), *boxed, || innermost_tokens(ty));
+    let codec = codec(value.unwrap_or(field), enumeration.as_ref(), *boxed, unboxed(ty));
     Ok(codec.map(|codec| prost_code::field_codec(ty, codec)))
 }
 
 /// The codec of a member of a oneof, in the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
-    let OneofMember { field: member, variant, .. } = message.member(field)?;
-    let enumeration = variant.enumeration.as_ref().map(|path| sibling(&member.path, path));
-    let is_wrapper = message.externs.field_codec(field.type_name(), false).is_some();
-    Ok(codec(field, enumeration.as_ref(), variant.boxed, || match innermost(&variant.ty) {
-        // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
-        Type::Path(ty) if !is_wrapper => {
-            let path = sibling(&member.path, &ty.path);
-            quote! { #path }
-        }
-        ty => quote! { #ty },
-    }))
+    let ProstField { enumeration, boxed, ty, .. } = message.member(field)?.variant;
+    Ok(codec(field, enumeration.as_ref(), boxed, &ty))
 }
 
-/// The codec of a value whose Rust type does not say how it is read: enums, and values in boxes of the type `boxed_type`.
+/// The codec of a value whose Rust type does not say how it is read: enums, and values of the type `ty` in boxes.
 fn codec(
     field: &FieldDescriptorProto,
     enumeration: Option<&Path>,
     is_boxed: bool,
-    boxed_type: impl FnOnce() -> TokenStream,
+    ty: &Type,
 ) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
         Some(path) => Some(quote! { ::frpc::json::Enum<#path> }),
-        None if is_boxed => {
-            let boxed = boxed_type();
-            Some(quote! { ::frpc::json::Boxed<#boxed> })
-        }
+        None if is_boxed => Some(quote! { ::frpc::json::Boxed<#ty> }),
         None => None,
-    }
-}
-
-fn innermost_tokens(ty: &Type) -> TokenStream {
-    let ty = innermost(ty);
-    quote! { #ty }
-}
-
-/// The type within options, boxes and lists.
-fn innermost(ty: &Type) -> &Type {
-    match generics(ty)[..] {
-        [inner] if ["Option", "Box", "Vec"].iter().any(|name| is_named(ty, name)) => innermost(inner),
-        _ => ty,
     }
 }
 

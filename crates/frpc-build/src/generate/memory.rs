@@ -10,8 +10,8 @@ use quote::quote;
 use syn::{Item, Type};
 
 use crate::error::Error;
-use crate::generate::messages::{Message, OneofMember, field_type, map_value, sibling};
-use crate::generate::prost_code::{generics, is_named};
+use crate::generate::messages::{Message, field_type, map_value};
+use crate::generate::prost_code::{ProstField, generics, is_named, unboxed};
 use crate::schema::wire_order::oneof_of;
 
 /// `impl Protobuf for …`.
@@ -45,21 +45,12 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     let path = quote! { ::frpc::codegen::Field };
     let is_counted = externs.counts_memory(field_type(field, index));
     if oneof_of(field).is_some() {
-        let OneofMember { field: oneof, variant, .. } = message.member(field)?;
-        let ty = match innermost(&variant.ty) {
-            // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
-            Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {
-                let sibling_path = sibling(&oneof.path, &ty.path);
-                quote! { #sibling_path }
-            }
-            ty => quote! { #ty },
-        };
-        return Ok(single_memory(field, &ty, variant.boxed, is_counted));
+        let ProstField { boxed, ty, .. } = message.member(field)?.variant;
+        return Ok(single_memory(field, &ty, boxed, is_counted));
     }
     let found = message.field(field)?;
     if field.label() != Label::Repeated {
-        let ty = innermost(&found.ty);
-        return Ok(single_memory(field, &quote! { #ty }, found.boxed, is_counted));
+        return Ok(single_memory(field, unboxed(&found.ty), found.boxed, is_counted));
     }
     let of_map = map_value(field, index);
     let memory = match generics(&found.ty)[..] {
@@ -89,12 +80,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
 }
 
 /// The memory of a field that is neither a list nor a map.
-fn single_memory(
-    field: &FieldDescriptorProto,
-    ty: &TokenStream,
-    is_boxed: bool,
-    is_counted: bool,
-) -> Option<TokenStream> {
+fn single_memory(field: &FieldDescriptorProto, ty: &Type, is_boxed: bool, is_counted: bool) -> Option<TokenStream> {
     let is_counted = is_counted && is_message(field);
     let of = is_counted.then(|| quote! { .of::<#ty>() });
     match is_boxed {
@@ -105,12 +91,4 @@ fn single_memory(
 
 fn is_message(field: &FieldDescriptorProto) -> bool {
     field.r#type() == Kind::Message
-}
-
-/// The type within options and boxes.
-fn innermost(ty: &Type) -> &Type {
-    match generics(ty)[..] {
-        [inner] if is_named(ty, "Option") || is_named(ty, "Box") => innermost(inner),
-        _ => ty,
-    }
 }

@@ -9,10 +9,10 @@ use proc_macro2::{Literal, TokenStream};
 use prost_types::field_descriptor_proto::{Label, Type as FieldType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
-use syn::{Ident, Item, Path};
+use syn::{Ident, Item, Path, Type, TypePath};
 
 use crate::error::{Error, ErrorKind};
-use crate::generate::prost_code::{self, OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::generate::prost_code::{self, unboxed, OneofEnum, ProstField, StructFields, StructOneof};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::oneof_of;
@@ -32,10 +32,11 @@ pub(crate) struct Message<'a> {
 
 /// A member of a oneof.
 pub(crate) struct OneofMember<'a> {
-    oneof: &'a OneofDescriptorProto,
+    pub(crate) oneof: &'a OneofDescriptorProto,
     /// The field of the struct with the oneof.
     pub(crate) field: &'a StructOneof,
-    pub(crate) variant: &'a Variant,
+    /// With paths that are valid next to the struct, and the type within boxes.
+    pub(crate) variant: ProstField,
 }
 
 /// Codecs of messages with up to so many fields are inlined, if none of these is a message: with few fields, calling them
@@ -164,7 +165,7 @@ impl Message<'_> {
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
-        let Variant { ident: variant, enumeration, boxed, .. } = variant;
+        let ProstField { ident: variant, enumeration, boxed, .. } = variant;
         let local = self.local(rust);
         let result = quote! { #rust: #local.into_option() };
         if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
@@ -177,8 +178,7 @@ impl Message<'_> {
             lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        let enumeration = enumeration.as_ref().map(|inner| sibling(path, inner));
-        let read = if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), *boxed) {
+        let read = if let Some(codec) = codec(self.externs, field.type_name(), enumeration.as_ref(), boxed) {
             lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
             quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; }
         } else {
@@ -191,7 +191,7 @@ impl Message<'_> {
     }
 
     /// prost's field for a field that is not a member of a oneof.
-    pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&StructField, Error> {
+    pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&ProstField, Error> {
         self.fields.fields.get(&field.number()).ok_or_else(|| self.missing_field(field.name()))
     }
 
@@ -200,8 +200,17 @@ impl Message<'_> {
         let find = || {
             let oneof = self.proto.oneof_decl.get(oneof_of(field)?)?;
             let written = self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name()))?;
-            let (number, variants) = (field.number(), &written.variants);
-            Some(OneofMember { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
+            let field_of = self.fields.oneofs.get(&field.number())?;
+            let variant = written.variants.get(&field.number())?;
+            let enumeration = variant.enumeration.as_ref().map(|path| sibling(&field_of.path, path));
+            let is_plain = self.externs.field_codec(field.type_name(), false).is_some();
+            let ty = match unboxed(&variant.ty) {
+                Type::Path(ty) if field.r#type() == FieldType::Message && !is_plain => {
+                    TypePath { qself: None, path: sibling(&field_of.path, &ty.path) }.into()
+                }
+                ty => ty.clone(),
+            };
+            Some(OneofMember { oneof, field: field_of, variant: ProstField { enumeration, ty, ..variant.clone() } })
         };
         find().ok_or_else(|| self.missing_field(field.name()))
     }
@@ -245,7 +254,7 @@ pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>)
 }
 
 /// Changes a path that is valid within the module of `oneof` into one that is valid next to that module.
-pub(crate) fn sibling(oneof: &Path, inner: &Path) -> Path {
+fn sibling(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
     path.segments = match first.as_deref() {
@@ -272,7 +281,7 @@ pub(crate) fn oneof_impl(
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
     for (field, number) in members.zip(1_u32..) {
         let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
-        let Some(Variant { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
+        let Some(ProstField { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
             let text =
                 format!("prost-build generated nothing for the member `{name}` of a oneof of `{}`", proto.name());
             return Err(Error::new(ErrorKind::Unsupported, text));

@@ -22,14 +22,15 @@ pub(crate) const MARKER: &str = "frpc_build_type";
 
 /// The Rust enum of a oneof.
 pub(crate) struct OneofEnum {
-    pub(crate) variants: BTreeMap<i32, Variant>,
+    pub(crate) variants: BTreeMap<i32, ProstField>,
 }
 
-/// A variant in prost's enum for a oneof.
+/// A field of prost's struct for a message, or a variant of its enum for a oneof.
 #[derive(Clone)]
-pub(crate) struct Variant {
+pub(crate) struct ProstField {
     pub(crate) ident: Ident,
-    /// The Rust enum, if the member is a protobuf enum. The path is valid within the module of the oneof's enum.
+    /// The Rust enum, if the field, or the value of the map, is a protobuf enum. The path is valid next to the struct, or
+    /// within the module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
@@ -39,22 +40,13 @@ pub(crate) struct Variant {
 #[derive(Default)]
 pub(crate) struct StructFields {
     /// By field number.
-    pub(crate) fields: HashMap<i32, StructField>,
+    pub(crate) fields: HashMap<i32, ProstField>,
     /// By the field number of any member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
     /// All fields in the order of the struct.
     pub(crate) order: Vec<Ident>,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
-}
-
-/// A field of a struct.
-pub(crate) struct StructField {
-    pub(crate) ident: Ident,
-    /// The Rust enum, if the field or the value of the map is a protobuf enum. The path is valid next to the struct.
-    pub(crate) enumeration: Option<Path>,
-    pub(crate) boxed: bool,
-    pub(crate) ty: Type,
 }
 
 /// A field of a struct with a oneof.
@@ -149,7 +141,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
             }
         } else if let [tag] = prost.tags[..] {
             let (enumeration, boxed) = (prost.enumeration, is_boxed(&field.ty));
-            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration, boxed, ty: field.ty.clone() });
+            read.fields.insert(tag, ProstField { ident: ident.clone(), enumeration, boxed, ty: field.ty.clone() });
         }
     }
     Ok(read)
@@ -164,7 +156,7 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         let Some(Field { ty, .. }) = variant.fields.iter().next() else { continue };
         let (ident, ty, boxed) = (variant.ident.clone(), ty.clone(), is_boxed(ty));
         let enumeration = prost.enumeration;
-        variants.insert(tag, Variant { ident, enumeration, boxed, ty });
+        variants.insert(tag, ProstField { ident, enumeration, boxed, ty });
     }
     if derives_copy(&item.attrs)
         && let Some(boxed) = variants.values().find(|variant| variant.boxed)
@@ -209,6 +201,14 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
         _ => None,
     });
     types.collect()
+}
+
+/// The type within options and boxes.
+pub(crate) fn unboxed(ty: &Type) -> &Type {
+    match generics(ty)[..] {
+        [inner] if is_named(ty, "Option") || is_named(ty, "Box") => unboxed(inner),
+        _ => ty,
+    }
 }
 
 /// Whether a type has this name, regardless of its path and arguments.

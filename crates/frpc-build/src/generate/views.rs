@@ -13,8 +13,8 @@ use syn::{Ident, Item, Path, Type};
 
 use super::free_names::free_name;
 use crate::error::{Error, ErrorKind};
-use crate::generate::messages::{Message, map_value, sibling};
-use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
+use crate::generate::messages::{Message, OneofMember, map_value};
+use crate::generate::prost_code::{self, OneofEnum, ProstField, StructOneof, generics, is_named};
 use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debug};
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::oneof_of;
@@ -141,21 +141,17 @@ impl Views<'_> {
         at: usize,
         lines: &mut Lines,
     ) -> Result<(), Error> {
-        let name = field.name();
-        let found = message.fields.oneofs.get(&field.number()).ok_or_else(|| missing_field(name))?;
-        let (rust, variable) = (&found.ident, message.local(&found.ident));
-        let oneof = message.proto.oneof_decl.get(at).ok_or_else(|| missing_field(name))?.name();
+        let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = message.member(field)?;
+        let (oneof, variable) = (oneof.name(), message.local(rust));
         let full_name = format!("{}.{oneof}", message.full_name);
-        let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| missing_field(&full_name))?);
-        let written = message.oneofs.get(&full_name).ok_or_else(|| missing_field(&full_name))?;
+        let path = with_last(path, self.names.get(&full_name).ok_or_else(|| missing_field(&full_name))?);
         if lines.oneofs.insert(at) {
             let lifetime = self.borrows(message.proto, at).then(|| quote! { <'a> });
             lines.declared.insert(rust.clone(), quote! { ::core::option::Option<#path #lifetime> });
             lines.decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
             lines.result.push(quote! { #rust: #variable.into_option() });
         }
-        let variant = written.variants.get(&field.number()).ok_or_else(|| missing_field(name))?;
-        lines.decode.push(self.member(field, variant, &found.path, &path, &variable));
+        lines.decode.push(self.member(field, &variant, &path, &variable));
         Ok(())
     }
 
@@ -168,7 +164,7 @@ impl Views<'_> {
         lines: &mut Lines,
     ) -> Result<(), Error> {
         let name = field.name();
-        let found = message.fields.fields.get(&field.number()).ok_or_else(|| missing_field(name))?;
+        let found = message.field(field)?;
         let rust = &found.ident;
         let variable = message.local(rust);
         let value = map_value(field, message.index);
@@ -227,7 +223,7 @@ impl Views<'_> {
         let mut ordered = BTreeMap::new();
         for (field, number) in proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).zip(1_u32..) {
             let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
-            let Variant { ident, enumeration, boxed, ty, .. } =
+            let ProstField { ident, enumeration, boxed, ty } =
                 written.variants.get(&field.number()).ok_or_else(|| missing_field(name))?;
             let Borrowed { single, is_wrapper, .. } = self.borrowed(field, ty, enumeration.as_ref(), *boxed);
             ordered.insert(field.number(), quote! { #ident(#single) });
@@ -262,17 +258,16 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Decodes a member of a oneof at its own position. `of` is the oneof's enum, `view` its view.
+    /// Decodes a member of a oneof, whose view is `view`, at its own position.
     fn member(
         &self,
         field: &FieldDescriptorProto,
-        variant: &Variant,
-        of: &Path,
+        variant: &ProstField,
         view: &Path,
         variable: &Ident,
     ) -> TokenStream {
-        let (name, Variant { ident, enumeration, .. }) = (field.name(), variant);
-        if let Some(enumeration) = enumeration.as_ref().map(|inner| sibling(of, inner)) {
+        let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
+        if let Some(enumeration) = enumeration {
             return quote! {
                 #variable.member_as::<::frpc::polyglot::Index<#enumeration>>(from, #name, #view::#ident)?;
             };
@@ -361,10 +356,7 @@ fn innermost(ty: &Type) -> &Type {
 /// The borrowed form of the keys of a map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
-    match key {
-        Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "String") => quote! { &'a str },
-        _ => quote! { #key },
-    }
+    if is_named(key, "String") { quote! { &'a str } } else { quote! { #key } }
 }
 
 fn missing_field(name: &str) -> Error {
