@@ -72,13 +72,13 @@ impl Builder {
 
     /// Whether to generate clients. Default: `true`.
     pub fn build_client(mut self, enable: bool) -> Self {
-        self.services.client = enable;
+        self.services.without_client = !enable;
         self
     }
 
     /// Whether to generate servers and the traits that they serve. Default: `true`.
     pub fn build_server(mut self, enable: bool) -> Self {
-        self.services.server = enable;
+        self.services.without_server = !enable;
         self
     }
 
@@ -413,7 +413,7 @@ impl Builder {
 
     /// Whether to compare the schema with its [lock](crate#the-schema-lock). Default: `true`.
     pub fn schema_lock(mut self, enable: bool) -> Self {
-        self.locks.is_on = enable;
+        self.locks.is_off = !enable;
         self
     }
 

@@ -109,11 +109,11 @@ fn modules(
         let mut taken = ReservedNames::by(&items);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
         let files: Vec<_> = files.collect();
-        let schema = match options.reflection && options.server {
+        let schema = match options.reflection && !options.without_server {
             true => reflection::schema_item(schema, &files, externs.codec, &mut taken, warn)?,
             false => None,
         };
-        let has_services = options.server && files.iter().any(|file| !file.service.is_empty());
+        let has_services = !options.without_server && files.iter().any(|file| !file.service.is_empty());
         let any_types = (has_services && !messages.is_empty()).then(|| any_types::list(&messages, &mut taken, warn));
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {

@@ -104,7 +104,7 @@ pub(crate) fn plan(
     options.bases.check(schema)?;
     let update = options.update()?;
     let scopes = scopes(schema, options)?;
-    if options.rerun_if_changed && options.is_on {
+    if options.rerun_if_changed && !options.is_off {
         print_rerun_if_locks_changed(&scopes);
     }
     check_locks(&scopes, options.numbering)?;
@@ -129,11 +129,11 @@ pub(crate) fn plan(
         plan.layouts.extend(layout::layouts(&record));
     }
     plan.neighbours
-        .extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| shared_operations::in_folder(it)));
+        .extend(options.folder.iter().filter(|_| !options.is_off).flat_map(|it| shared_operations::in_folder(it)));
     if !missing.is_empty() {
         warn(missing_remark(&missing, &plan.operations, options));
     }
-    if update > LockUpdate::Never && options.is_on && scopes.iter().all(|scope| scope.path.is_none()) {
+    if update > LockUpdate::Never && !options.is_off && scopes.iter().all(|scope| scope.path.is_none()) {
         let text = "nothing is recorded, since there is no lock: the schema was not read from files, so `lock_dir` has \
                     to name a folder for locks";
         warn(text.to_owned());

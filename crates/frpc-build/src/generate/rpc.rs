@@ -19,10 +19,10 @@ use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
 
 /// Options for the code of services.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ServiceOptions {
-    pub(crate) client: bool,
-    pub(crate) server: bool,
+    pub(crate) without_client: bool,
+    pub(crate) without_server: bool,
     /// Whether a trait with boxed futures is generated for trait objects.
     pub(crate) dyn_traits: bool,
     /// Whether messages have a JSON mapping, which methods get as a format.
@@ -40,25 +40,6 @@ pub(crate) struct ServiceOptions {
     pub(crate) comments_off: Vec<String>,
     /// Whether generated code allows no lints, for programs that forbid them.
     pub(crate) without_allows: bool,
-}
-
-impl Default for ServiceOptions {
-    fn default() -> Self {
-        Self {
-            client: true,
-            server: true,
-            dyn_traits: false,
-            json: false,
-            protobuf: false,
-            reflection: false,
-            undecoded_requests: Vec::new(),
-            client_attributes: Vec::new(),
-            server_attributes: Vec::new(),
-            trait_attributes: Vec::new(),
-            comments_off: Vec::new(),
-            without_allows: false,
-        }
-    }
 }
 
 /// A method of a service.

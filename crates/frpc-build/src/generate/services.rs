@@ -50,7 +50,7 @@ pub(crate) fn service_items(
     let rpcs = rpcs(service, &full_name, operations, layout, options, reserved, warn)?;
     let wanted = format!("{}_LAYOUT", service.proto_name.to_shouty_snake_case());
     let layout_name = free_name(&wanted, &mut reserved.values, "its layout", &mut |_| {});
-    if !options.client && !options.server {
+    if options.without_client && options.without_server {
         return Ok(Vec::new());
     }
     let docs = docs(&service.comments, &full_name, options, || format!(" The service `{full_name}`."))?;
@@ -58,7 +58,7 @@ pub(crate) fn service_items(
     let layout = layout_item(&layout_name, layout);
     let constants = rpcs.iter().map(|rpc| constant(rpc, &layout_name));
     let mut tokens = quote! { #layout #(#constants)* };
-    if options.server {
+    if !options.without_server {
         let attributes = matching(&options.trait_attributes, &full_name)?;
         tokens.extend(trait_tokens(&trait_name, &docs, &attributes, &rpcs));
         if options.dyn_traits {
@@ -71,7 +71,7 @@ pub(crate) fn service_items(
         let about = ServiceInfo { full_name: &full_name, layout: &layout_name, schema, any_types, documents };
         tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
     }
-    if options.client {
+    if !options.without_client {
         let attributes = matching(&options.client_attributes, &full_name)?;
         tokens.extend(client_tokens(&client, &full_name, &layout_name, &attributes, &rpcs));
     }

@@ -39,9 +39,9 @@ impl LockUpdate {
 }
 
 /// The options for locks and operations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LockOptions {
-    pub(crate) is_on: bool,
+    pub(crate) is_off: bool,
     /// The folder of all locks, if they are not next to the schema.
     pub(crate) folder: Option<PathBuf>,
     /// Overrides the environment.
@@ -53,21 +53,6 @@ pub(crate) struct LockOptions {
     /// Whether to report the files of the build to cargo.
     pub(crate) rerun_if_changed: bool,
     pub(crate) codec: Codec,
-}
-
-impl Default for LockOptions {
-    fn default() -> Self {
-        Self {
-            is_on: true,
-            folder: None,
-            update: None,
-            numbering: Numbering::default(),
-            bases: OperationBases::default(),
-            is_cargo: false,
-            rerun_if_changed: false,
-            codec: Codec::default(),
-        }
-    }
 }
 
 impl LockOptions {

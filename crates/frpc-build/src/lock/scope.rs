@@ -59,7 +59,7 @@ fn location(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) 
     // `schema/check.rs` has checked that the package consists of identifiers and dots.
     let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });
     match (&options.folder, schema.path(file)) {
-        _ if !options.is_on => (None, file.name().to_owned()),
+        _ if options.is_off => (None, file.name().to_owned()),
         (Some(folder), _) => (Some(folder.join(lock)), file.name().to_owned()),
         (None, Some(on_disk)) => {
             let name = on_disk.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
