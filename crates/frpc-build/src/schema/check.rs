@@ -123,31 +123,26 @@ impl Checker<'_> {
         if field.default_value.is_some() {
             return Err(self.unsupported(path, format!("{what} has a default value, which is not supported")));
         }
-        if field
-            .oneof_index
-            .is_some_and(|index| usize::try_from(index).map_or(true, |at| at >= message.oneof_decl.len()))
-        {
-            return Err(self.invalid(path, format!("{what} is in a oneof that does not exist")));
-        }
-        match field.r#type() {
-            Type::Message => self.message_field(owner, field, &what, path),
-            Type::Enum if self.index.enums.contains_key(field.type_name()) => {
+        // Parsing, or adopting a set, has checked that types and oneofs exist.
+        match (field.r#type(), self.index.map_entry(field)) {
+            (_, Some(entry)) => self.map_field(owner, field, entry, &what, path),
+            (Type::Message | Type::Enum, None) => {
                 self.externs.check_field(field.type_name(), &what, || self.type_position(path))
             }
-            Type::Enum => Err(self.no_such_type(field, &what, path)),
             _ => Ok(()),
         }
     }
 
-    fn message_field(&self, owner: &str, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Result<(), Error> {
-        let Some(found) = self.index.messages.get(field.type_name()) else {
-            return Err(self.no_such_type(field, what, path));
-        };
-        if !is_map_entry(found.proto) {
-            return self.externs.check_field(field.type_name(), what, || self.type_position(path));
-        }
+    fn map_field(
+        &self,
+        owner: &str,
+        field: &FieldDescriptorProto,
+        entry: &DescriptorProto,
+        what: &str,
+        path: &[i32],
+    ) -> Result<(), Error> {
         let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
-        let [key, value] = &found.proto.field[..] else {
+        let [key, value] = &entry.field[..] else {
             return Err(self.invalid(path, format!("{what} has a broken map entry")));
         };
         if !is_entry_of_owner || field.label() != Label::Repeated || key.name() != "key" || value.name() != "value" {
@@ -220,16 +215,10 @@ impl Checker<'_> {
             }
             for (what, name) in [("request", method.input_type()), ("reply", method.output_type())] {
                 let what = format!("the {what} of method `{}` of service `{}`", method.name(), service.name());
-                match self.index.messages.get(name) {
-                    None => {
-                        let text = format!("{what} has the type `{name}`, which does not exist");
-                        return Err(self.invalid(&path, text));
-                    }
-                    Some(found) if is_map_entry(found.proto) => {
-                        return Err(self.invalid(&path, format!("{what} is a map entry")));
-                    }
-                    Some(_) => self.externs.check_use(name, &what, || self.position(&path))?,
+                if self.index.messages.get(name).is_some_and(|found| is_map_entry(found.proto)) {
+                    return Err(self.invalid(&path, format!("{what} is a map entry")));
                 }
+                self.externs.check_use(name, &what, || self.position(&path))?;
             }
         }
         Ok(())
@@ -261,10 +250,6 @@ impl Checker<'_> {
             return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));
         }
         Ok(())
-    }
-
-    fn no_such_type(&self, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Error {
-        self.invalid(path, format!("{what} has the type `{}`, which does not exist", field.type_name()))
     }
 
     fn invalid(&self, path: &[i32], text: String) -> Error {
