@@ -154,16 +154,6 @@ pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Generates code for a parsed schema, with default options. The types of prost-types have no custom options, so no method
-/// is marked as a tool for agents.
-///
-/// # Errors
-///
-/// As [`Builder::compile_protos`].
-pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
-    configure().compile_fds(fds)
-}
-
 /// Restores the options of fields and methods that decoding by prost-types drops (`debug_redact`, and those of
 /// `frpc/agent.proto`) from the same schema as an encoded `FileDescriptorSet`: for programs that get their schema from
 /// protoc. Nothing happens if the encoded schema is not valid.

@@ -45,7 +45,8 @@ impl Builder {
     }
 
     /// Generates code for a parsed schema, and writes it to the output folder. The generated code has comments, and
-    /// errors have positions, if the descriptors contain source information.
+    /// errors have positions, if the descriptors contain source information. The types of prost-types have no custom
+    /// options, so no method is marked as a tool for agents unless [`keep_options`](crate::keep_options) has restored them.
     ///
     /// # Errors
     ///
@@ -95,27 +96,8 @@ impl Builder {
         Ok(Output { files, locks: checked.plan.updates, warnings })
     }
 
-    /// Computes the wire layouts of the services in the files `protos`, which peers compare to find out whether they
-    /// understand each other. Generates nothing.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile_protos`](Self::compile_protos).
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// for layout in frpc_build::configure().layouts(&["proto/echo.proto"], &["proto"])? {
-    ///     println!("{} {}", layout.service(), layout.fingerprint());
-    /// }
-    /// # Ok::<(), frpc_build::Error>(())
-    /// ```
-    pub fn layouts(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
-        Ok(self.load_protos(protos, includes)?.layouts)
-    }
-
-    /// Reads the files `protos` and everything that they import, for programs that have no generated code. Generates
-    /// nothing.
+    /// Reads the files `protos` and everything that they import, for programs that have no generated code, and computes the
+    /// wire layouts of the services, which peers compare to find out whether they understand each other. Generates nothing.
     ///
     /// # Errors
     ///

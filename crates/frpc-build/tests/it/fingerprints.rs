@@ -16,7 +16,7 @@ enum E { ZERO = 0; ONE = 1; }
 fn layout(schema: &str) -> Layout {
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{schema}"));
     let folder = build.protos.path();
-    let layouts = frpc_build::configure().layouts(&[folder.join("test.proto")], &[folder]).unwrap();
+    let layouts = frpc_build::configure().load_protos(&[folder.join("test.proto")], &[folder]).unwrap().layouts;
     layouts.into_iter().next().expect("there is a service")
 }
 
@@ -44,7 +44,7 @@ fn a_service_has_another_fingerprint_with_another_codec() {
     let of = |codec| {
         let folder = build.protos.path();
         let builder = frpc_build::configure().codec(codec);
-        builder.layouts(&[folder.join("test.proto")], &[folder]).unwrap()[0].fingerprint()
+        builder.load_protos(&[folder.join("test.proto")], &[folder]).unwrap().layouts[0].fingerprint()
     };
     assert_ne!(of(Codec::Polyglot), of(Codec::Protobuf));
 }
@@ -54,7 +54,7 @@ fn protobuf_fingerprint_covers_request_and_reply_names() {
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{SCHEMA}"));
     let folder = build.protos.path();
     let builder = frpc_build::configure().codec(Codec::Protobuf);
-    let layout = &builder.layouts(&[folder.join("test.proto")], &[folder]).unwrap()[0];
+    let layout = &builder.load_protos(&[folder.join("test.proto")], &[folder]).unwrap().layouts[0];
     let text = "layout 1 0 protobuf\n10 0 1*\n11 2 0\nmessage test.A\nmessage test.B\nmessage test.C\n";
     assert_eq!(layout.fingerprint().get(), fnv_1a(text));
 }

@@ -271,7 +271,7 @@ fn a_forged_lock_is_an_error_and_no_panic() {
     let read = |text: &str| {
         std::fs::write(shop.path(), text).unwrap();
         let builder = frpc_build::configure().numbering(Numbering::Lock).lock_update(LockUpdate::Breaking);
-        let _ = builder.layouts(&[folder.join("shop.proto")], &[folder]);
+        let _ = builder.load_protos(&[folder.join("shop.proto")], &[folder]);
     };
     let lines: Vec<&str> = lock.lines().collect();
     for at in 0..lines.len() {

@@ -402,7 +402,7 @@ fn another_codec_breaks_all_services() {
         assert!(!shop.lock().contains("added"), "{}", shop.lock());
         let folder = shop.0.protos.path();
         let builder = frpc_build::configure().codec(codec);
-        let now = builder.layouts(&[folder.join("shop.proto")], &[folder]).unwrap();
+        let now = builder.load_protos(&[folder.join("shop.proto")], &[folder]).unwrap().layouts;
         assert!(before.iter().all(|before| !is_understood(before, &now)), "{before:?} does not fit {now:?}");
         before.extend(now);
     }

@@ -97,6 +97,6 @@ impl Shop {
 
     pub(crate) fn layouts(&self) -> Vec<Layout> {
         let folder = self.0.protos.path();
-        frpc_build::configure().layouts(&[folder.join("shop.proto")], &[folder]).unwrap()
+        frpc_build::configure().load_protos(&[folder.join("shop.proto")], &[folder]).unwrap().layouts
     }
 }
