@@ -129,7 +129,7 @@ use std::path::Path;
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
+pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering};
 pub use output::{LoadedProtos, Output, OutputFile};
 
 /// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in

@@ -6,14 +6,10 @@
 //! the past, `refusal.rs` writes the error, and `text.rs` the lock. docs/schema-lock.md is the document for users.
 
 mod align;
-mod canonical;
 mod compare;
-mod fingerprint;
 mod from_schema;
 mod history;
 mod layout;
-mod lock_file;
-mod numbering;
 mod operations;
 mod options;
 mod record;
@@ -27,12 +23,9 @@ use std::path::Path;
 
 use prost_types::FileDescriptorProto;
 
-pub use fingerprint::{Fingerprint, ParseFingerprintError};
-pub use layout::Layout;
-pub use lock_file::LockFile;
-pub use numbering::Numbering;
+pub use layout::{Fingerprint, Layout};
 pub(crate) use options::LockOptions;
-pub use options::LockUpdate;
+pub use options::{LockUpdate, Numbering};
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
@@ -43,8 +36,8 @@ use operations::{Operations, number};
 use record::Record;
 use refusal::refuse;
 use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
-use shared_operations::AdjacentService;
 use stored::Lock;
+pub use stored::LockFile;
 
 /// The methods and layouts of a schema on the wire.
 #[derive(Debug, Default)]
@@ -54,7 +47,7 @@ pub struct Plan {
     pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
     /// Services of other builds that may share a server with those of this one.
-    neighbours: Vec<AdjacentService>,
+    neighbours: Vec<Layout>,
 }
 
 impl Plan {
@@ -117,7 +110,7 @@ pub(crate) fn plan(
         if let Some(path) = &scope.path {
             if let Some(lock) = &scope.lock {
                 record = successor(schema, path, lock, record, options, update, warn)?;
-                plan.neighbours.extend(shared_operations::recorded(&record));
+                plan.neighbours.extend(layout::layouts(&record));
             } else if update == LockUpdate::Never {
                 missing.push(path.display().to_string());
             }

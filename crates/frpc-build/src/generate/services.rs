@@ -84,7 +84,7 @@ pub(crate) fn service_items(
 
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let service = layout.service();
-    let operations = layout.operations().iter().map(|operation| Literal::u16_unsuffixed(*operation));
+    let operations = layout.methods().map(|(_, operation)| Literal::u16_unsuffixed(operation));
     // Written as in the schema lock.
     let number = |fingerprint: &Fingerprint| -> Literal {
         let digits = fingerprint.to_string();

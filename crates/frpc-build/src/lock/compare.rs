@@ -11,7 +11,7 @@ mod oneofs;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::numbering::Numbering;
+use super::options::Numbering;
 use super::record::{Enum, Origin, Record, Shape, Type};
 use crate::codec::Codec;
 use oneofs::same_oneofs;

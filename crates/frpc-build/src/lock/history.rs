@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use super::canonical::fingerprint;
 use super::compare::LockComparison;
-use super::numbering::Numbering;
-use super::options::{LockOptions, LockUpdate};
+use super::layout::Fingerprint;
+use super::options::{LockOptions, LockUpdate, Numbering};
 use super::record::{File, Record};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
@@ -109,9 +108,9 @@ fn carry_history(old: &Record, new: &mut Record, found: &LockComparison) {
             continue;
         }
         service.generation = before.generation;
-        let now = fingerprint(service, &layouts);
+        let now = Fingerprint::of(service, &layouts);
         service.compatible = before.compatible.clone();
-        service.compatible.push(fingerprint(before, old));
+        service.compatible.push(Fingerprint::of(before, old));
         service.compatible.retain(|earlier| *earlier != now);
         let surplus = service.compatible.len().saturating_sub(COMPATIBLE_MAX);
         service.compatible.drain(..surplus);

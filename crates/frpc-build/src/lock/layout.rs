@@ -1,10 +1,45 @@
-//! The wire layout of a service, as peers need it.
+//! The wire layout of a service, as peers need it, with the fingerprint that they compare.
+//!
+//! A fingerprint is the hash of a canonical description. It contains operations, kinds of fields and numbers of enum
+//! values, but no names: types are numbered in the order of their first use. With protobuf, which has no recorded fields,
+//! it contains the names of messages instead. docs/schema-lock-format.md specifies it; a change here changes the protocol.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
-use super::canonical::fingerprint;
-use super::fingerprint::Fingerprint;
-use super::record::Record;
+use super::record::{Method, Record, Service, Shape, Side, Type};
+use crate::codec::Codec;
+
+/// A hash of the wire layout of a service: of its operations, and of the layouts of all messages and enums in its
+/// requests and replies. It is displayed as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The 64-bit FNV-1a hash of the description of a service of `record`.
+    pub(super) fn of(service: &Service, record: &Record) -> Self {
+        Self(canonical(service, record).bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        }))
+    }
+
+    /// Parses 16 hexadecimal digits, in lower case.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let number = u64::from_str_radix(text, 16).ok().map(Self)?;
+        (number.to_string() == text).then_some(number)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
 
 /// The wire layout of a service, which peers compare before calls.
 ///
@@ -13,9 +48,8 @@ use super::record::Record;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
-    operations: Vec<u16>,
-    /// Their names, in the order of `operations`.
-    methods: Vec<String>,
+    /// In the order of operations.
+    methods: Vec<(String, u16)>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
     appended: Vec<(String, u32)>,
@@ -27,14 +61,9 @@ impl Layout {
         &self.service
     }
 
-    /// Returns the operations of its methods, in ascending order.
-    pub fn operations(&self) -> &[u16] {
-        &self.operations
-    }
-
     /// Returns the names of its methods with their operations, in the order of operations.
     pub fn methods(&self) -> impl Iterator<Item = (&str, u16)> {
-        self.methods.iter().map(String::as_str).zip(self.operations.iter().copied())
+        self.methods.iter().map(|(name, operation)| (name.as_str(), *operation))
     }
 
     /// Returns the fingerprint of this layout.
@@ -64,25 +93,83 @@ impl Layout {
 
 /// The layouts of all services of `record`.
 pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
-    let layout = |service: &super::record::Service| {
+    let layout = |service: &Service| {
         let roots: BTreeSet<&str> = service.roots().collect();
         let appended = roots.into_iter().filter_map(|name| {
             let fields = &record.messages.get(name)?.fields;
             let added = fields.iter().rev().take_while(|field| field.is_added).count();
             (added > 0).then(|| (name.to_owned(), u32::try_from(added).unwrap_or(u32::MAX)))
         });
-        let mut methods: Vec<_> =
-            service.methods.iter().map(|method| (method.operation, method.name.clone())).collect();
-        methods.sort_unstable();
-        let (operations, methods) = methods.into_iter().unzip();
         Layout {
             service: service.name.clone(),
-            operations,
-            methods,
-            fingerprint: fingerprint(service, record),
+            methods: service.methods.iter().map(|method| (method.name.clone(), method.operation)).collect(),
+            fingerprint: Fingerprint::of(service, record),
             compatible: service.compatible.clone(),
             appended: appended.collect(),
         }
     };
     record.services().map(layout).collect()
+}
+
+/// One line for the service, one for each method in the order of operations, and one for each type in the order of
+/// first use.
+fn canonical(service: &Service, record: &Record) -> String {
+    let mut types = Numbers::default();
+    let codec = match record.codec {
+        Codec::Polyglot => "",
+        Codec::Protobuf => " protobuf",
+    };
+    let mut text = format!("layout 1 {}{codec}\n", service.generation);
+    for Method { operation, request, reply, .. } in &service.methods {
+        let mut side = |side: &'_ Side| types.of(&side.message).to_string() + if side.is_stream { "*" } else { "" };
+        let line = [operation.to_string(), side(request), side(reply)].join(" ");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let mut at = 0;
+    while let Some(name) = types.met.get(at).cloned() {
+        at += 1;
+        let line = match (record.enums.get(&name), record.messages.get(&name)) {
+            (Some(found), _) => format!("enum {}", found.values.len()),
+            (None, _) if record.codec == Codec::Protobuf => format!("message {name}"),
+            (None, found) => {
+                let mut oneofs = Numbers::default();
+                let fields = found.map_or(&[][..], |message| &message.fields);
+                let fields = fields.iter().map(|field| format!(" {}", shape(&field.shape, &mut types, &mut oneofs)));
+                format!("message{}", fields.collect::<String>())
+            }
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn shape(shape: &Shape, types: &mut Numbers, oneofs: &mut Numbers) -> String {
+    let mut of = |of: &Type| of.name().map_or_else(|| of.to_string(), |name| types.of(name).to_string());
+    match shape {
+        Shape::Single(value) => of(value),
+        Shape::Optional(value) => format!("optional:{}", of(value)),
+        Shape::Member { oneof, member, of: value } => format!("oneof:{}:{member}:{}", oneofs.of(oneof), of(value)),
+        Shape::Repeated(value) => format!("repeated:{}", of(value)),
+        Shape::Map(key, value) => format!("map:{}:{}", of(key), of(value)),
+    }
+}
+
+/// Numbers names from 0 in the order of first use.
+#[derive(Default)]
+struct Numbers {
+    numbers: HashMap<String, usize>,
+    met: Vec<String>,
+}
+
+impl Numbers {
+    fn of(&mut self, name: &str) -> usize {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        self.numbers.insert(name.to_owned(), self.met.len());
+        self.met.push(name.to_owned());
+        self.met.len() - 1
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use prost_types::FileDescriptorProto;
 
-use super::numbering::{Numbering, OperationBases};
+use super::options::{Numbering, OperationBases};
 use super::record::{self, Record, Service};
 use super::scope::{Member, Scope};
 use crate::error::{Error, ErrorKind};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fingerprint::Fingerprint;
+use super::layout::Fingerprint;
 use crate::codec::Codec;
 
 /// The content of one lock file. Names are full names without a leading dot.

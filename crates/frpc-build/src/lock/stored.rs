@@ -1,12 +1,13 @@
-//! Reads locks.
+//! Reads and writes locks.
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::record::Record;
 use super::text;
 use crate::error::{Error, ErrorKind, SourcePosition};
+use crate::files::write_if_changed;
 
 /// A lock that exists.
 pub(crate) struct Lock {
@@ -30,5 +31,27 @@ pub(crate) fn read(path: &Path) -> Result<Option<Lock>, Error> {
             let position = SourcePosition { file: path.display().to_string(), line, column: 1 };
             Err(Error::at(ErrorKind::Lock, position, text))
         }
+    }
+}
+
+/// A lock that is new or has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockFile {
+    /// The path of the lock, in the [`lock_dir`](crate::Builder::lock_dir).
+    pub path: PathBuf,
+    /// Its content.
+    pub text: String,
+}
+
+impl LockFile {
+    /// Writes the content to the path. A build that reads the lock at the same time sees either the old or the new
+    /// content.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&self) -> Result<(), Error> {
+        write_if_changed(&self.path, self.text.as_bytes())
     }
 }

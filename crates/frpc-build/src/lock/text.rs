@@ -4,6 +4,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
+use super::layout::Fingerprint;
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
 use crate::codec::Codec;
 use crate::schema::OPERATION_FIRST;
@@ -284,10 +285,8 @@ fn service_entry(words: &[&str], origin: Origin, service: &mut Service) -> Resul
     match *words {
         ["generation", number] => service.generation = number.parse().map_err(|_| None)?,
         ["compatible", fingerprint] => {
-            let fingerprint = fingerprint
-                .parse()
-                .map_err(|error: super::fingerprint::ParseFingerprintError| Some(error.to_string()))?;
-            service.compatible.push(fingerprint);
+            let wrong = || Some("a fingerprint is 16 hexadecimal digits, in lower case".to_owned());
+            service.compatible.push(Fingerprint::parse(fingerprint).ok_or_else(wrong)?);
         }
         [operation, name, ref sides @ ..] => {
             let arrow = sides.iter().position(|word| *word == "->").ok_or(None)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::LockComparer;
-use crate::lock::numbering::Numbering;
+use crate::lock::options::Numbering;
 use crate::lock::record::{File, Method, Service, Side, Type};
 
 /// A method and its service.
