@@ -121,8 +121,8 @@ fn modules(
                 let name = full_name(&service.package, &service.proto_name);
                 let layout = plan.layout(&name)?;
                 let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
-                let stated = ServiceConstants { layout, schema, any_types, file, documents: &documents };
-                let code = services::service_items(service, operations, &stated, options, &mut taken, warn)?;
+                let stated = ServiceConstants { layout, schema, any_types, file, documents: &documents, options };
+                let code = services::service_items(service, operations, &stated, &mut taken, warn)?;
                 items.extend(code);
             }
         }

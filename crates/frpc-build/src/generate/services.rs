@@ -1,7 +1,5 @@
 //! Generates the code of a service: constants for its methods, a trait, a server and a client. The logic is in frpc.
 
-use std::collections::BTreeMap;
-
 use heck::ToShoutySnakeCase as _;
 use proc_macro2::{Literal, TokenStream};
 use prost_build::Service;
@@ -28,6 +26,7 @@ pub(crate) struct ServiceConstants<'a> {
     pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,
+    pub(crate) options: &'a ServiceOptions,
 }
 
 /// Generates the code of `service`, whose methods have the given `operations`.
@@ -35,11 +34,10 @@ pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
     stated: &ServiceConstants<'_>,
-    options: &ServiceOptions,
     reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Item>, Error> {
-    let ServiceConstants { layout, schema, any_types, .. } = *stated;
+    let ServiceConstants { layout, options, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
     let trait_name = free_name(&service.name, &mut reserved.types, &format!("the trait of `{full_name}`"), warn);
@@ -67,9 +65,7 @@ pub(crate) fn service_items(
             tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
-        let documents = options.json.then(|| documents(service, &full_name, stated, &rpcs));
-        let about = ServiceInfo { full_name: &full_name, layout: &layout_name, schema, any_types, documents };
-        tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
+        tokens.extend(server_tokens(&server, &trait_name, &layout_name, service, stated, &attributes, &rpcs));
     }
     if !options.without_client {
         let attributes = matching(&options.client_attributes, &full_name)?;
@@ -134,61 +130,38 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     }
 }
 
-/// Properties of a service stated by its server.
-struct ServiceInfo<'a> {
-    full_name: &'a str,
-    layout: &'a Ident,
-    schema: Option<&'a Ident>,
-    any_types: Option<&'a Ident>,
-    documents: Option<Documents>,
-}
-
-/// What its methods say in documents about their JSON.
-struct Documents {
-    /// The comments of methods.
-    comments: Vec<String>,
-    /// The schemas of messages, by name.
-    schemas: BTreeMap<String, String>,
-}
-
-fn documents(service: &Service, full_name: &str, stated: &ServiceConstants<'_>, rpcs: &[Rpc]) -> Documents {
-    let ServiceConstants { file, documents, .. } = stated;
-    let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
-    let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
-    let comment = |(at, rpc): (usize, &Rpc)| {
-        let name = format!("{full_name}.{}", rpc.proto_name);
-        documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at)).to_owned()
-    };
-    let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| !rpc.is_raw);
-    let messages = with_json.flat_map(|(method, _)| [&*method.input_proto_type, &*method.output_proto_type]);
-    Documents { comments: rpcs.iter().enumerate().map(comment).collect(), schemas: documents.of_messages(messages) }
-}
-
 fn server_tokens(
     name: &Ident,
     of: &Ident,
-    about: &ServiceInfo<'_>,
+    layout: &Ident,
+    service: &Service,
+    stated: &ServiceConstants<'_>,
     attributes: &[Attribute],
     rpcs: &[Rpc],
-    options: &ServiceOptions,
 ) -> TokenStream {
-    let ServiceInfo { full_name, layout, schema, any_types, documents } = about;
+    let ServiceConstants { schema, any_types, file, documents, options, .. } = stated;
+    let full_name = full_name(&service.package, &service.proto_name);
     let any_types = any_types.map(|types| quote! { .any_types(#types) });
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
-    let schemas =
-        documents.iter().filter(|documents| !documents.schemas.is_empty()).map(|Documents { schemas, .. }| {
-            let (names, texts) = (schemas.keys(), schemas.values());
-            quote! { static MESSAGES: &[(&str, &str)] = &[#((#names, #texts)),*]; }
-        });
+    let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| options.json && !rpc.is_raw);
+    let messages = with_json.flat_map(|(method, _)| [&*method.input_proto_type, &*method.output_proto_type]);
+    let schemas = documents.of_messages(messages);
+    let schemas = (!schemas.is_empty()).then(|| {
+        let (names, texts) = (schemas.keys(), schemas.values());
+        quote! { static MESSAGES: &[(&str, &str)] = &[#((#names, #texts)),*]; }
+    });
+    let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
+    let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
     let methods = rpcs.iter().enumerate().map(|(at, rpc)| {
         let Rpc { name, constant, request, reply, .. } = rpc;
         let kind = rpc.kind.method();
         // A request that is not decoded is in the native format.
-        let json = documents.as_ref().filter(|_| !rpc.is_raw).map(|Documents { comments, .. }| {
-            let comment = comments.get(at);
+        let json = (options.json && !rpc.is_raw).then(|| {
+            let name = format!("{full_name}.{}", rpc.proto_name);
+            let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
             quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
         });
         let protobuf = (options.protobuf && !rpc.is_raw)
@@ -233,7 +206,7 @@ fn server_tokens(
         impl<#generic: #of> ::frpc::codegen::Service for #name<#generic> {
             const NAME: &'static str = #full_name;
             fn methods(&self) -> ::frpc::codegen::Methods {
-                #(#schemas)*
+                #schemas
                 ::frpc::codegen::Methods::new(&self.service, &#layout)
                     #(#methods)*
                     #schema
