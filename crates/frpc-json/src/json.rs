@@ -1,5 +1,7 @@
 //! The traits of generated code: [`Json`] for every value, [`Fields`] for messages.
 
+use std::collections::BTreeSet;
+
 use crate::{DecodeError, DecodeReason, EncodeError, Options, Reader, Writer};
 
 /// A value with a JSON form: a scalar, a string, bytes or a message.
@@ -162,7 +164,7 @@ impl<M: Fields> Json for M {
     }
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let mut unknown = UnknownFields { message: <M as Fields>::NAME, has_type: !from.mark_any(false) };
+        let mut has_type = !from.mark_any(false);
         from.enter()?;
         let mut seen = SeenFields::default();
         // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
@@ -175,7 +177,7 @@ impl<M: Fields> Json for M {
                     let name = from.key()?;
                     let field = M::field(&name);
                     if field.is_none() {
-                        unknown.field(&name, from)?;
+                        unknown_field::<M>(&name, &mut has_type, from)?;
                     }
                     field
                 }
@@ -217,23 +219,15 @@ fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
     error.in_field(M::FIELDS.get(field).copied().unwrap_or_default())
 }
 
-/// Treatment of keys that are no fields of the message.
-struct UnknownFields {
-    message: &'static str,
-    /// Whether no `@type` may come any more.
-    has_type: bool,
-}
-
-impl UnknownFields {
-    #[cold]
-    #[inline(never)]
-    fn field(&mut self, name: &str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        if name == "@type" && !self.has_type {
-            self.has_type = true;
-            return from.skip();
-        }
-        from.unknown_field(self.message, name)
+/// Treatment of a key that is no field of the message. `has_type` means that no `@type` may come any more.
+#[cold]
+#[inline(never)]
+fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    if name == "@type" && !*has_type {
+        *has_type = true;
+        return from.skip();
     }
+    from.unknown_field(<M as Fields>::NAME, name)
 }
 
 /// The fields of an object that were there.
@@ -241,32 +235,19 @@ impl UnknownFields {
 struct SeenFields {
     first: u64,
     /// Fields after the first 64.
-    more: Vec<u64>,
+    more: BTreeSet<usize>,
 }
 
 impl SeenFields {
     /// Returns false if the field was there before.
     #[inline]
     fn insert(&mut self, field: usize) -> bool {
-        let bit = 1_u64 << (field & 63);
-        let word = match (field >> 6).checked_sub(1) {
-            None => &mut self.first,
-            Some(word) => match self.more(word) {
-                Some(word) => word,
-                None => return false,
-            },
-        };
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
-
-    #[cold]
-    fn more(&mut self, word: usize) -> Option<&mut u64> {
-        if word >= self.more.len() {
-            self.more.resize(word.saturating_add(1), 0);
+        if field >= 64 {
+            return self.more.insert(field);
         }
-        self.more.get_mut(word)
+        let is_new = self.first & 1 << field == 0;
+        self.first |= 1 << field;
+        is_new
     }
 }
 

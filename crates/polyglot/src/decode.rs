@@ -8,7 +8,7 @@ mod strings;
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
-use crate::{DecodeError, DecodeReason, Kind, Nesting, Utf8Bytes};
+use crate::{DecodeError, DecodeReason, Kind, Nesting, Utf8Bytes, varint};
 use strings::{long_text, string, string_over};
 
 /// Reads values from bytes.
@@ -299,72 +299,6 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a u8.
-    ///
-    /// # Errors
-    ///
-    /// If no u8 is next.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[8, 200]);
-    /// assert_eq!(decoder.u8()?, 200);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn u8(&mut self) -> Result<u8, DecodeError> {
-        match self.rest {
-            [0x08, byte, rest @ ..] => {
-                self.rest = rest;
-                Ok(*byte)
-            }
-            _ => Err(self.unexpected(Kind::U8)),
-        }
-    }
-
-    /// Reads an f32, the payload of a NaN included.
-    ///
-    /// # Errors
-    ///
-    /// If no f32 is next.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[14, 0x3f, 0x80, 0, 0]);
-    /// assert_eq!(decoder.f32()?, 1.0);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn f32(&mut self) -> Result<f32, DecodeError> {
-        match self.rest {
-            [0x0e, a, b, c, d, rest @ ..] => {
-                self.rest = rest;
-                Ok(f32::from_bits(u32::from_be_bytes([*a, *b, *c, *d])))
-            }
-            _ => Err(self.unexpected(Kind::F32)),
-        }
-    }
-
-    /// Reads an f64, the payload of a NaN included.
-    ///
-    /// # Errors
-    ///
-    /// If no f64 is next.
-    ///
-    /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
-    /// assert_eq!(decoder.f64()?, 1.0);
-    /// # Ok::<(), polyglot::DecodeError>(())
-    /// ```
-    #[inline]
-    pub fn f64(&mut self) -> Result<f64, DecodeError> {
-        match self.rest {
-            [0x0f, a, b, c, d, e, f, g, h, rest @ ..] => {
-                self.rest = rest;
-                Ok(f64::from_bits(u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h])))
-            }
-            _ => Err(self.unexpected(Kind::F64)),
-        }
-    }
-
     /// Reads a string without copying it.
     ///
     /// # Errors
@@ -573,7 +507,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
         match self.rest {
-            [0x03, ..] => self.varint(Kind::Any, 5).map(|member| Some(member as u32)),
+            [0x03, ..] => self.varint(Kind::Any).map(|member| Some(member as u32)),
             _ => Ok(None),
         }
     }
@@ -584,16 +518,29 @@ impl<'a> Decoder<'a> {
         self.cursor().unexpected(expected)
     }
 
+    /// Reads `kind` and the `N` bytes after it.
+    #[inline]
+    fn fixed<const N: usize>(&mut self, kind: Kind) -> Result<[u8; N], DecodeError> {
+        match self.rest.split_first() {
+            Some((found, rest)) if *found == kind.byte() => {
+                let Some((bytes, rest)) = rest.split_first_chunk() else { return Err(self.unexpected(kind)) };
+                self.rest = rest;
+                Ok(*bytes)
+            }
+            _ => Err(self.unexpected(kind)),
+        }
+    }
+
     /// Reads `kind` and the varint after it.
     #[inline]
-    fn varint(&mut self, kind: Kind, max: u32) -> Result<u64, DecodeError> {
+    fn varint(&mut self, kind: Kind) -> Result<u64, DecodeError> {
         match self.rest {
             [found, byte, rest @ ..] if *found == kind.byte() && *byte < 0x80 => {
                 self.rest = rest;
                 Ok(u64::from(*byte))
             }
             _ => {
-                let (value, rest) = self.cursor().varint(kind, max)?;
+                let (value, rest) = self.cursor().varint(kind, varint::length_max(kind))?;
                 self.rest = rest;
                 Ok(value)
             }
@@ -626,16 +573,15 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Methods that read integers: the type, its kind, the most bytes of its varint, the value by that of the varint, and an
-/// example of bytes and their value.
-macro_rules! integers {
-    ($($what:literal $type:ident $kind:ident $max:literal |$varint:ident| $value:expr, $bytes:literal $example:literal;)*) => {
+/// Methods that read numbers: the type, how its bytes are read, its value by these, and an example of bytes and their value.
+macro_rules! numbers {
+    ($($what:literal $type:ident $kind:ident $read:ident $missing:literal |$read_value:ident| $value:expr, $bytes:literal $example:literal;)*) => {
         impl Decoder<'_> {$(
             #[doc = concat!("Reads ", $what, ".")]
             ///
             /// # Errors
             ///
-            #[doc = concat!("If no ", stringify!($type), " is next, or its varint is cut off or longer than ", $max, " bytes.")]
+            #[doc = concat!("If no ", stringify!($type), " is next", $missing, ".")]
             ///
             /// ```
             #[doc = concat!("let mut decoder = polyglot::Decoder::new(&", $bytes, ");")]
@@ -644,18 +590,25 @@ macro_rules! integers {
             /// ```
             #[inline]
             pub fn $type(&mut self) -> Result<$type, DecodeError> {
-                let $varint = self.varint(Kind::$kind, $max)?;
+                let $read_value = self.$read(Kind::$kind)?;
                 Ok($value)
             }
         )*}
     };
 }
 
-// Surplus bits are dropped. Signed integers are zigzag.
-integers! {
-    "a u16" u16 U16 3 |varint| varint as u16, "[9, 0xac, 2]" "300";
-    "a u32" u32 U32 5 |varint| varint as u32, "[10, 0xac, 2]" "300";
-    "a u64" u64 U64 10 |varint| varint, "[11, 0xac, 2]" "300";
-    "an i32" i32 I32 5 |varint| (varint as u32 >> 1) as i32 ^ ((varint & 1) as i32).wrapping_neg(), "[12, 1]" "-1";
-    "an i64" i64 I64 10 |varint| (varint >> 1) as i64 ^ ((varint & 1) as i64).wrapping_neg(), "[13, 1]" "-1";
+// Surplus bits of varints are dropped. Signed integers are zigzag.
+numbers! {
+    "a u8" u8 U8 fixed "" |bytes| u8::from_be_bytes(bytes), "[8, 200]" "200";
+    "a u16" u16 U16 varint ", or its varint is cut off or longer than 3 bytes" |varint| varint as u16, "[9, 0xac, 2]" "300";
+    "a u32" u32 U32 varint ", or its varint is cut off or longer than 5 bytes" |varint| varint as u32, "[10, 0xac, 2]" "300";
+    "a u64" u64 U64 varint ", or its varint is cut off or longer than 10 bytes" |varint| varint, "[11, 0xac, 2]" "300";
+    "an i32" i32 I32 varint ", or its varint is cut off or longer than 5 bytes"
+        |varint| (varint as u32 >> 1) as i32 ^ ((varint & 1) as i32).wrapping_neg(), "[12, 1]" "-1";
+    "an i64" i64 I64 varint ", or its varint is cut off or longer than 10 bytes"
+        |varint| (varint >> 1) as i64 ^ ((varint & 1) as i64).wrapping_neg(), "[13, 1]" "-1";
+    "an f32, the payload of a NaN included" f32 F32 fixed ""
+        |bytes| f32::from_bits(u32::from_be_bytes(bytes)), "[14, 0x3f, 0x80, 0, 0]" "1.0";
+    "an f64, the payload of a NaN included" f64 F64 fixed ""
+        |bytes| f64::from_bits(u64::from_be_bytes(bytes)), "[15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]" "1.0";
 }

@@ -2,6 +2,8 @@
 //!
 //! Both directions treat eight bytes at once as one word instead of looping over them.
 
+use crate::Kind;
+
 /// The reason why a varint cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VarintFault {
@@ -15,6 +17,15 @@ pub(crate) enum VarintFault {
 const MORE: u64 = 0x8080_8080_8080_8080;
 /// The first value that needs more than the 8 bytes of a word.
 const WORD_END: u64 = 1 << 56;
+
+/// The most bytes of a varint of this kind: of as many bits as the kind has, of which each byte takes seven.
+pub(crate) const fn length_max(kind: Kind) -> u32 {
+    match kind {
+        Kind::U16 => 3,
+        Kind::U64 | Kind::I64 => 10,
+        _ => 5,
+    }
+}
 
 /// Appends `kind` and `value` in its shortest form.
 #[inline]
