@@ -94,7 +94,7 @@ fn modules(
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort();
     let has_any = externs.json && any_types::has_any(schema, index);
-    let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
+    let documents = JsonSchemas { index, externs, comments_off: &options.comments_off };
     let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
     for (module, text) in texts {
@@ -218,11 +218,7 @@ fn clashing(clash: &NameClash, schema: &Schema, index: &Index<'_>) -> Error {
         first.trim_start_matches('.'),
         second.trim_start_matches('.')
     );
-    let position = index.messages.get(second).map(|found| schema.position(found.file, &found.path));
-    match position.or_else(|| index.enums.get(second).map(|found| schema.position(found.file, &found.path))) {
-        Some(position) => Error::unsupported(position, text),
-        None => Error::new(ErrorKind::Unsupported, text),
-    }
+    index.unsupported(schema, second, text)
 }
 
 /// The enums that prost has generated for oneofs, by full name.

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use prost_types::source_code_info::Location;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use crate::error::SourcePosition;
+use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
 
@@ -97,10 +98,7 @@ impl Schema {
         let mut open: Vec<_> = self.files.iter().filter(is_wanted).collect();
         while let Some(file) = open.pop() {
             if used.insert(file.name()) {
-                open.extend(type_names(file).filter_map(|name| {
-                    let in_message = index.messages.get(name).map(|found| found.file);
-                    in_message.or_else(|| index.enums.get(name).map(|found| found.file))
-                }));
+                open.extend(type_names(file).filter_map(|name| Some(index.declared(name)?.0)));
             }
         }
         let unused = self.files.iter().map(FileDescriptorProto::name).filter(|name| !used.contains(name));
@@ -120,12 +118,8 @@ impl Schema {
 
     /// Returns the lines of the comment of the item with a descriptor path in a file.
     pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
-        let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
-        let location = locations.iter().find(|location| location.path == path && self.is_used(file));
-        let comments =
-            location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
-        let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();
-        cleaned.concat().lines().map(|line| line.trim().to_owned()).collect()
+        let comments = comments_at(file, path).filter(|_| self.is_used(file));
+        comments.map(clean).collect::<String>().lines().map(|line| line.trim().to_owned()).collect()
     }
 
     /// Whether a file is there only because another imports it.
@@ -149,10 +143,9 @@ impl Schema {
         let name = file.name();
         let shown =
             self.paths.get(name).map_or_else(|| name.escape_debug().to_string(), |path| path.display().to_string());
-        let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
         let mut path = path;
         let span = loop {
-            match locations.iter().find(|location| location.path == path) {
+            match location(file, path) {
                 Some(location) if location.span.len() >= 2 => break Some((location.span[0], location.span[1])),
                 _ => match path {
                     [] => break None,
@@ -164,6 +157,17 @@ impl Schema {
         let (line, column) = span.map_or((0, 0), |(line, column)| (one_based(line), one_based(column)));
         SourcePosition { file: shown, line, column }
     }
+}
+
+/// The location of the item with a descriptor path.
+fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
+    file.source_code_info.as_ref()?.location.iter().find(|location| location.path == path)
+}
+
+/// The comments before and after the item with a descriptor path.
+pub(crate) fn comments_at<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> impl Iterator<Item = &'a str> {
+    let comments = location(file, path).map(|location| [&location.leading_comments, &location.trailing_comments]);
+    comments.into_iter().flatten().flatten().map(String::as_str)
 }
 
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.
@@ -210,8 +214,21 @@ impl<'a> Index<'a> {
 
     /// Returns the package of a message or enum.
     pub fn package_of(&self, full_name: &str) -> Option<&'a str> {
-        let found = self.messages.get(full_name).map(|found| found.file);
-        found.or_else(|| self.enums.get(full_name).map(|found| found.file)).map(FileDescriptorProto::package)
+        self.declared(full_name).map(|(file, _)| file.package())
+    }
+
+    /// The file of a message or enum, and its descriptor path there.
+    pub(crate) fn declared(&self, full_name: &str) -> Option<(&'a FileDescriptorProto, &[i32])> {
+        let message = self.messages.get(full_name).map(|found| (found.file, &found.path[..]));
+        message.or_else(|| self.enums.get(full_name).map(|found| (found.file, &found.path[..])))
+    }
+
+    /// The error for a message or enum that is not supported, at its position.
+    pub(crate) fn unsupported(&self, schema: &Schema, full_name: &str, text: String) -> Error {
+        match self.declared(full_name) {
+            Some((file, path)) => Error::unsupported(schema.position(file, path), text),
+            None => Error::new(ErrorKind::Unsupported, text),
+        }
     }
 
     fn add_message(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a DescriptorProto) {

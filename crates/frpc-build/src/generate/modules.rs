@@ -5,7 +5,7 @@ use syn::Item;
 
 use super::prost_code;
 use crate::backend::Checked;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
@@ -49,16 +49,13 @@ pub(crate) fn check_modules(checked: &Checked<'_>, modules: &[Generated]) -> Res
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
             let Checked { schema, index, .. } = checked;
-            let position = index.messages.get(message).map(|found| schema.position(found.file, &found.path));
-            let message = message.trim_start_matches('.');
-            let package = &other.package;
             let text = format!(
-                "the types in the message `{message}` and the package `{package}` would have the same module `{ident}` in Rust; rename one of them"
+                "the types in the message `{}` and the package `{}` would have the same module `{ident}` in Rust; rename \
+                 one of them",
+                message.trim_start_matches('.'),
+                other.package
             );
-            return Err(match position {
-                Some(position) => Error::unsupported(position, text),
-                None => Error::new(ErrorKind::Unsupported, text),
-            });
+            return Err(index.unsupported(schema, message, text));
         }
     }
     Ok(())
