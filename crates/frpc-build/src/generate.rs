@@ -9,7 +9,7 @@ mod json_schema;
 mod lints;
 mod memory;
 mod messages;
-pub(crate) mod modules;
+mod modules;
 mod prost_code;
 mod redact;
 pub(crate) mod reflection;
@@ -37,7 +37,7 @@ use crate::generate::memory::memory_impl;
 use crate::generate::messages::{Message, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
-use crate::output::{self, OutputFile};
+use crate::output::OutputFile;
 use crate::schema::comments::clean_file;
 use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema, full_name};
@@ -65,11 +65,12 @@ impl Rust<'_> {
     pub(crate) fn emit(self, checked: &Checked<'_>, warn: &mut dyn FnMut(String)) -> Result<Vec<OutputFile>, Error> {
         let Self { prost, externs, services, include_file, is_in_out_dir } = self;
         let modules = modules(checked, prost, externs, services, warn)?;
-        let mut files = output::files(&modules);
+        let mut files = modules::files(&modules);
         if let Some(name) = include_file {
             check_modules(checked, &modules)?;
             let allows = !services.without_allows;
-            files.push(output::include_file(name.display().to_string(), &modules, is_in_out_dir, allows));
+            let text = modules::include_text(&modules, is_in_out_dir, allows);
+            files.push(OutputFile::new(name.display().to_string(), text));
         }
         Ok(files)
     }
@@ -94,7 +95,7 @@ fn modules(
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort();
     let has_any = externs.json && any_types::has_any(schema, index);
-    let documents = JsonSchemas { index, externs, comments_off: &options.comments_off };
+    let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
     let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
     for (module, text) in texts {

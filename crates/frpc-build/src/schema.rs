@@ -118,8 +118,8 @@ impl Schema {
 
     /// Returns the lines of the comment of the item with a descriptor path in a file.
     pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
-        let comments = comments_at(file, path).filter(|_| self.is_used(file));
-        comments.map(clean).collect::<String>().lines().map(|line| line.trim().to_owned()).collect()
+        let location = location(file, path).filter(|_| self.is_used(file));
+        location.into_iter().flat_map(comments).map(clean).collect::<String>().lines().map(|line| line.trim().to_owned()).collect()
     }
 
     /// Whether a file is there only because another imports it.
@@ -164,10 +164,9 @@ fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Locat
     file.source_code_info.as_ref()?.location.iter().find(|location| location.path == path)
 }
 
-/// The comments before and after the item with a descriptor path.
-pub(crate) fn comments_at<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> impl Iterator<Item = &'a str> {
-    let comments = location(file, path).map(|location| [&location.leading_comments, &location.trailing_comments]);
-    comments.into_iter().flatten().flatten().map(String::as_str)
+/// The comments before and after an item.
+pub(crate) fn comments(location: &Location) -> impl Iterator<Item = &str> {
+    [&location.leading_comments, &location.trailing_comments].into_iter().flatten().map(String::as_str)
 }
 
 /// Every message and enum by its full name, with the leading dot: `.package.Outer.Inner`.

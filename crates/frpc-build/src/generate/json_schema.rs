@@ -3,7 +3,7 @@
 //! A schema describes the written form. Readers accept more, such as original names of fields, and `null` for a field
 //! that is absent. Schemas refer to each other by the paths that messages have in such a document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
@@ -13,7 +13,7 @@ use super::messages::map_value;
 use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
 use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{FoundDescriptor, Index, comments_at, tag, within};
+use crate::schema::{FoundDescriptor, Index, comments, tag, within};
 
 /// The path of messages and enums in a document.
 const DEFINITIONS: &str = "#/components/schemas/";
@@ -31,13 +31,32 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 
 /// Parts written into the generated code of services: comments and schemas.
 pub(super) struct JsonSchemas<'a> {
-    pub(super) index: &'a Index<'a>,
-    pub(super) externs: &'a Externs,
+    index: &'a Index<'a>,
+    externs: &'a Externs,
     /// The paths of items without comments.
-    pub(super) comments_off: &'a [String],
+    comments_off: &'a [String],
+    /// By the names of files and the paths of items.
+    comments: HashMap<(&'a str, &'a [i32]), String>,
 }
 
-impl JsonSchemas<'_> {
+impl<'a> JsonSchemas<'a> {
+    pub(super) fn new(
+        files: &'a [FileDescriptorProto],
+        index: &'a Index<'a>,
+        externs: &'a Externs,
+        comments_off: &'a [String],
+    ) -> Self {
+        let locations = files.iter().flat_map(|file| {
+            let locations = file.source_code_info.iter().flat_map(|info| &info.location);
+            locations.map(|location| (file.name(), location))
+        });
+        let comments = locations.map(|(file, location)| {
+            let texts: Vec<_> = comments(location).map(plain_text).filter(|text| !text.is_empty()).collect();
+            ((file, &location.path[..]), texts.join("\n"))
+        });
+        Self { index, externs, comments_off, comments: comments.collect() }
+    }
+
     /// The schemas of all messages and enums that these messages use, by full name, with theirs.
     pub(super) fn of_messages<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
         let mut open: Vec<String> = names.map(str::to_owned).collect();
@@ -58,24 +77,23 @@ impl JsonSchemas<'_> {
     }
 
     /// The comment of an item, with a path in its file; empty if there is none.
-    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> String {
+    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
-        let comments = comments_at(file, path).filter(|_| !is_off).map(plain_text);
-        comments.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+        self.comments.get(&(file.name(), path)).filter(|_| !is_off).map_or("", String::as_str)
     }
 
     /// The members of the schema of a message. The names of types that it uses are added to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
-        let comment = described(&self.comment(full_name, file, path));
+        let comment = described(self.comment(full_name, file, path));
         if let Some(schema) = has_json_form(full_name).and_then(well_known) {
             return format!("{schema}{comment}");
         }
         let mut properties = Vec::new();
         for (at, field) in proto.field.iter().enumerate() {
             let name = format!("{full_name}.{}", field.name());
-            let comment = described(&self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
+            let comment = described(self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
             let schema = self.field(full_name, field, open);
             // Members next to a reference are ignored.
             let schema = match comment.as_str() {
@@ -139,7 +157,7 @@ impl JsonSchemas<'_> {
     /// The members of the schema of an enum: names, and numbers that have none.
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
-        let mut text = self.comment(full_name, file, path);
+        let mut text = self.comment(full_name, file, path).to_owned();
         let scope = full_name.rsplit_once('.').map_or("", |(scope, _)| scope);
         for (at, value) in proto.value.iter().enumerate() {
             // The values of an enum are in its scope.
