@@ -94,7 +94,7 @@ fn modules(
 
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort();
-    let has_any = externs.json && any_types::has_any(schema, index);
+    let has_any = externs.json && any_types::has_any(schema);
     let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
     let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();

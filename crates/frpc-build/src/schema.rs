@@ -6,6 +6,7 @@ pub(crate) mod externs;
 pub(crate) mod options;
 pub(crate) mod parse;
 pub(crate) mod patterns;
+mod walk;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,6 +19,7 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
+use crate::schema::walk::{Item, walk};
 
 /// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
 pub(crate) mod tag {
@@ -98,7 +100,7 @@ impl Schema {
         let mut open: Vec<_> = self.files.iter().filter(is_wanted).collect();
         while let Some(file) = open.pop() {
             if used.insert(file.name()) {
-                open.extend(type_names(file).filter_map(|name| Some(index.declared(name)?.0)));
+                open.extend(type_names(file).into_iter().filter_map(|name| Some(index.declared(name)?.0)));
             }
         }
         let unused = self.files.iter().map(FileDescriptorProto::name).filter(|name| !used.contains(name));
@@ -195,13 +197,14 @@ impl<'a> Index<'a> {
     pub(crate) fn new(files: &'a [FileDescriptorProto]) -> Self {
         let mut index = Self { messages: BTreeMap::new(), enums: BTreeMap::new() };
         for file in files {
-            let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
-            for (at, proto) in file.message_type.iter().enumerate() {
-                index.add_message(file, vec![tag::FILE_MESSAGE, position(at)], &scope, proto);
-            }
-            for (at, proto) in file.enum_type.iter().enumerate() {
-                index.add_enum(file, vec![tag::FILE_ENUM, position(at)], &scope, proto);
-            }
+            walk(file, &mut |item, name, path| {
+                let (name, path) = (format!(".{name}"), path.to_vec());
+                match item {
+                    Item::Message(proto) => drop(index.messages.insert(name, FoundDescriptor { file, path, proto })),
+                    Item::Enum(proto) => drop(index.enums.insert(name, FoundDescriptor { file, path, proto })),
+                    _ => {}
+                }
+            });
         }
         index
     }
@@ -229,21 +232,6 @@ impl<'a> Index<'a> {
             None => Error::new(ErrorKind::Unsupported, text),
         }
     }
-
-    fn add_message(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a DescriptorProto) {
-        let name = format!("{scope}.{}", proto.name());
-        for (at, nested) in proto.nested_type.iter().enumerate() {
-            self.add_message(file, within(&path, tag::MESSAGE_MESSAGE, at), &name, nested);
-        }
-        for (at, nested) in proto.enum_type.iter().enumerate() {
-            self.add_enum(file, within(&path, tag::MESSAGE_ENUM, at), &name, nested);
-        }
-        self.messages.insert(name, FoundDescriptor { file, path, proto });
-    }
-
-    fn add_enum(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a EnumDescriptorProto) {
-        self.enums.insert(format!("{scope}.{}", proto.name()), FoundDescriptor { file, path, proto });
-    }
 }
 
 /// Returns `package.Name`, or `Name` without a package.
@@ -252,29 +240,22 @@ pub fn full_name(package: &str, name: &str) -> String {
 }
 
 /// The full names of all types that the messages and methods of a file use.
-fn type_names(file: &FileDescriptorProto) -> impl Iterator<Item = &str> {
-    let mut messages: Vec<_> = file.message_type.iter().collect();
-    let mut at = 0;
-    while let Some(message) = messages.get(at).copied() {
-        messages.extend(&message.nested_type);
-        at += 1;
-    }
-    let fields = messages.into_iter().flat_map(|message| &message.field).map(FieldDescriptorProto::type_name);
-    let methods = file.service.iter().flat_map(|service| &service.method);
-    fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()]))
+pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
+    let mut names = Vec::new();
+    walk(file, &mut |item, _, _| match item {
+        Item::Field(_, field) => names.push(field.type_name()),
+        Item::Method(method) => names.extend([method.input_type(), method.output_type()]),
+        _ => {}
+    });
+    names
 }
 
 /// Returns the descriptor path of the item `at` within `path`, in the list with the field number `tag` of
 /// `descriptor.proto`.
 pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
-    path.extend([tag, position(at)]);
+    path.extend([tag, i32::try_from(at).expect("descriptors have fewer than 2^31 entries")]);
     path
-}
-
-/// An index as an element of a descriptor path. A list of 2^31 descriptors does not fit into memory.
-pub(crate) fn position(at: usize) -> i32 {
-    i32::try_from(at).expect("descriptors have fewer than 2^31 entries")
 }
 
 /// Whether a message is the hidden entry type of a map field.

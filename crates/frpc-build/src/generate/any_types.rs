@@ -1,22 +1,17 @@
 //! The types that an `Any` may hold in JSON: all messages of a package with services, in builds whose schema has an `Any`.
 
-use prost_types::FieldDescriptorProto;
 use syn::{Ident, Item, ItemStatic, Path};
 
 use super::free_names::{ReservedNames, free_name};
 use super::prost_code;
 use crate::schema::externs::has_json_form;
-use crate::schema::{Index, Schema};
+use crate::schema::{Index, Schema, type_names};
 
 const ANY: &str = ".google.protobuf.Any";
 
 /// Whether a generated message or method has an `Any`.
-pub(super) fn has_any(schema: &Schema, index: &Index<'_>) -> bool {
-    let messages = index.messages.values().filter(|found| schema.is_generated(found.file));
-    let fields = messages.flat_map(|found| &found.proto.field).map(FieldDescriptorProto::type_name);
-    let files = schema.files.iter().filter(|file| schema.is_generated(file));
-    let methods = files.flat_map(|file| &file.service).flat_map(|service| &service.method);
-    fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()])).any(|name| name == ANY)
+pub(super) fn has_any(schema: &Schema) -> bool {
+    schema.files.iter().filter(|file| schema.is_generated(file)).flat_map(type_names).any(|name| name == ANY)
 }
 
 /// The paths of the messages in prost's output, from the module of the package.

@@ -7,15 +7,16 @@
 
 use std::collections::BTreeSet;
 
+use prost_types::FileDescriptorProto;
 use prost_types::source_code_info::Location;
-use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 
-use crate::schema::{tag, within};
+use crate::schema::walk::walk;
 
 /// Cleans all comments of `file`, and adds missing locations of items that can have comments: prost-build expects one
 /// for each, but descriptor sets from other programs may lack them.
 pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
-    let paths = commented_paths(file);
+    let mut paths = Vec::new();
+    walk(file, &mut |_, _, path| paths.push(path.to_vec()));
     let Some(info) = &mut file.source_code_info else { return };
     for location in &mut info.location {
         location.leading_detached_comments.clear();
@@ -26,40 +27,6 @@ pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     let present: BTreeSet<Vec<i32>> = info.location.iter().map(|location| location.path.clone()).collect();
     let missing = paths.into_iter().filter(|path| !present.contains(path));
     info.location.extend(missing.map(|path| Location { path, ..Location::default() }));
-}
-
-/// The descriptor paths of all items in `file` that can have comments.
-fn commented_paths(file: &FileDescriptorProto) -> Vec<Vec<i32>> {
-    let mut paths = Vec::new();
-    for (at, message) in file.message_type.iter().enumerate() {
-        add_message(&mut paths, within(&[], tag::FILE_MESSAGE, at), message);
-    }
-    for (at, proto) in file.enum_type.iter().enumerate() {
-        add_enum(&mut paths, within(&[], tag::FILE_ENUM, at), proto);
-    }
-    for (at, service) in file.service.iter().enumerate() {
-        let path = within(&[], tag::FILE_SERVICE, at);
-        paths.extend((0..service.method.len()).map(|at| within(&path, tag::SERVICE_METHOD, at)));
-        paths.push(path);
-    }
-    paths
-}
-
-fn add_message(paths: &mut Vec<Vec<i32>>, path: Vec<i32>, message: &DescriptorProto) {
-    paths.extend((0..message.field.len()).map(|at| within(&path, tag::MESSAGE_FIELD, at)));
-    paths.extend((0..message.oneof_decl.len()).map(|at| within(&path, tag::MESSAGE_ONEOF, at)));
-    for (at, nested) in message.nested_type.iter().enumerate() {
-        add_message(paths, within(&path, tag::MESSAGE_MESSAGE, at), nested);
-    }
-    for (at, nested) in message.enum_type.iter().enumerate() {
-        add_enum(paths, within(&path, tag::MESSAGE_ENUM, at), nested);
-    }
-    paths.push(path);
-}
-
-fn add_enum(paths: &mut Vec<Vec<i32>>, path: Vec<i32>, proto: &EnumDescriptorProto) {
-    paths.extend((0..proto.value.len()).map(|at| within(&path, tag::ENUM_VALUE, at)));
-    paths.push(path);
 }
 
 /// The start of a code block.

@@ -3,8 +3,9 @@
 //! A path with a typo, or one of another kind of item, would otherwise be ignored silently.
 
 use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+use prost_types::{DescriptorProto, FieldDescriptorProto};
 
+use crate::schema::walk::{Item, walk};
 use crate::schema::{Schema, full_name, is_map_entry};
 
 /// prost-build's rules for paths: `.` matches everything, a path with a leading dot is a prefix, any other path is a
@@ -68,7 +69,9 @@ pub(crate) struct OptionPath {
 /// Returns a warning for each path that matches no generated item.
 pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
-    schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
+    for file in schema.files.iter().filter(|file| schema.is_generated(file)) {
+        walk(file, &mut |item, name, _| named.add_item(&item, name));
+    }
     option_path
         .iter()
         .filter(|option_path| option_path.path != ".")
@@ -98,64 +101,47 @@ impl Named {
         self.0.extend(targets.map(|target| (target, name.to_owned())));
     }
 
-    fn add_file(&mut self, file: &FileDescriptorProto) {
-        let package = file.package();
-        file.message_type.iter().for_each(|message| self.add_message(package, message));
-        file.enum_type.iter().for_each(|proto| self.add_enum(package, proto));
-        for service in &file.service {
-            let name = full_name(package, service.name());
-            self.add([Target::Service], &name);
-            service.method.iter().for_each(|method| self.add([Target::Method], &full_name(&name, method.name())));
+    fn add_item(&mut self, item: &Item<'_>, name: &str) {
+        match *item {
+            Item::Message(message) | Item::Field(message, _) if is_map_entry(message) => {}
+            Item::Message(_) => self.add([Target::Type, Target::Message], name),
+            Item::Field(message, field) => self.add_field(name, message, field),
+            Item::Oneof(_) => self.add([Target::Type, Target::Enum, Target::Field], name),
+            Item::Enum(_) => self.add([Target::Type, Target::Enum], name),
+            Item::Value(_) => self.add([Target::Field], name),
+            Item::Service(_) => self.add([Target::Service], name),
+            Item::Method(_) => self.add([Target::Method], name),
         }
-    }
-
-    fn add_message(&mut self, scope: &str, message: &DescriptorProto) {
-        let name = full_name(scope, message.name());
-        self.add([Target::Type, Target::Message], &name);
-        for oneof in &message.oneof_decl {
-            self.add([Target::Type, Target::Enum, Target::Field], &full_name(&name, oneof.name()));
-        }
-        message.field.iter().for_each(|field| self.add_field(&name, message, field));
-        for nested in message.nested_type.iter().filter(|nested| !is_map_entry(nested)) {
-            self.add_message(&name, nested);
-        }
-        message.enum_type.iter().for_each(|nested| self.add_enum(&name, nested));
     }
 
     /// Includes prost-build's special cases: some options find a member of a oneof by its path within the oneof, others
     /// by its path within the message, and the values of every map have the name `value`.
-    fn add_field(&mut self, owner: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
-        let name = full_name(owner, field.name());
+    fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
+        let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
         match oneof.filter(|_| !field.proto3_optional()) {
             Some(oneof) => {
                 let within = full_name(&full_name(owner, oneof.name()), field.name());
                 self.add([Target::Field, Target::SingleField], &within);
-                self.add([Target::Any], &name);
+                self.add([Target::Any], name);
             }
-            None if field.label() == Label::Repeated => self.add([Target::Field], &name),
-            None => self.add([Target::Field, Target::SingleField], &name),
+            None if field.label() == Label::Repeated => self.add([Target::Field], name),
+            None => self.add([Target::Field, Target::SingleField], name),
         }
         if field.r#type() == Type::Bytes {
-            self.add([Target::BytesField], &name);
+            self.add([Target::BytesField], name);
         }
         if field.r#type() == Type::String {
-            self.add([Target::StringField], &name);
+            self.add([Target::StringField], name);
         }
         if let Some(entry) = map_entry(message, field) {
-            self.add([Target::MapField], &name);
+            self.add([Target::MapField], name);
             match entry.field.iter().find(|field| field.name() == "value").map(FieldDescriptorProto::r#type) {
                 Some(Type::Bytes) => self.add([Target::BytesField], &full_name(owner, "value")),
-                Some(Type::String) => self.add([Target::StringField], &name),
+                Some(Type::String) => self.add([Target::StringField], name),
                 _ => {}
             }
         }
-    }
-
-    fn add_enum(&mut self, scope: &str, proto: &EnumDescriptorProto) {
-        let name = full_name(scope, proto.name());
-        self.add([Target::Type, Target::Enum], &name);
-        proto.value.iter().for_each(|value| self.add([Target::Field], &full_name(&name, value.name())));
     }
 }
 
