@@ -63,22 +63,21 @@ impl<C: Codec> Codec for Vec<C> {
     }
 
     fn decode(list: &mut Vec<C::Target>, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
-        let mut is_element = from.first_element("array")?;
         let mut index = 0_usize;
-        while is_element {
+        from.array(|from| {
             if list.len() == list.capacity() {
                 let more = list.capacity().max(LIST_FIRST);
                 from.charge::<C::Target>(more)?;
                 list.reserve_exact(more);
             }
             list.push(C::Target::default());
-            let Some(last) = list.last_mut() else { break };
+            let Some(last) = list.last_mut() else { return Ok(()) };
             if !C::decode(last, from).map_err(|error| error.in_element(index))? {
                 list.pop();
             }
             index = index.wrapping_add(1);
-            is_element = from.next_element()?;
-        }
+            Ok(())
+        })?;
         Ok(true)
     }
 }
@@ -145,19 +144,18 @@ fn decode_entries<K: Key, C: Codec>(
 ) -> Result<bool, DecodeError> {
     let mut memory = first;
     let mut start = from.position();
-    let mut next = from.first_key("object")?;
-    while let Some(name) = next {
-        let Some(key) = K::from_text(&name) else { return Err(Reader::invalid(K::EXPECTED, &name, start)) };
+    from.object(|name, from| {
+        let key = K::from_text(name).ok_or_else(|| Reader::invalid(K::EXPECTED, name, start))?;
         from.charge_bytes(memory)?;
         let mut value = C::Target::default();
-        if C::decode(&mut value, from).map_err(|error| error.in_entry(quoted(&name)))? {
+        if C::decode(&mut value, from).map_err(|error| error.in_entry(quoted(name)))? {
             if !insert(key, value) {
-                return Err(from.duplicate(&name));
+                return Err(from.duplicate(name));
             }
             memory = each;
         }
         start = from.position();
-        next = from.next_key()?;
-    }
+        Ok(())
+    })?;
     Ok(true)
 }

@@ -115,23 +115,13 @@ impl<'t> Options<'t> {
         self.decode_by(json, M::decode_json)
     }
 
-    /// Reads an array of a message's fields in the order of declaration, with nothing but white space around it; see
+    /// As [`decode_measured`](Self::decode_measured), of an array of a message's fields in the order of declaration; see
     /// [`Json::decode_positional`].
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode), and if there are more values than fields.
-    pub fn decode_positional<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
-        self.decode_by(json, M::decode_positional).map(|(message, _)| message)
-    }
-
-    /// As [`decode_positional`](Self::decode_positional), with the memory that [`decode_measured`](Self::decode_measured)
-    /// states.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode_positional`](Self::decode_positional).
-    pub fn decode_positional_measured<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
+    pub fn decode_positional<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
         self.decode_by(json, M::decode_positional)
     }
 

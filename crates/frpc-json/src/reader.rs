@@ -245,10 +245,11 @@ impl<'a> Reader<'a> {
         &mut self,
         mut entry: impl FnMut(&str, &mut Self) -> Result<(), DecodeError>,
     ) -> Result<(), DecodeError> {
-        let mut key = self.first_key("object")?;
-        while let Some(name) = key {
+        let mut is_key = self.first_field()?;
+        while is_key {
+            let name = self.key()?;
             entry(&name, self)?;
-            key = self.next_key()?;
+            is_key = self.next_field()?;
         }
         Ok(())
     }
@@ -316,21 +317,6 @@ impl<'a> Reader<'a> {
             self.advance(name.len().wrapping_add(3));
         }
         is_it
-    }
-
-    /// Reads the beginning of an object and its first key, if it has one.
-    #[inline]
-    pub(crate) fn first_key(&mut self, expected: &'static str) -> Result<Option<Cow<'a, str>>, DecodeError> {
-        if !self.take(b'{') {
-            return Err(self.unexpected(expected));
-        }
-        if self.take(b'}') { Ok(None) } else { self.key().map(Some) }
-    }
-
-    /// Reads the end of an object, or the next key.
-    #[inline]
-    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
-        if self.next_field()? { self.key().map(Some) } else { Ok(None) }
     }
 
     #[inline]

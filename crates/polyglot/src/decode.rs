@@ -101,26 +101,18 @@ impl<'a> Decoder<'a> {
         Self { container_memory: bytes, ..self }
     }
 
-    /// The same decoder, letting messages nest `levels` deep, the root included, instead of
-    /// [`NESTING_MAX`](crate::NESTING_MAX): at least 1, and [`NESTING_CEILING`](crate::NESTING_CEILING) at most.
+    /// The same decoder, letting messages nest as deep as this instead of [`NESTING_MAX`](crate::NESTING_MAX).
     ///
     /// ```
-    /// use polyglot::{Decoder};
+    /// use polyglot::{Decoder, Nesting};
     ///
     /// let nested = [0x08, 0x00, 0x08, 0x00];
     /// let inner = |from: &mut Decoder<'_>| from.message(|_| Ok(()));
     /// assert!(Decoder::new(&nested).message(inner).is_ok());
     ///
-    /// let error = Decoder::new(&nested).with_nesting_max(1).message(inner).unwrap_err();
+    /// let error = Decoder::new(&nested).with_nesting(Nesting::new(1)).message(inner).unwrap_err();
     /// assert_eq!(error.to_string(), "at byte 2: messages nest deeper than 1");
     /// ```
-    #[inline]
-    #[must_use]
-    pub fn with_nesting_max(self, levels: u32) -> Self {
-        self.with_nesting(Nesting::new(levels))
-    }
-
-    /// As [`with_nesting_max`](Self::with_nesting_max), for many decoders with one setting.
     #[inline(always)]
     #[must_use]
     pub fn with_nesting(self, nesting: Nesting) -> Self {

@@ -75,7 +75,7 @@ pub enum DecodeReason {
         /// The bytes not read yet.
         left: usize,
     },
-    /// Messages nest deeper than [they may](crate::Decoder::with_nesting_max).
+    /// Messages nest deeper than [they may](crate::Decoder::with_nesting).
     NestingTooDeep {
         /// How many levels they may have.
         max: u32,

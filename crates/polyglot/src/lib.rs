@@ -51,7 +51,7 @@
 //!
 //! # Limits
 //!
-//! * Messages that are decoded nest [`NESTING_MAX`] deep, unless [`Decoder::with_nesting_max`] says otherwise, and
+//! * Messages that are decoded nest [`NESTING_MAX`] deep, unless [`Decoder::with_nesting`] says otherwise, and
 //!   [`NESTING_CEILING`] at most; messages that are encoded [`NESTING_CEILING`].
 //! * The length of a list or map is believed only as far as the bytes that are left can hold that many of the smallest
 //!   elements of its kind.

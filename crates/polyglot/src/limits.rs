@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 /// How deep messages may nest when decoding, the root included, unless
-/// [`Decoder::with_nesting_max`](crate::Decoder::with_nesting_max) says otherwise.
+/// [`Decoder::with_nesting`](crate::Decoder::with_nesting) says otherwise.
 ///
 /// Protocol Buffers implementations stop at 100 as well, so every message of theirs fits.
 pub const NESTING_MAX: u32 = 100;

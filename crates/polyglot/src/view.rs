@@ -142,6 +142,15 @@ impl<'a, V: View<'a>> List<'a, V> {
         self.len == 0
     }
 
+    /// Validates the elements, which are next.
+    #[inline]
+    fn of(len: usize, from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let elements = walk(from, |from| {
+            (0..len).try_for_each(|index| V::decode(from).map(drop).map_err(|error| error.in_element(index)))
+        })?;
+        Ok(Self { elements, len, element: PhantomData })
+    }
+
     /// The elements.
     pub fn iter(&self) -> Items<'a, V> {
         Items { from: Decoder::again(self.elements), left: self.len, element: PhantomData }
@@ -154,13 +163,7 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let len = from.list(V::KIND)?;
-        let elements = walk(from, |from| {
-            for index in 0..len {
-                V::decode(from).map_err(|error| error.in_element(index))?;
-            }
-            Ok(())
-        })?;
-        Ok(Self { elements, len, element: PhantomData })
+        Self::of(len, from)
     }
 }
 
@@ -203,13 +206,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let len = from.map(K::KIND, V::KIND)?;
-        let elements = walk(from, |from| {
-            for index in 0..len {
-                <Pair<K, V>>::decode(from).map_err(|error| error.in_element(index))?;
-            }
-            Ok(())
-        })?;
-        Ok(Self { pairs: List { elements, len, element: PhantomData } })
+        List::of(len, from).map(|pairs| Self { pairs })
     }
 }
 

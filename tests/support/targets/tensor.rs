@@ -14,7 +14,7 @@ pub fn tensor(data: &[u8]) {
     let read = match choice % 4 {
         0 => Tensor::from_npy(Bytes::copy_from_slice(data)).ok(),
         1 => options.decode::<Tensor>(data).ok(),
-        2 => options.decode_positional::<Tensor>(data).ok(),
+        2 => options.decode_positional::<Tensor>(data).ok().map(|(tensor, _)| tensor),
         _ => {
             if let Ok(image) = options.decode::<Image>(data) {
                 assert!(image.data.len() <= data.len());

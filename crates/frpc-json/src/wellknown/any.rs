@@ -51,10 +51,8 @@ pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeErro
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
         // Only the empty object has no type; ignoring the content of another would lose it silently.
-        return match from.first_key("object")? {
-            None => Ok((String::new(), Vec::new())),
-            Some(_) => Err(from.error(DecodeReason::NoType)),
-        };
+        from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
+        return Ok((String::new(), Vec::new()));
     };
     let Some(content) = content(&type_url, from.options().types) else {
         return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
@@ -98,14 +96,14 @@ pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, D
 }
 
 fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
-    let mut key = from.first_key("object")?;
-    while let Some(name) = key {
-        if name == "@type" {
+    let mut is_key = from.first_field()?;
+    while is_key {
+        if from.key()? == "@type" {
             let offset = from.value_offset();
             return Ok(Some((from.string("URL of a type")?.into_owned(), offset)));
         }
         from.skip()?;
-        key = from.next_key()?;
+        is_key = from.next_field()?;
     }
     Ok(None)
 }

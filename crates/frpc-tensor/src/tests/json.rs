@@ -154,7 +154,7 @@ fn list_depth_and_memory_are_bounded() {
 #[test]
 fn a_tensor_is_read_by_position_and_within_other_messages() {
     let options = Options::new();
-    let tensor: Tensor = options.decode_positional(br#"["int32", [2], [1, 2]]"#).expect("it is valid");
+    let (tensor, _) = options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2]]"#).expect("it is valid");
     assert_eq!(tensor, of(&[2], &[1, 2]));
     options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2], 3]"#).expect_err("it has three fields");
     assert!(from_json::<Tensor>(b"null").is_err());

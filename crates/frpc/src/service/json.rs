@@ -19,7 +19,7 @@ pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     Format::new("json", |bytes, terms| decoded(options(terms).decode_measured(bytes), terms), encode)
         .appending(append)
         .fields(A::FIELD_NAMES)
-        .positional("json-positional", |bytes, terms| decoded(options(terms).decode_positional_measured(bytes), terms))
+        .positional("json-positional", |bytes, terms| decoded(options(terms).decode_positional(bytes), terms))
 }
 
 fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerms) -> Result<A, Status> {

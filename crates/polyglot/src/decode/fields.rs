@@ -9,7 +9,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If the next value is not a message, if messages nest deeper than
-    /// [allowed](Self::with_nesting_max), and the errors of `fields`.
+    /// [allowed](Self::with_nesting), and the errors of `fields`.
     #[inline]
     pub fn message<T>(
         &mut self,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 use polyglot::{
     DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Fields, Form, Message, MessageView, NESTING_CEILING,
-    NESTING_MAX, Nested, Root, Undecoded, Viewed, decode_root, view_root,
+    NESTING_MAX, Nested, Nesting, Root, Undecoded, Viewed, decode_root, view_root,
 };
 
 use crate::tests::schema::{Deep, DeepView, Inner, encode, hex};
@@ -33,8 +33,8 @@ fn too_deep(error: &DecodeError) -> Option<u32> {
 fn nesting_limit_of_decoder_is_exact() {
     for max in [1, 2, NESTING_MAX - 1, NESTING_MAX + 1, NESTING_CEILING] {
         let (good, bad) = (levels(max), levels(max + 1));
-        assert_eq!(decode::<Deep>(Decoder::new(&good).with_nesting_max(max)).unwrap(), Deep::levels(max));
-        let error = decode::<Deep>(Decoder::new(&bad).with_nesting_max(max)).unwrap_err();
+        assert_eq!(decode::<Deep>(Decoder::new(&good).with_nesting(Nesting::new(max))).unwrap(), Deep::levels(max));
+        let error = decode::<Deep>(Decoder::new(&bad).with_nesting(Nesting::new(max))).unwrap_err();
         assert_eq!((too_deep(&error), error.offset()), (Some(max), max as usize * 2));
         assert!(error.to_string().ends_with(&format!(": messages nest deeper than {max}")), "{error}");
     }
@@ -51,22 +51,22 @@ fn the_middle_of_a_long_way_to_a_field_is_left_out() {
 #[test]
 fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
     let (good, bad) = (levels(NESTING_CEILING), levels(NESTING_CEILING + 1));
-    assert!(decode::<Deep>(Decoder::new(&good).with_nesting_max(u32::MAX)).is_ok());
-    let error = decode::<Deep>(Decoder::new(&bad).with_nesting_max(u32::MAX)).unwrap_err();
+    assert!(decode::<Deep>(Decoder::new(&good).with_nesting(Nesting::new(u32::MAX))).is_ok());
+    let error = decode::<Deep>(Decoder::new(&bad).with_nesting(Nesting::new(u32::MAX))).unwrap_err();
     assert_eq!(too_deep(&error), Some(NESTING_CEILING));
 }
 
 #[test]
 fn a_setting_of_no_level_counts_as_one() {
-    assert!(decode::<Deep>(Decoder::new(&levels(1)).with_nesting_max(0)).is_ok());
-    let error = decode::<Deep>(Decoder::new(&levels(2)).with_nesting_max(0)).unwrap_err();
+    assert!(decode::<Deep>(Decoder::new(&levels(1)).with_nesting(Nesting::new(0))).is_ok());
+    let error = decode::<Deep>(Decoder::new(&levels(2)).with_nesting(Nesting::new(0))).unwrap_err();
     assert_eq!(too_deep(&error), Some(1));
 }
 
 #[test]
 fn second_body_has_the_same_nesting_limit() {
     let body = levels(3).repeat(2);
-    let mut decoder = Decoder::new(&body).with_nesting_max(3);
+    let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(3));
     for _ in 0..2 {
         assert_eq!(decode_root(&mut decoder).unwrap(), Root::Message(Deep::levels(3)));
     }
@@ -77,7 +77,7 @@ fn second_body_has_the_same_nesting_limit() {
 fn only_fields_of_the_root_may_be_missing_under_any_limit() {
     let (root, nested) = (hex("0800"), hex("08000800"));
     for max in [2, NESTING_MAX, NESTING_CEILING] {
-        let older = |body| Decoder::new(body).with_nesting_max(max).with_trailing_defaults(1);
+        let older = |body| Decoder::new(body).with_nesting(Nesting::new(max)).with_trailing_defaults(1);
         assert_eq!(decode::<Deep>(older(&root)).unwrap(), Deep::default(), "{max}");
         assert!(decode::<Deep>(older(&nested)).is_err(), "{max}");
     }
@@ -86,7 +86,7 @@ fn only_fields_of_the_root_may_be_missing_under_any_limit() {
 #[test]
 fn views_within_a_deep_view_are_whole() {
     let body = levels(NESTING_CEILING);
-    let mut decoder = Decoder::new(&body).with_nesting_max(NESTING_CEILING);
+    let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING));
     let Root::Message(mut view) = view_root::<DeepView<'_>>(&mut decoder).unwrap() else { panic!() };
     let mut count = 1;
     while let Some(next) = view.next {
@@ -94,7 +94,7 @@ fn views_within_a_deep_view_are_whole() {
         count += 1;
     }
     assert_eq!(count, NESTING_CEILING);
-    let error = view_root::<DeepView<'_>>(&mut Decoder::new(&body).with_nesting_max(3)).unwrap_err();
+    let error = view_root::<DeepView<'_>>(&mut Decoder::new(&body).with_nesting(Nesting::new(3))).unwrap_err();
     assert_eq!(too_deep(&error), Some(3));
 }
 
@@ -105,7 +105,7 @@ impl Viewed for Deep {
 #[test]
 fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
     let body = levels(NESTING_MAX + 1);
-    let received = |max| decode::<Undecoded<Deep>>(Decoder::new(&body).with_nesting_max(max)).unwrap();
+    let received = |max| decode::<Undecoded<Deep>>(Decoder::new(&body).with_nesting(Nesting::new(max))).unwrap();
     for deep in [received(NESTING_MAX + 1), received(NESTING_MAX + 1).clone()] {
         assert_eq!(deep.decode().unwrap(), Deep::levels(NESTING_MAX + 1));
         assert!(deep.view().is_ok());
@@ -225,11 +225,11 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
         ] {
             let message = (1..NESTING_CEILING).fold(Wide::default(), |inner, _| grow(inner));
             let body = encode(&message, Form::Extended);
-            let read: Wide = decode(Decoder::new(&body).with_nesting_max(NESTING_CEILING)).unwrap();
+            let read: Wide = decode(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING))).unwrap();
             assert!(read.clone() == message);
             assert!(format!("{read:?}").len() > body.len());
             // What fails at the deepest level goes all the way back.
-            let error = decode::<Wide>(Decoder::new(&body).with_nesting_max(NESTING_CEILING - 1)).unwrap_err();
+            let error = decode::<Wide>(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING - 1))).unwrap_err();
             assert_eq!(too_deep(&error), Some(NESTING_CEILING - 1));
         }
     });
@@ -239,7 +239,7 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
 fn the_deepest_views_fit_the_stack_of_a_usual_thread() {
     on_a_usual_stack(|| {
         let body = [&hex("0800050a0161").repeat(NESTING_CEILING as usize)[..], &[0x00]].concat();
-        let mut decoder = Decoder::new(&body).with_nesting_max(NESTING_CEILING);
+        let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING));
         let Root::Message(view) = view_root::<NamedView<'_>>(&mut decoder).unwrap() else { panic!() };
         assert_eq!(format!("{view:?}").matches("\"a\"").count(), NESTING_CEILING as usize);
     });
