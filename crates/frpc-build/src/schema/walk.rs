@@ -19,57 +19,44 @@ pub(crate) enum Item<'a> {
     Method(&'a MethodDescriptorProto),
 }
 
+type Visit<'v, 'a> = &'v mut dyn FnMut(Item<'a>, &str, &[i32]);
+
 /// Calls `visit` with each item of a file, its full name and its descriptor path. Values of an enum are named within it.
-pub(crate) fn walk<'a>(file: &'a FileDescriptorProto, visit: &mut dyn FnMut(Item<'a>, &str, &[i32])) {
+pub(crate) fn walk<'a>(file: &'a FileDescriptorProto, visit: Visit<'_, 'a>) {
     let package = file.package();
-    for (at, message) in file.message_type.iter().enumerate() {
-        walk_message(message, package, &within(&[], tag::FILE_MESSAGE, at), visit);
-    }
-    for (at, proto) in file.enum_type.iter().enumerate() {
-        walk_enum(proto, package, &within(&[], tag::FILE_ENUM, at), visit);
-    }
-    for (at, service) in file.service.iter().enumerate() {
-        let (name, path) = (full_name(package, service.name()), within(&[], tag::FILE_SERVICE, at));
-        visit(Item::Service(service), &name, &path);
-        for (at, method) in service.method.iter().enumerate() {
-            let path = within(&path, tag::SERVICE_METHOD, at);
-            visit(Item::Method(method), &full_name(&name, method.name()), &path);
-        }
-    }
+    each(&file.message_type, &[], tag::FILE_MESSAGE, |message, path| walk_message(message, package, path, visit));
+    each(&file.enum_type, &[], tag::FILE_ENUM, |proto, path| walk_enum(proto, package, path, visit));
+    each(&file.service, &[], tag::FILE_SERVICE, |service, path| {
+        let name = full_name(package, service.name());
+        visit(Item::Service(service), &name, path);
+        each(&service.method, path, tag::SERVICE_METHOD, |method, path| {
+            visit(Item::Method(method), &full_name(&name, method.name()), path);
+        });
+    });
 }
 
-fn walk_message<'a>(
-    message: &'a DescriptorProto,
-    scope: &str,
-    path: &[i32],
-    visit: &mut dyn FnMut(Item<'a>, &str, &[i32]),
-) {
+fn walk_message<'a>(message: &'a DescriptorProto, scope: &str, path: &[i32], visit: Visit<'_, 'a>) {
     let name = full_name(scope, message.name());
     visit(Item::Message(message), &name, path);
-    for (at, field) in message.field.iter().enumerate() {
-        let path = within(path, tag::MESSAGE_FIELD, at);
-        visit(Item::Field(message, field), &full_name(&name, field.name()), &path);
-    }
-    for (at, oneof) in message.oneof_decl.iter().enumerate() {
-        visit(Item::Oneof(oneof), &full_name(&name, oneof.name()), &within(path, tag::MESSAGE_ONEOF, at));
-    }
-    for (at, nested) in message.nested_type.iter().enumerate() {
-        walk_message(nested, &name, &within(path, tag::MESSAGE_MESSAGE, at), visit);
-    }
-    for (at, nested) in message.enum_type.iter().enumerate() {
-        walk_enum(nested, &name, &within(path, tag::MESSAGE_ENUM, at), visit);
-    }
+    each(&message.field, path, tag::MESSAGE_FIELD, |field, path| {
+        visit(Item::Field(message, field), &full_name(&name, field.name()), path);
+    });
+    each(&message.oneof_decl, path, tag::MESSAGE_ONEOF, |oneof, path| {
+        visit(Item::Oneof(oneof), &full_name(&name, oneof.name()), path);
+    });
+    each(&message.nested_type, path, tag::MESSAGE_MESSAGE, |nested, path| walk_message(nested, &name, path, visit));
+    each(&message.enum_type, path, tag::MESSAGE_ENUM, |nested, path| walk_enum(nested, &name, path, visit));
 }
 
-fn walk_enum<'a>(
-    proto: &'a EnumDescriptorProto,
-    scope: &str,
-    path: &[i32],
-    visit: &mut dyn FnMut(Item<'a>, &str, &[i32]),
-) {
+fn walk_enum<'a>(proto: &'a EnumDescriptorProto, scope: &str, path: &[i32], visit: Visit<'_, 'a>) {
     let name = full_name(scope, proto.name());
     visit(Item::Enum(proto), &name, path);
-    for (at, value) in proto.value.iter().enumerate() {
-        visit(Item::Value(value), &full_name(&name, value.name()), &within(path, tag::ENUM_VALUE, at));
-    }
+    each(&proto.value, path, tag::ENUM_VALUE, |value, path| {
+        visit(Item::Value(value), &full_name(&name, value.name()), path);
+    });
+}
+
+/// Calls `visit` with each item of a list, and its descriptor path.
+fn each<'a, T>(list: &'a [T], path: &[i32], tag: i32, mut visit: impl FnMut(&'a T, &[i32])) {
+    list.iter().enumerate().for_each(|(at, item)| visit(item, &within(path, tag, at)));
 }
