@@ -5,9 +5,7 @@ use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format as GatewayFormat, FormatTerms};
 use frpc::json::{Options, Reader};
-use frpc::polyglot::{
-    DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root, decode_enclosed, encode_enclosed,
-};
+use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
 use prost_reflect::prost::Message as _;
 
@@ -334,7 +332,8 @@ impl MessageType {
 /// A message in protobuf's encoding as a native body.
 fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     let mut body = Vec::with_capacity(message.len() + 8);
-    encode_enclosed("the message", &mut Encoder::new(&mut body), message.len(), |out| out.extend_from_slice(message))
+    Encoder::new(&mut body)
+        .enclosed(message.len(), |out| out.extend_from_slice(message))
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
     Ok(Payload::new(Bytes::from(body), Encoding::Native))
 }
@@ -344,19 +343,9 @@ fn opened(body: &Bytes) -> Result<Bytes, Status> {
     if body.is_empty() {
         return Ok(Bytes::new());
     }
-    let read = decode_enclosed(
-        "the message",
-        &mut Decoder::shared(body),
-        |_| 0,
-        |message| {
-            Ok::<_, DecodeError>(match message {
-                RawMessage::Shared(bytes) => bytes,
-                RawMessage::Slice(bytes) => Bytes::copy_from_slice(bytes),
-            })
-        },
-    );
-    match read.map_err(|error| Status::invalid_argument(error.to_string()))? {
-        Root::Message(message) => Ok(message),
+    match Decoder::shared(body).enclosed().map_err(|error| Status::invalid_argument(error.to_string()))? {
+        Root::Message(RawMessage::Shared(bytes)) => Ok(bytes),
+        Root::Message(RawMessage::Slice(bytes)) => Ok(Bytes::copy_from_slice(bytes)),
         Root::Error(text) => Err(Status::unknown(text)),
     }
 }

@@ -87,7 +87,7 @@ pub enum DecodeReason {
         /// The member's index in the declaration, from 1.
         member: u32,
     },
-    /// The message that a body [encloses](crate::decode_enclosed) is bad, in the words of its codec.
+    /// The message that a body [encloses](crate::Decoder::enclosed) is bad, in the words of its codec.
     Content(String),
     /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its substitute is a declared number.
     EnumIndex {
@@ -166,7 +166,7 @@ pub enum EncodeReason {
     NestingTooDeep,
     /// An [`Undecoded`](crate::Undecoded) body does not hold the message, in the words of its decoding.
     Unreadable(String),
-    /// An [enclosed](crate::encode_enclosed) message is not as long as its codec has said.
+    /// An [enclosed](crate::Encoder::enclosed) message is not as long as its codec has said.
     Content {
         /// The length that was announced.
         announced: usize,

@@ -87,7 +87,7 @@ pub mod wellknown;
 
 pub use codec::{Codec, Key};
 pub use decode::Decoder;
-pub use enclosed::{RawMessage, decode_enclosed, encode_enclosed};
+pub use enclosed::RawMessage;
 pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};

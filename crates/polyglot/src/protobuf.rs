@@ -10,8 +10,7 @@ pub mod utf8_bytes;
 
 pub use memory::{Field, Protobuf, memory_of};
 
-use crate::{DecodeError, Decoder, EncodeError, Encoder, RawMessage, Root, decode_enclosed, encode_enclosed};
-use std::cell::Cell;
+use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, RawMessage, Root};
 
 /// Writes a message as a body.
 ///
@@ -21,7 +20,8 @@ pub fn encode_protobuf<M>(message: &M, to: &mut Encoder<'_>) -> Result<(), Encod
 where
     M: crate::Message + prost::Message,
 {
-    encode_enclosed(M::NAME, to, message.encoded_len(), |out| message.encode_raw(out))
+    let encoded = to.enclosed(message.encoded_len(), |out| message.encode_raw(out));
+    encoded.map_err(|error| error.in_message(M::NAME))
 }
 
 /// Reads a body. Long `Bytes` and `Utf8Bytes` share its memory if the decoder does.
@@ -33,18 +33,20 @@ pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError
 where
     M: crate::Message + prost::Message + Protobuf,
 {
-    let whole = Cell::new(Ok(()));
-    let memory = |message: &[u8]| {
-        memory_of::<M>(message).unwrap_or_else(|error| {
-            whole.set(Err(error));
-            0
-        })
+    decode(from).map_err(|error| error.in_message(M::NAME))
+}
+
+fn decode<M: prost::Message + Protobuf + Default>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
+    let offset = from.position();
+    let malformed = |error: prost::DecodeError| DecodeError::new(DecodeReason::Content(error.to_string()), offset);
+    let message = match from.enclosed()? {
+        Root::Message(message) => message,
+        Root::Error(text) => return Ok(Root::Error(text)),
     };
-    decode_enclosed(M::NAME, from, memory, |message| {
-        whole.replace(Ok(()))?;
-        match message {
-            RawMessage::Shared(bytes) => M::decode(bytes),
-            RawMessage::Slice(bytes) => M::decode(bytes),
-        }
-    })
+    from.charge::<u8>(memory_of::<M>(message.as_ref()).map_err(malformed)?)?;
+    let decoded = match message {
+        RawMessage::Shared(bytes) => M::decode(bytes),
+        RawMessage::Slice(bytes) => M::decode(bytes),
+    };
+    decoded.map(Root::Message).map_err(malformed)
 }

@@ -156,20 +156,13 @@ fn expect_needs<T>(bytes: &[u8], needed: usize, decode: impl Fn(&mut Decoder<'_>
 }
 
 #[test]
-fn sorted_maps_boxes_and_enclosed_messages_count() {
+fn sorted_maps_and_boxes_count() {
     let map = One { v: BTreeMap::from([(1_u32, 2_u64), (3, 4)]) };
     expect_needs(&encode(&map, Form::Flat), 32, decode_root::<One<BTreeMap<u32, u64>>>);
 
     let mut wrapped = Vec::new();
     wellknown::UInt64Value::encode(&7, &mut Encoder::new(&mut wrapped)).unwrap();
     expect_needs(&wrapped, 8, <wellknown::Boxed<wellknown::UInt64Value> as Codec>::decode);
-
-    let mut enclosed = Vec::new();
-    polyglot::encode_enclosed("test.Enclosed", &mut Encoder::new(&mut enclosed), 2, |out| out.extend(b"hi")).unwrap();
-    let read = |from: &mut Decoder<'_>| {
-        polyglot::decode_enclosed("test.Enclosed", from, |bytes| 50 * bytes.len(), |_| Ok::<_, String>(()))
-    };
-    expect_needs(&enclosed, 100, read);
 }
 
 #[test]
@@ -232,27 +225,14 @@ fn decoder_reports_read_and_remaining_bytes() {
 #[test]
 fn only_long_enclosed_messages_are_slices_of_the_input() {
     let enclosed = |input: &Bytes, mut decoder: Decoder<'_>| {
-        let read = polyglot::decode_enclosed(
-            "test.Raw",
-            &mut decoder,
-            |_| 0,
-            |message| {
-                let (kind, start) = match message {
-                    RawMessage::Shared(bytes) => ("shared", bytes.as_ptr()),
-                    RawMessage::Slice(bytes) => ("slice", bytes.as_ptr()),
-                };
-                Ok::<_, String>((kind, input.as_ptr_range().contains(&start)))
-            },
-        );
-        match read.unwrap() {
-            polyglot::Root::Message(found) => found,
-            polyglot::Root::Error(text) => panic!("{text}"),
-        }
+        let polyglot::Root::Message(message) = decoder.enclosed().unwrap() else { panic!("an error") };
+        let kind = if matches!(message, RawMessage::Shared(_)) { "shared" } else { "slice" };
+        (kind, input.as_ptr_range().contains(&message.as_ref().as_ptr()))
     };
     for (length, is_within) in [(BULK_MIN, true), (BULK_MIN - 1, false)] {
         let mut body = Vec::new();
         let write = |out: &mut Vec<u8>| out.resize(out.len() + length, 7);
-        polyglot::encode_enclosed("test.Raw", &mut Encoder::new(&mut body), length, write).unwrap();
+        Encoder::new(&mut body).enclosed(length, write).unwrap();
         let body = Bytes::from(body);
         assert_eq!(enclosed(&body, Decoder::shared(&body)), ("shared", is_within), "{length}");
         assert_eq!(enclosed(&body, Decoder::new(&body)), ("slice", true), "{length}");
@@ -264,7 +244,7 @@ fn enclosed_message_of_wrong_length_is_an_error() {
     for written in [0, 1, 3] {
         let mut body = vec![0xee];
         let write = |out: &mut Vec<u8>| out.resize(out.len() + written, 7);
-        let encoded = polyglot::encode_enclosed("test.Raw", &mut Encoder::new(&mut body), 2, write);
+        let encoded = Encoder::new(&mut body).enclosed(2, write);
         assert!(encoded.is_err(), "{written} bytes instead of 2");
         assert_eq!(body, [0xee], "{written} bytes instead of 2");
     }
