@@ -1,7 +1,6 @@
 //! Generates the text of the Rust files from a checked schema: prost-build writes the types, and this module adds
 //! codecs, views and services.
 
-mod any_types;
 mod dyn_trait;
 mod free_names;
 mod json;
@@ -94,7 +93,7 @@ fn modules(
 
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort();
-    let has_any = externs.json && any_types::has_any(schema);
+    let has_any = externs.json && json::has_any(schema);
     let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
     let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
@@ -103,7 +102,7 @@ fn modules(
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, index))?;
         share_strings(&mut items, index, &externs.utf8_bytes)?;
         let inner = modules::of_messages(&items);
-        let messages = if has_any { any_types::paths(&items, index) } else { Vec::new() };
+        let messages = if has_any { json::any_paths(&items, index) } else { Vec::new() };
         let oneofs = oneof_enums(&items, index)?;
         let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
         let mut items = codecs.with_support_items(items)?;
@@ -115,7 +114,7 @@ fn modules(
             false => None,
         };
         let has_services = !options.without_server && files.iter().any(|file| !file.service.is_empty());
-        let any_types = (has_services && !messages.is_empty()).then(|| any_types::list(&messages, &mut taken, warn));
+        let any_types = (has_services && !messages.is_empty()).then(|| json::any_list(&messages, &mut taken, warn));
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 let service = service?;

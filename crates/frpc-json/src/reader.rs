@@ -195,14 +195,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `null` if it is next.
-    ///
-    /// ```
-    /// use frpc_json::{Options, Reader};
-    ///
-    /// let mut reader = Reader::new(b"null", &Options::new())?;
-    /// assert!(reader.null()?);
-    /// # Ok::<(), frpc_json::DecodeError>(())
-    /// ```
     #[inline(always)]
     #[doc(hidden)]
     pub fn null(&mut self) -> Result<bool, DecodeError> {

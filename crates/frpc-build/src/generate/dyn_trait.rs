@@ -17,32 +17,21 @@ pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, rpcs: &[Rpc]) -> TokenS
          the same names.",
         of = of.unraw(),
     );
-    let methods = rpcs.iter().map(|rpc| {
-        let (Rpc { name, docs, .. }, (request, result)) = (rpc, rpc.handled());
-        quote! {
-            #(#docs)*
-            fn #name(&self, request: #request) -> ::frpc::codegen::BoxFuture<'_, #result>;
-        }
-    });
-    let boxed = rpcs.iter().map(|rpc| {
-        let (Rpc { name, .. }, (request, result)) = (rpc, rpc.handled());
-        quote! {
-            fn #name(&self, request: #request) -> ::frpc::codegen::BoxFuture<'_, #result> {
-                ::std::boxed::Box::pin(#of::#name(self, request))
-            }
-        }
-    });
-    let passed_on = rpcs.iter().map(|rpc| {
-        let (Rpc { name: method, .. }, (request, result)) = (rpc, rpc.handled());
-        quote! {
+    let (mut methods, mut boxed, mut passed_on) = (Vec::new(), Vec::new(), Vec::new());
+    for rpc in rpcs {
+        let (Rpc { name: method, docs, .. }, (request, result)) = (rpc, rpc.handled());
+        let signature = quote! { fn #method(&self, request: #request) -> ::frpc::codegen::BoxFuture<'_, #result> };
+        methods.push(quote! { #(#docs)* #signature; });
+        boxed.push(quote! { #signature { ::std::boxed::Box::pin(#of::#method(self, request)) } });
+        passed_on.push(quote! {
             fn #method(
                 &self,
                 request: #request,
             ) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send {
                 #name::#method(&**self, request)
             }
-        }
-    });
+        });
+    }
     quote! {
         #[doc = #doc]
         pub trait #name: ::core::marker::Send + ::core::marker::Sync + 'static {

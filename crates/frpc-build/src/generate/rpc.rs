@@ -60,7 +60,8 @@ pub(crate) struct Rpc {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) request: Type,
     pub(crate) reply: Type,
-    pub(crate) kind: Kind,
+    pub(crate) streams_requests: bool,
+    pub(crate) streams_replies: bool,
 }
 
 impl Rpc {
@@ -72,25 +73,21 @@ impl Rpc {
         } else {
             quote! { #request }
         };
-        let request = match self.kind {
-            Kind::Unary | Kind::ServerStreaming => request,
-            Kind::ClientStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#request> },
-        };
-        let reply = match self.kind {
-            Kind::Unary | Kind::ClientStreaming => quote! { #reply },
-            Kind::ServerStreaming | Kind::Streaming => quote! { ::frpc::ResponseStream<#reply> },
-        };
+        let request = if self.streams_requests { quote! { ::frpc::Streaming<#request> } } else { request };
+        let reply = if self.streams_replies { quote! { ::frpc::ResponseStream<#reply> } } else { quote! { #reply } };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         (quote! { ::frpc::Request<#request> }, result)
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Unary,
-    ServerStreaming,
-    ClientStreaming,
-    Streaming,
+    /// The method of `Methods` and `Channel` for this kind of call.
+    pub(crate) fn call(&self) -> Ident {
+        match (self.streams_requests, self.streams_replies) {
+            (false, false) => format_ident!("unary"),
+            (false, true) => format_ident!("server_streaming"),
+            (true, false) => format_ident!("client_streaming"),
+            (true, true) => format_ident!("streaming"),
+        }
+    }
 }
 
 /// Returns the methods of `service`, which have the given `operations`.
@@ -125,12 +122,6 @@ pub(crate) fn rpcs(
             return Err(Error::new(ErrorKind::Option, text));
         }
         let mut silent = |_: String| {};
-        let kind = match (method.client_streaming, method.server_streaming) {
-            (false, false) => Kind::Unary,
-            (false, true) => Kind::ServerStreaming,
-            (true, false) => Kind::ClientStreaming,
-            (true, true) => Kind::Streaming,
-        };
         Ok(Rpc {
             name,
             constant: free_name(&constant, &mut reserved.values, &what, &mut silent),
@@ -144,22 +135,11 @@ pub(crate) fn rpcs(
             docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
-            kind,
+            streams_requests: method.client_streaming,
+            streams_replies: method.server_streaming,
         })
     };
     service.methods.iter().zip(operations).map(read).collect()
-}
-
-impl Kind {
-    /// The method of `Methods` and `Channel` for this kind of call.
-    pub(crate) fn method(self) -> Ident {
-        match self {
-            Self::Unary => format_ident!("unary"),
-            Self::ServerStreaming => format_ident!("server_streaming"),
-            Self::ClientStreaming => format_ident!("client_streaming"),
-            Self::Streaming => format_ident!("streaming"),
-        }
-    }
 }
 
 /// A comment as attributes, or `fallback` if there is none.

@@ -12,7 +12,7 @@ use syn::{Attribute, Ident, Item};
 use super::dyn_trait::dyn_trait_tokens;
 use super::free_names::{ReservedNames, free_name};
 use super::json_schema::JsonSchemas;
-use super::rpc::{Kind, Rpc, ServiceOptions, docs, matching, rpcs};
+use super::rpc::{Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
 use crate::schema::{full_name, tag, within};
@@ -157,7 +157,7 @@ fn server_tokens(
     let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
     let methods = rpcs.iter().enumerate().map(|(at, rpc)| {
         let Rpc { name, constant, request, reply, .. } = rpc;
-        let kind = rpc.kind.method();
+        let kind = rpc.call();
         // A request that is not decoded is in the native format.
         let json = (options.json && !rpc.is_raw).then(|| {
             let name = format!("{full_name}.{}", rpc.proto_name);
@@ -221,23 +221,19 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
     let doc = format!(" Calls the service `{full_name}` over a [`Channel`](::frpc::Channel).");
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, constant, docs, request, reply, .. } = rpc;
-        let kind = rpc.kind.method();
+        let kind = rpc.call();
         let deprecated = rpc.is_deprecated.then(|| quote! { #[deprecated] });
-        let (argument, into) = match rpc.kind {
-            Kind::Unary | Kind::ServerStreaming => {
-                (quote! { impl ::frpc::IntoRequest<#request> }, quote! { ::frpc::IntoRequest::into_request(request) })
-            }
-            Kind::ClientStreaming | Kind::Streaming => (
+        let (argument, into) = if rpc.streams_requests {
+            (
                 quote! { impl ::frpc::IntoStreamingRequest<Message = #request> },
                 quote! { ::frpc::IntoStreamingRequest::into_streaming_request(request) },
-            ),
+            )
+        } else {
+            (quote! { impl ::frpc::IntoRequest<#request> }, quote! { ::frpc::IntoRequest::into_request(request) })
         };
-        let reply = match rpc.kind {
-            Kind::Unary | Kind::ClientStreaming => quote! { #reply },
-            Kind::ServerStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#reply> },
-        };
+        let reply = if rpc.streams_replies { quote! { ::frpc::Streaming<#reply> } } else { quote! { #reply } };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
-        let method = if rpc.kind == Kind::Unary {
+        let method = if !rpc.streams_requests && !rpc.streams_replies {
             // An async fn would keep its argument in addition to the call.
             quote! {
                 pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {

@@ -173,8 +173,8 @@ pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
 
 /// The name of a well-known type, if it has a JSON form of its own.
 pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
-    const FORMS: [&str; 8] = ["Any", "Duration", "Empty", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"];
-    well_known(full_name).filter(|name| FORMS.contains(name) || wrapper(name).is_some())
+    let is_plain = |name: &&str| ["NullValue", "SourceContext"].contains(name);
+    well_known(full_name).filter(|name| (STRUCTS.contains(name) && !is_plain(name)) || wrapper(name).is_some())
 }
 
 /// The name of a type within protobuf's package.
@@ -190,19 +190,8 @@ pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
 
 /// The name of a wrapper, which is also the name of its codec.
 fn wrapper(name: &str) -> Option<&str> {
-    let is_wrapper = matches!(
-        name,
-        "DoubleValue"
-            | "FloatValue"
-            | "Int64Value"
-            | "UInt64Value"
-            | "Int32Value"
-            | "UInt32Value"
-            | "BoolValue"
-            | "StringValue"
-            | "BytesValue"
-    );
-    is_wrapper.then_some(name)
+    const VALUES: [&str; 9] = ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
+    name.strip_suffix("Value").filter(|value| VALUES.contains(value)).map(|_| name)
 }
 
 /// Whether `path` is `full_name` or contains it.

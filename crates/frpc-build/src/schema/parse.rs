@@ -20,12 +20,18 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses `protos` and everything that they import. Imports are looked up in `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
-    if let Some(missing) = protos.iter().find(|path| !path.exists() && !found_in(includes, path)) {
+    if let Some(missing) = protos.iter().find(|path| !path.exists() && !includes.iter().any(|include| include.join(path).exists())) {
         return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
     }
-    let mut compiler = protox::Compiler::with_file_resolver(resolver(includes));
+    let mut resolver = ChainFileResolver::new();
+    includes.iter().for_each(|include| resolver.add(Include(include.clone())));
+    resolver.add(BundledFiles);
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = protox::Compiler::with_file_resolver(resolver);
     compiler.include_imports(true).include_source_info(true);
-    compiler.open_files(protos).map_err(|error| refused(error, includes))?;
+    compiler.open_files(protos).map_err(|error| {
+        placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error)
+    })?;
     let path = |name: &str| includes.iter().map(|include| include.join(name)).find(|path| path.exists());
     if let Some((hidden, read)) = protos.iter().find_map(|proto| Some((proto, hidden_by(proto, includes, path)?))) {
         let read = read.display().to_string();
@@ -47,17 +53,6 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
-}
-
-/// Finds files in `includes`, our own files here, and protobuf's own in protox.
-fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
-    let mut resolver = ChainFileResolver::new();
-    for include in includes {
-        resolver.add(Include(include.clone()));
-    }
-    resolver.add(BundledFiles);
-    resolver.add(GoogleFileResolver::new());
-    resolver
 }
 
 /// Opens our own files, which schemas import.
@@ -107,14 +102,6 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     keep_options(&mut files, &encoded);
     let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
     Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
-}
-
-fn found_in(includes: &[PathBuf], path: &Path) -> bool {
-    includes.iter().any(|include| include.join(path).exists())
-}
-
-fn refused(error: protox::Error, includes: &[PathBuf]) -> Error {
-    placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error)
 }
 
 /// Only the `Debug` text of protox's errors contains the position: `file:line:column: text`.
