@@ -30,10 +30,10 @@ use syn::{Generics, Item, ItemEnum, ItemStruct};
 use crate::backend::Checked;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
-use crate::generate::json::{json_enumeration_impl, json_impl};
+use crate::generate::json::json_impl;
 use crate::generate::json_schema::JsonSchemas;
 use crate::generate::memory::memory_impl;
-use crate::generate::messages::{Message, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
+use crate::generate::messages::{Message, enumeration_impls, message_impl, oneof_impl, protobuf_impl};
 use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
 use crate::output::OutputFile;
@@ -321,11 +321,8 @@ impl Codecs<'_> {
     /// The codec of an enum in prost's output, which is a protobuf enum or a oneof.
     fn of_enum(&self, name: &str, item: &mut ItemEnum) -> Result<Vec<Item>, Error> {
         let ident = &item.ident;
-        let is_polyglot = self.externs.codec == Codec::Polyglot;
         if let Some(found) = self.index.enums.get(name) {
-            let binary = is_polyglot.then(|| enumeration_impl(name, found.proto, ident));
-            let json = self.externs.json.then(|| json_enumeration_impl(name, found.proto, ident));
-            return Ok(binary.into_iter().chain(json).collect());
+            return Ok(enumeration_impls(name, found.proto, ident, self.externs));
         }
         let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
         let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {
@@ -338,7 +335,7 @@ impl Codecs<'_> {
         if redact::redacts_member(message.proto, at) && prost_code::skip_debug(&mut item.attrs) {
             items.push(redact::oneof_debug(ident, &Generics::default(), message.proto, at, written));
         }
-        if !is_polyglot {
+        if self.externs.codec != Codec::Polyglot {
             return Ok(items);
         }
         items.push(oneof_impl(message.proto, at, ident, written, self.externs)?);

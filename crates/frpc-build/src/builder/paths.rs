@@ -13,44 +13,23 @@ pub trait IntoPaths {
     fn into_paths(self) -> Vec<String>;
 }
 
-impl IntoPaths for &str {
-    fn into_paths(self) -> Vec<String> {
-        vec![self.to_owned()]
-    }
+macro_rules! paths {
+    ($([$($generics:tt)*] $type:ty, |$paths:ident| $into:expr;)*) => {$(
+        impl<$($generics)*> IntoPaths for $type {
+            fn into_paths(self) -> Vec<String> {
+                let $paths = self;
+                $into
+            }
+        }
+    )*};
 }
 
-impl IntoPaths for String {
-    fn into_paths(self) -> Vec<String> {
-        vec![self]
-    }
-}
-
-impl IntoPaths for &String {
-    fn into_paths(self) -> Vec<String> {
-        vec![self.clone()]
-    }
-}
-
-impl<S: AsRef<str>, const N: usize> IntoPaths for [S; N] {
-    fn into_paths(self) -> Vec<String> {
-        self.as_slice().into_paths()
-    }
-}
-
-impl<S: AsRef<str>, const N: usize> IntoPaths for &[S; N] {
-    fn into_paths(self) -> Vec<String> {
-        self.as_slice().into_paths()
-    }
-}
-
-impl<S: AsRef<str>> IntoPaths for &[S] {
-    fn into_paths(self) -> Vec<String> {
-        self.iter().map(|path| path.as_ref().to_owned()).collect()
-    }
-}
-
-impl<S: AsRef<str>> IntoPaths for Vec<S> {
-    fn into_paths(self) -> Vec<String> {
-        self.as_slice().into_paths()
-    }
+paths! {
+    [] &str, |path| vec![path.to_owned()];
+    [] String, |path| vec![path];
+    [] &String, |path| vec![path.clone()];
+    [S: AsRef<str>] &[S], |paths| paths.iter().map(|path| path.as_ref().to_owned()).collect();
+    [S: AsRef<str>] Vec<S>, |paths| paths.as_slice().into_paths();
+    [S: AsRef<str>, const N: usize] [S; N], |paths| paths.as_slice().into_paths();
+    [S: AsRef<str>, const N: usize] &[S; N], |paths| paths.as_slice().into_paths();
 }

@@ -6,13 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
-use prost_types::{EnumDescriptorProto, FieldDescriptorProto};
+use prost_types::FieldDescriptorProto;
 use quote::{format_ident, quote};
 use syn::{Ident, Item, ItemStatic, Path, Type};
 
 use crate::error::{Error, ErrorKind};
 use super::free_names::{ReservedNames, free_name};
-use crate::generate::messages::{Message, OneofMember, map_value, number_literal};
+use crate::generate::messages::{Message, OneofMember, map_value};
 use crate::generate::prost_code::{self, ProstField, unboxed};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
@@ -70,32 +70,6 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
             }
         }
     })
-}
-
-/// The JSON mapping of an enum.
-pub(crate) fn json_enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident) -> Item {
-    let mut seen = HashSet::new();
-    let (mut names, mut numbers) = (Vec::new(), Vec::new());
-    for value in &proto.value {
-        let (name, number) = (value.name(), number_literal(value.number()));
-        numbers.push(quote! { #name => #number, });
-        // An alias is written as the first value with its number.
-        if seen.insert(value.number()) {
-            names.push(quote! { #number => #name, });
-        }
-    }
-    let wire_name = full_name.trim_start_matches('.');
-    syn::parse_quote! {
-        impl ::frpc::json::Enumeration for #ident {
-            const NAME: &'static str = #wire_name;
-            fn name(number: i32) -> ::core::option::Option<&'static str> {
-                Some(match number { #(#names)* _ => return None })
-            }
-            fn number(name: &str) -> ::core::option::Option<i32> {
-                Some(match name { #(#numbers)* _ => return None })
-            }
-        }
-    }
 }
 
 /// The form of a well-known type that this build generates.
@@ -261,39 +235,13 @@ pub(super) fn escaped(name: &str) -> String {
     escaped
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{key, lower_camel_case};
-
-    #[test]
-    fn a_name_becomes_camel_case_as_protoc_has_it() {
-        for (name, expected) in [
-            ("foo_bar", "fooBar"),
-            ("fooBar", "fooBar"),
-            ("_foo", "Foo"),
-            ("__foo__bar_", "FooBar"),
-            ("foo_3", "foo3"),
-            ("FOO_bar", "FOOBar"),
-        ] {
-            assert_eq!(lower_camel_case(name), expected);
-        }
-    }
-
-    #[test]
-    fn a_key_is_a_string_of_json() {
-        assert_eq!(key("fooBar"), "\"fooBar\":");
-        assert_eq!(key("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\":");
-    }
-}
-
-const ANY: &str = ".google.protobuf.Any";
-
 /// Whether a generated message or method has an `Any`.
 pub(super) fn has_any(schema: &Schema) -> bool {
-    schema.files.iter().filter(|file| schema.is_generated(file)).flat_map(type_names).any(|name| name == ANY)
+    schema.files.iter().filter(|file| schema.is_generated(file)).flat_map(type_names).any(|name| name == ".google.protobuf.Any")
 }
 
-/// The paths of the messages that an `Any` may hold in JSON, all of a package, in prost's output, from the module of the package.
+/// The paths of the messages that an `Any` may hold in JSON, which are all in prost's output, from the module of the
+/// package.
 pub(super) fn any_paths(items: &[Item], index: &Index<'_>) -> Vec<Path> {
     let mut paths = Vec::new();
     add_paths(items, index, &[], &mut paths);
@@ -324,5 +272,30 @@ pub(super) fn any_list(paths: &[Path], reserved: &mut ReservedNames, warn: &mut 
     let name = free_name("ANY_TYPES", &mut reserved.values, "the list of types that an Any may hold", warn);
     syn::parse_quote! {
         static #name: &[::frpc::json::AnyType] = &[#(::frpc::codegen::any_type::<#paths>()),*];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{key, lower_camel_case};
+
+    #[test]
+    fn a_name_becomes_camel_case_as_protoc_has_it() {
+        for (name, expected) in [
+            ("foo_bar", "fooBar"),
+            ("fooBar", "fooBar"),
+            ("_foo", "Foo"),
+            ("__foo__bar_", "FooBar"),
+            ("foo_3", "foo3"),
+            ("FOO_bar", "FOOBar"),
+        ] {
+            assert_eq!(lower_camel_case(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_is_a_string_of_json() {
+        assert_eq!(key("fooBar"), "\"fooBar\":");
+        assert_eq!(key("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\":");
     }
 }

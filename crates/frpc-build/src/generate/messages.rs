@@ -11,6 +11,7 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, On
 use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type, TypePath};
 
+use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{self, unboxed, OneofEnum, ProstField, StructFields, StructOneof};
 use crate::schema::Index;
@@ -307,33 +308,47 @@ pub(crate) fn oneof_impl(
     })
 }
 
-/// `impl Enumeration for …`. A value is encoded as its index in the order of declaration.
-pub(crate) fn enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident) -> Item {
+/// `impl Enumeration for …`, of polyglot with its codec, and of frpc-json with the JSON mapping. A value is encoded as its
+/// index in the order of declaration, or as its name. An alias is encoded as the first value with its number.
+pub(crate) fn enumeration_impls(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident, externs: &Externs) -> Vec<Item> {
     let mut seen = HashSet::new();
-    let (mut indexes, mut numbers) = (Vec::new(), Vec::new());
+    let (mut indexes, mut by_index, mut names, mut by_name) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (value, index) in proto.value.iter().zip(0_u32..) {
-        let (number, index) = (number_literal(value.number()), Literal::u32_unsuffixed(index));
-        numbers.push(quote! { #index => Some(#number), });
-        // An alias is encoded as the first value with its number.
+        let (name, number, index) = (value.name(), number_literal(value.number()), Literal::u32_unsuffixed(index));
+        by_index.push(quote! { #index => Some(#number), });
+        by_name.push(quote! { #name => #number, });
         if seen.insert(value.number()) {
             indexes.push(quote! { #number => Some(#index), });
+            names.push(quote! { #number => #name, });
         }
     }
     let wire_name = full_name.trim_start_matches('.');
-    syn::parse_quote! {
+    let binary = (externs.codec == Codec::Polyglot).then(|| syn::parse_quote! {
         impl ::frpc::polyglot::Enumeration for #ident {
             const NAME: &'static str = #wire_name;
             fn index(number: i32) -> ::core::option::Option<u32> {
                 match number { #(#indexes)* _ => None }
             }
             fn number(index: u32) -> ::core::option::Option<i32> {
-                match index { #(#numbers)* _ => None }
+                match index { #(#by_index)* _ => None }
             }
         }
-    }
+    });
+    let json = externs.json.then(|| syn::parse_quote! {
+        impl ::frpc::json::Enumeration for #ident {
+            const NAME: &'static str = #wire_name;
+            fn name(number: i32) -> ::core::option::Option<&'static str> {
+                Some(match number { #(#names)* _ => return None })
+            }
+            fn number(name: &str) -> ::core::option::Option<i32> {
+                Some(match name { #(#by_name)* _ => return None })
+            }
+        }
+    });
+    binary.into_iter().chain(json).collect()
 }
 
-pub(crate) fn number_literal(number: i32) -> TokenStream {
+fn number_literal(number: i32) -> TokenStream {
     let digits = Literal::u32_unsuffixed(number.unsigned_abs());
     if number < 0 {
         quote! { -#digits }
