@@ -151,7 +151,6 @@ impl Builder {
     /// ```
     pub fn json(mut self, enable: bool) -> Self {
         self.externs.json = enable;
-        self.services.json = enable;
         self
     }
 
@@ -170,7 +169,6 @@ impl Builder {
     /// ```
     pub fn protobuf(mut self, enable: bool) -> Self {
         self.externs.protobuf = enable;
-        self.services.protobuf = enable;
         self
     }
 

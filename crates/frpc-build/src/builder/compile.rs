@@ -11,7 +11,7 @@ use crate::cargo::{print_rerun_if_changed, print_warning};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
-use crate::generate::Rust;
+use crate::generate;
 use crate::lock::Layout;
 use crate::output::{Folder, LoadedProtos, Output, OutputFile};
 use crate::schema::Schema;
@@ -174,8 +174,7 @@ impl Builder {
             backend.emit(checked)?
         } else {
             let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
-            let (externs, services) = (&self.externs, &self.services);
-            Rust { prost, externs, services, include_file, is_in_out_dir }.emit(checked, warn)?
+            generate::files(checked, prost, &self.externs, &self.services, include_file, is_in_out_dir, warn)?
         };
         checked.plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(warn);
         Ok(files)

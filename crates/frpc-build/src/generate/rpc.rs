@@ -25,9 +25,6 @@ pub(crate) struct ServiceOptions {
     pub(crate) without_server: bool,
     /// Whether a trait with boxed futures is generated for trait objects.
     pub(crate) dyn_traits: bool,
-    /// Whether messages have a JSON mapping, which methods get as a format.
-    pub(crate) json: bool,
-    pub(crate) protobuf: bool,
     /// Whether services carry their schema along.
     pub(crate) reflection: bool,
     /// The paths of methods whose requests are not decoded.

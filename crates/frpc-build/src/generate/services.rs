@@ -15,6 +15,7 @@ use super::json_schema::JsonSchemas;
 use super::rpc::{Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
+use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
 /// Properties of a service stated by its code.
@@ -26,6 +27,7 @@ pub(crate) struct ServiceConstants<'a> {
     pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,
+    pub(crate) externs: &'a Externs,
     pub(crate) options: &'a ServiceOptions,
 }
 
@@ -139,14 +141,14 @@ fn server_tokens(
     attributes: &[Attribute],
     rpcs: &[Rpc],
 ) -> TokenStream {
-    let ServiceConstants { schema, any_types, file, documents, options, .. } = stated;
+    let ServiceConstants { schema, any_types, file, documents, externs, .. } = stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let any_types = any_types.map(|types| quote! { .any_types(#types) });
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
-    let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| options.json && !rpc.is_raw);
+    let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| externs.json && !rpc.is_raw);
     let messages = with_json.flat_map(|(method, _)| [&*method.input_proto_type, &*method.output_proto_type]);
     let schemas = documents.of_messages(messages);
     let schemas = (!schemas.is_empty()).then(|| {
@@ -159,12 +161,12 @@ fn server_tokens(
         let Rpc { name, constant, request, reply, .. } = rpc;
         let kind = rpc.call();
         // A request that is not decoded is in the native format.
-        let json = (options.json && !rpc.is_raw).then(|| {
+        let json = (externs.json && !rpc.is_raw).then(|| {
             let name = format!("{full_name}.{}", rpc.proto_name);
             let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
             quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
         });
-        let protobuf = (options.protobuf && !rpc.is_raw)
+        let protobuf = (externs.protobuf && !rpc.is_raw)
             .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
         // Called by its path, since `Arc` may have a method of the same name.
         quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }

@@ -4,7 +4,7 @@
 //! values, but no names: types are numbered in the order of their first use. With protobuf, which has no recorded fields,
 //! it contains the names of messages instead. docs/schema-lock-format.md specifies it; a change here changes the protocol.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::record::{Method, Record, Service, Shape, Side, Type};
@@ -52,7 +52,7 @@ pub struct Layout {
     methods: Vec<(String, u16)>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
-    appended: Vec<(String, u32)>,
+    appended: BTreeMap<String, u32>,
 }
 
 impl Layout {
@@ -80,7 +80,7 @@ impl Layout {
     /// Returns the number of fields of a message, named with its leading dot, that some compatible peers do not send.
     pub fn added(&self, message: &str) -> u32 {
         let name = message.trim_start_matches('.');
-        self.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
+        self.appended.get(name).copied().unwrap_or(0)
     }
 
     /// Returns the full names of requests, replies and stream messages with appended fields, each with the number of
@@ -94,8 +94,7 @@ impl Layout {
 /// The layouts of all services of `record`.
 pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
     let layout = |service: &Service| {
-        let roots: BTreeSet<&str> = service.roots().collect();
-        let appended = roots.into_iter().filter_map(|name| {
+        let appended = service.roots().filter_map(|name| {
             let fields = &record.messages.get(name)?.fields;
             let added = fields.iter().rev().take_while(|field| field.is_added).count();
             (added > 0).then(|| (name.to_owned(), u32::try_from(added).unwrap_or(u32::MAX)))
@@ -171,5 +170,18 @@ impl Numbers {
         self.numbers.insert(name.to_owned(), self.met.len());
         self.met.push(name.to_owned());
         self.met.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fingerprint;
+
+    #[test]
+    fn a_fingerprint_is_16_digits() {
+        for text in ["", "12", "00000000000000fg", "00000000000000FF", "+000000000000001", "00000000000000001"] {
+            assert_eq!(Fingerprint::parse(text), None, "{text}");
+        }
+        assert_eq!(Fingerprint::parse("00000000000000ff").map(Fingerprint::get), Some(255));
     }
 }

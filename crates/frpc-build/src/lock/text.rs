@@ -132,7 +132,7 @@ pub(crate) fn read(text: &str) -> Result<Record, LockTextError> {
         let read = if content.starts_with(' ') {
             entry(&words, line, &mut record, &block)
         } else {
-            begin(&words, line, &mut record).map(|started| block = started.unwrap_or(IndentedBlock::File))
+            begin(&words, line, &mut record).map(|started| block = started.unwrap_or(IndentedBlock::None))
         };
         read.map_err(|text| refuse(text.unwrap_or_else(|| format!("unexpected `{}`", content.trim()))))?;
     }
@@ -172,7 +172,6 @@ fn missing_type(record: &Record) -> Option<(u32, &str)> {
 /// The block of the indented lines.
 enum IndentedBlock {
     None,
-    File,
     Service,
     Message(String),
     Enum(String),
@@ -230,7 +229,7 @@ fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Indent
 fn entry(words: &[&str], line: u32, record: &mut Record, block: &IndentedBlock) -> Result<(), LineError> {
     let origin = Origin::Lock(line);
     match block {
-        IndentedBlock::None | IndentedBlock::File => Err(None),
+        IndentedBlock::None => Err(None),
         IndentedBlock::Service => {
             let file = record.files.last_mut().ok_or(None)?;
             if let [operation, ..] = words
