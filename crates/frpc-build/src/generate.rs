@@ -18,7 +18,7 @@ mod utf8_bytes;
 mod views;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
@@ -85,14 +85,18 @@ fn modules(
     let texts = run_prost(&mut config, schema)?;
     let services = services.take();
 
-    let mut texts: Vec<_> = texts.into_iter().collect();
-    texts.sort();
+    let mut modules = Vec::new();
+    for (module, text) in BTreeMap::from_iter(texts) {
+        let file = syn::parse_file(&text).map_err(|error| invalid(&module, error))?;
+        modules.push((module, file.items));
+    }
     let has_any = externs.json && json::has_any(schema);
     let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
-    let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
+    // Views of all modules have names first, since they use each other.
+    let mut views = ViewNames::new();
+    modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
     let mut generated = Vec::new();
-    for (module, text) in texts {
-        let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
+    for (module, mut items) in modules {
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, index))?;
         share_strings(&mut items, index, &externs.utf8_bytes)?;
         let inner = modules::of_messages(&items);
@@ -171,29 +175,23 @@ fn mark(config: &mut prost_build::Config, index: &Index<'_>) {
 
 /// Runs prost-build without writing files. Turns its panics, which it uses for some schemas, into errors.
 fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMap<Module, String>, Error> {
+    // The module for types that prost-build has to know, but that are not generated.
+    let skipped = Module::from_parts(["(skipped)"]);
     let files = schema.files.iter().filter(|file| schema.is_used(file)).map(|file| {
         let mut file = file.clone();
         clean_file(&mut file);
         file.package = file.package.filter(|package| !package.is_empty()); // prost-build panics on an empty one.
-        let module = if schema.is_generated(&file) { module_of(&file) } else { skipped() };
+        let module = if schema.is_generated(&file) { module_of(&file) } else { skipped.clone() };
         (module, file)
     });
     let files: Vec<_> = files.collect();
-    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files).map(without_skipped))).map_err(|panic| {
+    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Error::new(ErrorKind::Unsupported, format!("prost-build panicked: {}", text.unwrap_or("no reason given")))
     })?;
-    result.map_err(|error| Error::new(ErrorKind::Option, error.to_string()).with_source(error))
-}
-
-/// The module for types that prost-build has to know, but that are not generated.
-fn skipped() -> Module {
-    Module::from_parts(["(skipped)"])
-}
-
-fn without_skipped(mut modules: HashMap<Module, String>) -> HashMap<Module, String> {
-    modules.remove(&skipped());
-    modules
+    let mut modules = result.map_err(|error| Error::new(ErrorKind::Option, error.to_string()).with_source(error))?;
+    modules.remove(&skipped);
+    Ok(modules)
 }
 
 /// Collects prost-build's descriptions of services, for later.
@@ -235,16 +233,6 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
         }
     }
     Ok(found)
-}
-
-/// The names of the views in all modules, since views use each other.
-fn view_names(modules: &[(Module, String)], warn: &mut dyn FnMut(String)) -> Result<ViewNames, Error> {
-    let mut views = ViewNames::new();
-    for (module, text) in modules {
-        let file = syn::parse_file(text).map_err(|error| invalid(module, error))?;
-        name_views(&file.items, &mut views, warn);
-    }
-    Ok(views)
 }
 
 /// The input for codecs, in addition to prost's types.

@@ -170,28 +170,19 @@ impl<'t> Options<'t> {
 /// register types by [`AnyType::bounded`].
 #[derive(Default)]
 pub struct Types {
-    by_name: HashMap<&'static str, Content>,
+    by_name: HashMap<&'static str, AnyType>,
 }
-
-/// Reads and writes the content of an `Any`.
-#[derive(Clone, Copy)]
-pub(crate) struct Content {
-    /// Whether its fields are members of the same object as `@type`, not of a `value`.
-    pub(crate) is_object: bool,
-    pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
-    pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
-    /// The memory that the bytes take when they are decoded, if it is known.
-    pub(crate) memory: Option<Memory>,
-}
-
-/// The memory that bytes take as a message, `None` if they hold none.
-pub(crate) type Memory = fn(&[u8]) -> Option<usize>;
 
 /// A type that a `google.protobuf.Any` may hold, for [`Types::with_type`]. Generated code makes them.
 #[derive(Clone, Copy)]
 pub struct AnyType {
     pub(crate) name: &'static str,
-    pub(crate) content: Content,
+    /// Whether its fields are members of the same object as `@type`, not of a `value`.
+    pub(crate) is_object: bool,
+    pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
+    pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
+    /// The memory that the bytes take when they are decoded, `None` if they hold no message; if it is known.
+    pub(crate) memory: Option<fn(&[u8]) -> Option<usize>>,
 }
 
 impl AnyType {
@@ -215,15 +206,16 @@ impl Types {
         Self::default()
     }
 
-    /// The content of an `Any` of a type, by the full name at the end of its URL.
-    pub(crate) fn content(&self, name: &str) -> Option<Content> {
-        self.by_name.get(name).copied()
+    /// The type of a URL: its full name follows the last slash.
+    pub(crate) fn get(&self, type_url: &str) -> Option<&AnyType> {
+        let (_, name) = type_url.rsplit_once('/')?;
+        self.by_name.get(name)
     }
 
     /// Adds a type in the place of one of the same name.
     #[must_use]
     pub fn with_type(mut self, of: &AnyType) -> Self {
-        self.by_name.insert(of.name, of.content);
+        self.by_name.insert(of.name, *of);
         self
     }
 }

@@ -471,22 +471,14 @@ impl<'a> Reader<'a> {
         std::mem::replace(&mut self.is_any, is_any)
     }
 
-    /// Reads ahead, then restores the position.
+    /// Goes back to a position, to read the bytes from there again.
     ///
     /// Outer levels may read the same bytes again, so the number of bytes read ahead is limited.
-    pub(crate) fn peek_with<T>(
-        &mut self,
-        look: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<T, DecodeError> {
-        let start = self.at;
-        let found = look(self)?;
-        let read = self.at.wrapping_sub(start);
+    pub(crate) fn rewind(&mut self, start: usize) -> Result<(), DecodeError> {
+        let read = self.at.saturating_sub(start);
         self.at = start;
-        match self.reread.checked_sub(read) {
-            Some(left) => self.reread = left,
-            None => return Err(self.error(DecodeReason::TypeTooFar)),
-        }
-        Ok(found)
+        self.reread = self.reread.checked_sub(read).ok_or_else(|| self.error(DecodeReason::TypeTooFar))?;
+        Ok(())
     }
 
     /// Refuses the value that began at `offset` for a reason of its own, for types that implement

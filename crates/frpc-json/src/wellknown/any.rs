@@ -1,7 +1,6 @@
 //! `Any`: its content in place of its bytes, which takes a table of types.
 
 use crate::error::quoted;
-use crate::options::Content;
 use crate::{DecodeError, DecodeReason, EncodeError, EncodeReason, Reader, Writer};
 
 const NAME: &str = "google.protobuf.Any";
@@ -15,7 +14,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     if type_url.is_empty() && value.is_empty() {
         return to.message(|_| Ok(()));
     }
-    let content = content(type_url, to.options().types);
+    let content = to.options().types.and_then(|types| types.get(type_url));
     let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
     // Bytes without a message take no memory, and are refused when they are decoded.
     to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default())?;
@@ -54,7 +53,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
         from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
         return Ok((String::new(), Vec::new()));
     };
-    let Some(content) = content(&type_url, from.options().types) else {
+    let Some(content) = from.options().types.and_then(|types| types.get(&type_url)) else {
         return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
     };
     if content.is_object {
@@ -92,7 +91,10 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
 /// If there is no object, or `@type` follows too many other bytes.
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
-    from.peek_with(find_type)
+    let start = from.position();
+    let found = find_type(from)?;
+    from.rewind(start)?;
+    Ok(found)
 }
 
 fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
@@ -106,12 +108,6 @@ fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeErr
         is_key = from.next_field()?;
     }
     Ok(None)
-}
-
-/// Looks up a type by its URL: its full name follows the last slash.
-fn content(type_url: &str, types: Option<&crate::Types>) -> Option<Content> {
-    let (_, name) = type_url.rsplit_once('/')?;
-    types?.content(name)
 }
 
 impl crate::Types {
@@ -160,8 +156,7 @@ impl crate::AnyType {
             Ok(message.encode_to_vec())
         }
 
-        let content = Content { is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None };
-        Self { name: M::NAME, content }
+        Self { name: M::NAME, is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None }
     }
 
     /// Bounds the memory of contents that are written, which is then charged to
@@ -169,6 +164,6 @@ impl crate::AnyType {
     /// `None` if they hold no such message.
     #[must_use]
     pub const fn bounded(self, memory: fn(&[u8]) -> Option<usize>) -> Self {
-        Self { content: Content { memory: Some(memory), ..self.content }, ..self }
+        Self { memory: Some(memory), ..self }
     }
 }
