@@ -149,7 +149,7 @@ impl<E: Enumeration> Codec for Enum<E> {
     #[inline]
     fn decode(value: &mut i32, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
         if from.peek() != Some(b'"') {
-            *value = from.plain_i32(E::NAME)?;
+            *value = from.integer_as(E::NAME)?;
             return Ok(true);
         }
         let offset = from.value_offset();

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use polyglot::PathError;
+use polyglot::{NESTING_CEILING, PathError};
 
-use crate::limits::{NESTING_CEILING, QUOTED_MAX};
+use crate::limits::QUOTED_MAX;
 
 /// The input does not hold the expected message: its author is at fault, or the two schemas differ.
 ///

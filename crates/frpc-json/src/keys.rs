@@ -1,7 +1,7 @@
 //! Keys of maps, which are strings in JSON.
 
 use crate::Writer;
-use crate::reader::integer_of;
+use crate::reader::{fitting, integer_of};
 
 /// A type that can be a map's key: bool, an integer or a string.
 pub trait Key: Sized {
@@ -47,9 +47,7 @@ macro_rules! integer_keys {
             const EXPECTED: &'static str = $expected;
 
             fn from_text(text: &str) -> Option<Self> {
-                let (is_negative, magnitude) = integer_of(text)?;
-                let value = i128::from(magnitude);
-                Self::try_from(if is_negative { value.wrapping_neg() } else { value }).ok()
+                integer_of(text).and_then(fitting)
             }
 
             fn write(&self, to: &mut Writer<'_>) {

@@ -108,9 +108,9 @@ pub use error::quoted;
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};
 pub use keys::Key;
-pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
 pub use options::{AnyType, Options, Types};
 pub use reader::Reader;
+pub use polyglot::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
 #[doc(hidden)]
 pub use reader::plain_length;
 pub use writer::Writer;

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
-use crate::{DecodeError, EncodeError, Json, Reader, Writer};
+use polyglot::Nesting;
+
+use crate::{CONTAINER_MEMORY_MAX, NESTING_MAX, DecodeError, EncodeError, Json, Reader, Writer};
 
 /// How JSON is read and written; by default as proto3's JSON mapping says, with [limits](crate#limits).
 ///
@@ -42,7 +43,7 @@ impl<'t> Options<'t> {
         Self { nesting_max: NESTING_MAX, container_memory: CONTAINER_MEMORY_MAX, ignores_unknown: false, types: None }
     }
 
-    /// How deep messages that are read may nest, the root included, clamped to 1 to [`NESTING_CEILING`]. Default:
+    /// How deep messages that are read may nest, the root included, clamped to 1 to [`NESTING_CEILING`](crate::NESTING_CEILING). Default:
     /// [`NESTING_MAX`].
     ///
     /// ```
@@ -50,12 +51,7 @@ impl<'t> Options<'t> {
     /// ```
     #[must_use]
     pub const fn nesting_max(self, levels: u32) -> Self {
-        let levels = match levels {
-            0 => 1,
-            levels if levels > NESTING_CEILING => NESTING_CEILING,
-            levels => levels,
-        };
-        Self { nesting_max: levels, ..self }
+        Self { nesting_max: Nesting::new(levels).levels(), ..self }
     }
 
     /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:

@@ -13,7 +13,7 @@ use crate::error::quoted;
 use crate::limits::REREAD_MAX;
 use crate::{DecodeError, DecodeReason, Options};
 
-pub(crate) use numbers::integer_of;
+pub(crate) use numbers::{fitting, integer_of};
 pub(crate) use strings::is_plain;
 pub use strings::plain_length;
 

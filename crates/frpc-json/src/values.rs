@@ -24,20 +24,8 @@ macro_rules! integers {
 
             #[inline]
             fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-                let offset = from.value_offset();
-                let (is_negative, magnitude) = from.integer($expected)?;
-                let value = if is_negative {
-                    0_i64.checked_sub_unsigned(magnitude).and_then(|value| Self::try_from(value).ok())
-                } else {
-                    Self::try_from(magnitude).ok()
-                };
-                match value {
-                    Some(value) => {
-                        *self = value;
-                        Ok(())
-                    }
-                    None => Err(from.out_of_range($expected, offset)),
-                }
+                *self = from.integer_as($expected)?;
+                Ok(())
             }
         }
     )*};

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use crate::base64;
-use crate::limits::NESTING_CEILING;
 use crate::reader::{is_plain, plain_length};
-use crate::{Codec, EncodeError, EncodeReason, Options};
+use crate::{Codec, EncodeError, EncodeReason, NESTING_CEILING, Options};
 
 /// Writes values as JSON. Generated code writes messages with it.
 ///

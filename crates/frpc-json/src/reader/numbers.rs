@@ -55,21 +55,23 @@ impl<'a> Reader<'a> {
         self.unusual_integer(is_quoted, expected)
     }
 
-    /// Reads an integer of 32 bits that is not in a string.
-    pub(crate) fn plain_i32(&mut self, expected: &'static str) -> Result<i32, DecodeError> {
+    /// Reads an integer of a type, as a number or in a string.
+    #[inline]
+    pub(crate) fn integer_as<T: TryFrom<i64> + TryFrom<u64>>(
+        &mut self,
+        expected: &'static str,
+    ) -> Result<T, DecodeError> {
         let offset = self.value_offset();
-        let text = self.number(expected)?;
-        let number = integer_of(text).and_then(|(is_negative, magnitude)| {
-            let magnitude = i64::try_from(magnitude).ok()?;
-            i32::try_from(if is_negative { magnitude.wrapping_neg() } else { magnitude }).ok()
-        });
-        number.ok_or_else(|| Self::invalid(expected, text, offset))
+        match fitting(self.integer(expected)?) {
+            Some(value) => Ok(value),
+            None => Err(self.out_of_range(expected, offset)),
+        }
     }
 
     /// The integer that began at `offset` does not fit its type.
     #[cold]
     #[inline(never)]
-    pub(crate) fn out_of_range(&self, expected: &'static str, offset: usize) -> DecodeError {
+    fn out_of_range(&self, expected: &'static str, offset: usize) -> DecodeError {
         let text = self.text.get(offset..self.at).unwrap_or_default();
         Self::invalid(expected, text.trim_matches('"'), offset)
     }
@@ -111,6 +113,16 @@ impl<'a> Reader<'a> {
         }
         let is_number = number_length(text.as_bytes()) == text.len() && !text.is_empty();
         is_number.then(|| finite(&text)).flatten().ok_or_else(|| Self::invalid(expected, &text, offset))
+    }
+}
+
+/// An integer as a value of a type, if it fits.
+#[inline]
+pub(crate) fn fitting<T: TryFrom<i64> + TryFrom<u64>>((is_negative, magnitude): Integer) -> Option<T> {
+    if is_negative {
+        T::try_from(0_i64.checked_sub_unsigned(magnitude)?).ok()
+    } else {
+        T::try_from(magnitude).ok()
     }
 }
 
