@@ -11,8 +11,8 @@ use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path, PathArguments, Token,
-    Type,
+    Attribute, Expr, ExprLit, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, LitStr, Meta, MetaNameValue,
+    Path, PathArguments, Token, Type,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -57,16 +57,19 @@ pub(crate) struct StructOneof {
     pub(crate) path: Path,
 }
 
+/// The name and the text of `name = "text"` in an attribute.
+pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
+    let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta else {
+        return None;
+    };
+    Some((path.get_ident()?.to_string(), text))
+}
+
 /// The full name of the type with these attributes: the longest marker, because prost-build adds the markers of outer
 /// types to the types within them.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
-    let names = attributes.iter().filter(|attribute| attribute.path().is_ident(MARKER)).filter_map(|attribute| {
-        let Meta::NameValue(pair) = &attribute.meta else { return None };
-        let Expr::Lit(literal) = &pair.value else { return None };
-        let Lit::Str(name) = &literal.lit else { return None };
-        Some(name.value())
-    });
-    names.max_by_key(String::len)
+    let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
+    texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)
 }
 
 /// Removes the marker from `attributes` and returns the full name of the type.
@@ -247,34 +250,7 @@ impl ProstAttribute {
     /// Reads the attribute with the number of the field, and ignores others that users have added.
     pub(crate) fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
-            let mut read = Self::default();
-            let parsed = attribute.parse_nested_meta(|meta| {
-                let value = if meta.input.peek(syn::Token![=]) {
-                    Some(meta.value()?.parse::<syn::LitStr>()?)
-                } else if meta.input.peek(syn::token::Paren) {
-                    let inner;
-                    syn::parenthesized!(inner in meta.input);
-                    inner.parse::<TokenStream>()?;
-                    None
-                } else {
-                    None
-                };
-                let Some(value) = value else { return Ok(()) };
-                if meta.path.is_ident("tag") || meta.path.is_ident("tags") {
-                    for tag in value.value().split(',') {
-                        read.tags.push(tag.trim().parse().map_err(|_| meta.error("not a field number"))?);
-                    }
-                } else if meta.path.is_ident("oneof") {
-                    read.oneof = Some(value.parse()?);
-                } else if meta.path.is_ident("enumeration") {
-                    read.enumeration = Some(value.parse()?);
-                } else if meta.path.is_ident("map") || meta.path.is_ident("btree_map") {
-                    read.enumeration = enumeration_of_map(&value)?;
-                    read.is_btree_map = meta.path.is_ident("btree_map");
-                }
-                Ok(())
-            });
-            parsed.map_err(|error| {
+            let read = Self::parse(attribute).map_err(|error| {
                 Error::new(ErrorKind::Option, format!("cannot read a `#[prost]` attribute: {error}")).with_source(error)
             })?;
             if !read.tags.is_empty() {
@@ -283,10 +259,33 @@ impl ProstAttribute {
         }
         Ok(None)
     }
+
+    fn parse(attribute: &Attribute) -> syn::Result<Self> {
+        let mut read = Self::default();
+        let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)?;
+        for (name, text) in metas.iter().filter_map(text_of) {
+            match &*name {
+                "tag" | "tags" => {
+                    for tag in text.value().split(',') {
+                        let number = tag.trim().parse();
+                        read.tags.push(number.map_err(|_| syn::Error::new(text.span(), "not a field number"))?);
+                    }
+                }
+                "oneof" => read.oneof = Some(text.parse()?),
+                "enumeration" => read.enumeration = Some(text.parse()?),
+                "map" | "btree_map" => {
+                    read.enumeration = enumeration_of_map(text)?;
+                    read.is_btree_map = name == "btree_map";
+                }
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
 }
 
 /// The path in `"string, enumeration(path)"`, prost's attribute of a map whose values are enums.
-fn enumeration_of_map(types: &syn::LitStr) -> syn::Result<Option<Path>> {
+fn enumeration_of_map(types: &LitStr) -> syn::Result<Option<Path>> {
     let text = types.value();
     let path = text.split_once("enumeration(").and_then(|(_, rest)| rest.rsplit_once(')')).map(|(path, _)| path);
     path.map(syn::parse_str).transpose()

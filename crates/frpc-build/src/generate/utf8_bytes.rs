@@ -8,13 +8,11 @@ use prost_types::field_descriptor_proto::Type as ProtoType;
 use prost_types::{DescriptorProto, FieldDescriptorProto};
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, Expr, ExprLit, Field, GenericArgument, Item, Lit, Meta, MetaNameValue, PathArguments, Token, Type,
-};
+use syn::{Attribute, Field, GenericArgument, Item, Meta, PathArguments, Token, Type};
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, is_named, marker};
+use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
@@ -112,12 +110,10 @@ fn declare(attribute: &mut Attribute) {
     if metas.iter().any(|meta| meta.path().is_ident("optional")) {
         return;
     }
-    let metas = metas.into_iter().map(|meta| match &meta {
-        Meta::Path(path) if path.is_ident("string") => quote! { bytes = "bytes" },
-        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(types), .. }), .. })
-            if path.is_ident("map") || path.is_ident("btree_map") =>
-        {
-            let types = types.value();
+    let metas = metas.into_iter().map(|meta| match (&meta, text_of(&meta)) {
+        (Meta::Path(path), _) if path.is_ident("string") => quote! { bytes = "bytes" },
+        (_, Some((name, types))) if name == "map" || name == "btree_map" => {
+            let (path, types) = (meta.path(), types.value());
             let types = types.strip_suffix("string").map_or(types.clone(), |key| format!("{key}bytes"));
             quote! { #path = #types }
         }
@@ -130,12 +126,5 @@ fn declare(attribute: &mut Attribute) {
 /// The module in the place of prost, if this attribute names it.
 fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
-    match meta {
-        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(value), .. }), .. })
-            if path.is_ident("prost_path") =>
-        {
-            Some(value.value())
-        }
-        _ => None,
-    }
+    text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())
 }
