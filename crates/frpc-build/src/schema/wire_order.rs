@@ -14,24 +14,12 @@ impl Index<'_> {
     pub fn in_wire_order<'m>(&self, message: &'m DescriptorProto) -> Vec<&'m FieldDescriptorProto> {
         let mut fields: Vec<&FieldDescriptorProto> = message.field.iter().collect();
         // Stable: declaration order within each group.
-        fields.sort_by_key(|field| group(field, self.map_entry(field).is_some()));
+        fields.sort_by_key(|field| match (field.label(), field.r#type()) {
+            (_, Type::Message) if field.label() != Label::Repeated || self.map_entry(field).is_some() => 2,
+            (Label::Repeated, _) => 1,
+            _ => 0,
+        });
         fields
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    Single,
-    Repeated,
-    MessageOrMap,
-}
-
-fn group(field: &FieldDescriptorProto, is_map: bool) -> Group {
-    match (field.label(), field.r#type()) {
-        (Label::Repeated, _) if is_map => Group::MessageOrMap,
-        (Label::Repeated, _) => Group::Repeated,
-        (_, Type::Message) => Group::MessageOrMap,
-        _ => Group::Single,
     }
 }
 
