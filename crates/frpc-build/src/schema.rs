@@ -121,7 +121,14 @@ impl Schema {
     /// Returns the lines of the comment of the item with a descriptor path in a file.
     pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
         let location = location(file, path).filter(|_| self.is_used(file));
-        location.into_iter().flat_map(comments).map(clean).collect::<String>().lines().map(|line| line.trim().to_owned()).collect()
+        location
+            .into_iter()
+            .flat_map(comments)
+            .map(clean)
+            .collect::<String>()
+            .lines()
+            .map(|line| line.trim().to_owned())
+            .collect()
     }
 
     /// Whether a file is there only because another imports it.

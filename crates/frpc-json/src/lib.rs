@@ -109,8 +109,8 @@ pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};
 pub use keys::Key;
 pub use options::{AnyType, Options, Types};
-pub use reader::Reader;
 pub use polyglot::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
+pub use reader::Reader;
 #[doc(hidden)]
 pub use reader::plain_length;
 pub use writer::Writer;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use polyglot::Nesting;
 
-use crate::{CONTAINER_MEMORY_MAX, NESTING_MAX, DecodeError, EncodeError, Json, Reader, Writer};
+use crate::{CONTAINER_MEMORY_MAX, DecodeError, EncodeError, Json, NESTING_MAX, Reader, Writer};
 
 /// How JSON is read and written; by default as proto3's JSON mapping says, with [limits](crate#limits).
 ///

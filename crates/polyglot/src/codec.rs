@@ -175,7 +175,7 @@ impl<C: Codec> Codec for Vec<C> {
 
 /// Maps: the bounds of their keys, and how an empty one is made for a number of pairs.
 macro_rules! map {
-    ($map:ident<K: $($bounds:tt)+>, |$len:ident| $empty:expr) => {
+    ([$($bounds:tt)+] $map:ident, |$len:ident| $empty:expr) => {
         impl<K: Key + $($bounds)+, C: Codec> Codec for $map<K, C> {
             type Target = $map<K, C::Target>;
             const KIND: Kind = Kind::Map;
@@ -214,8 +214,8 @@ macro_rules! map {
 }
 
 // The hasher is seeded, so a peer cannot choose keys that collide.
-map!(HashMap<K: Eq + Hash>, |len| HashMap::with_capacity(len));
-map!(BTreeMap<K: Ord>, |len| BTreeMap::new());
+map!([Eq + Hash] HashMap, |len| HashMap::with_capacity(len));
+map!([Ord] BTreeMap, |len| BTreeMap::new());
 
 /// Writes an absent value in the form of the encoder.
 #[inline]

@@ -122,7 +122,12 @@ impl Encoder<'_> {
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn member<T: Codec<Target = T>>(&mut self, name: &'static str, member: u32, value: &T) -> Result<(), EncodeError> {
+    pub fn member<T: Codec<Target = T>>(
+        &mut self,
+        name: &'static str,
+        member: u32,
+        value: &T,
+    ) -> Result<(), EncodeError> {
         self.member_as::<T>(name, member, value)
     }
 
@@ -148,7 +153,11 @@ impl Encoder<'_> {
     ///
     /// If the value cannot be encoded.
     #[inline]
-    pub fn flat_member<T: Codec<Target = T>>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
+    pub fn flat_member<T: Codec<Target = T>>(
+        &mut self,
+        name: &'static str,
+        value: Option<&T>,
+    ) -> Result<(), EncodeError> {
         self.flat_member_as::<T>(name, value)
     }
 

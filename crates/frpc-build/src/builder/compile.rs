@@ -12,7 +12,6 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::generate;
-use crate::lock::Layout;
 use crate::output::{Folder, LoadedProtos, Output, OutputFile};
 use crate::schema::Schema;
 use crate::schema::parse;

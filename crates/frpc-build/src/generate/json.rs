@@ -10,8 +10,8 @@ use prost_types::FieldDescriptorProto;
 use quote::{format_ident, quote};
 use syn::{Ident, Item, ItemStatic, Path, Type};
 
-use crate::error::{Error, ErrorKind};
 use super::free_names::{ReservedNames, free_name};
+use crate::error::{Error, ErrorKind};
 use crate::generate::messages::{Message, OneofMember, map_value};
 use crate::generate::prost_code::{self, ProstField, unboxed};
 use crate::schema::externs::{NULL_VALUE, has_json_form};
@@ -203,12 +203,7 @@ fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
 }
 
 /// The codec of a value whose Rust type does not say how it is read: enums, and values of the type `ty` in boxes.
-fn codec(
-    field: &FieldDescriptorProto,
-    enumeration: Option<&Path>,
-    is_boxed: bool,
-    ty: &Type,
-) -> Option<TokenStream> {
+fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: bool, ty: &Type) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
         Some(path) => Some(quote! { ::frpc::json::Enum<#path> }),
@@ -237,7 +232,12 @@ pub(super) fn escaped(name: &str) -> String {
 
 /// Whether a generated message or method has an `Any`.
 pub(super) fn has_any(schema: &Schema) -> bool {
-    schema.files.iter().filter(|file| schema.is_generated(file)).flat_map(type_names).any(|name| name == ".google.protobuf.Any")
+    schema
+        .files
+        .iter()
+        .filter(|file| schema.is_generated(file))
+        .flat_map(type_names)
+        .any(|name| name == ".google.protobuf.Any")
 }
 
 /// The paths of the messages that an `Any` may hold in JSON, which are all in prost's output, from the module of the

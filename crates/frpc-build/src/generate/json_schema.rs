@@ -36,7 +36,7 @@ pub(super) struct JsonSchemas<'a> {
     /// The paths of items without comments.
     comments_off: &'a [String],
     /// By the names of files and the paths of items.
-    comments: HashMap<(&'a str, &'a [i32]), String>,
+    comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
 }
 
 impl<'a> JsonSchemas<'a> {
@@ -46,15 +46,15 @@ impl<'a> JsonSchemas<'a> {
         externs: &'a Externs,
         comments_off: &'a [String],
     ) -> Self {
-        let locations = files.iter().flat_map(|file| {
+        let comments_of = |file: &'a FileDescriptorProto| {
             let locations = file.source_code_info.iter().flat_map(|info| &info.location);
-            locations.map(|location| (file.name(), location))
-        });
-        let comments = locations.map(|(file, location)| {
-            let texts: Vec<_> = comments(location).map(plain_text).filter(|text| !text.is_empty()).collect();
-            ((file, &location.path[..]), texts.join("\n"))
-        });
-        Self { index, externs, comments_off, comments: comments.collect() }
+            let comments = locations.map(|location| {
+                let texts: Vec<_> = comments(location).map(plain_text).filter(|text| !text.is_empty()).collect();
+                (&location.path[..], texts.join("\n"))
+            });
+            (file.name(), comments.collect())
+        };
+        Self { index, externs, comments_off, comments: files.iter().map(comments_of).collect() }
     }
 
     /// The schemas of all messages and enums that these messages use, by full name, with theirs.
@@ -80,7 +80,8 @@ impl<'a> JsonSchemas<'a> {
     pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
-        self.comments.get(&(file.name(), path)).filter(|_| !is_off).map_or("", String::as_str)
+        let comment = self.comments.get(file.name()).and_then(|comments| comments.get(path));
+        comment.filter(|_| !is_off).map_or("", String::as_str)
     }
 
     /// The members of the schema of a message. The names of types that it uses are added to `open`.

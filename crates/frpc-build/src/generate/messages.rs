@@ -13,7 +13,7 @@ use syn::{Ident, Item, Path, Type, TypePath};
 
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
-use crate::generate::prost_code::{self, unboxed, OneofEnum, ProstField, StructFields, StructOneof};
+use crate::generate::prost_code::{self, OneofEnum, ProstField, StructFields, StructOneof, unboxed};
 use crate::schema::Index;
 use crate::schema::externs::Externs;
 use crate::schema::wire_order::oneof_of;
@@ -310,7 +310,12 @@ pub(crate) fn oneof_impl(
 
 /// `impl Enumeration for …`, of polyglot with its codec, and of frpc-json with the JSON mapping. A value is encoded as its
 /// index in the order of declaration, or as its name. An alias is encoded as the first value with its number.
-pub(crate) fn enumeration_impls(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident, externs: &Externs) -> Vec<Item> {
+pub(crate) fn enumeration_impls(
+    full_name: &str,
+    proto: &EnumDescriptorProto,
+    ident: &Ident,
+    externs: &Externs,
+) -> Vec<Item> {
     let mut seen = HashSet::new();
     let (mut indexes, mut by_index, mut names, mut by_name) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (value, index) in proto.value.iter().zip(0_u32..) {
@@ -323,25 +328,29 @@ pub(crate) fn enumeration_impls(full_name: &str, proto: &EnumDescriptorProto, id
         }
     }
     let wire_name = full_name.trim_start_matches('.');
-    let binary = (externs.codec == Codec::Polyglot).then(|| syn::parse_quote! {
-        impl ::frpc::polyglot::Enumeration for #ident {
-            const NAME: &'static str = #wire_name;
-            fn index(number: i32) -> ::core::option::Option<u32> {
-                match number { #(#indexes)* _ => None }
-            }
-            fn number(index: u32) -> ::core::option::Option<i32> {
-                match index { #(#by_index)* _ => None }
+    let binary = (externs.codec == Codec::Polyglot).then(|| {
+        syn::parse_quote! {
+            impl ::frpc::polyglot::Enumeration for #ident {
+                const NAME: &'static str = #wire_name;
+                fn index(number: i32) -> ::core::option::Option<u32> {
+                    match number { #(#indexes)* _ => None }
+                }
+                fn number(index: u32) -> ::core::option::Option<i32> {
+                    match index { #(#by_index)* _ => None }
+                }
             }
         }
     });
-    let json = externs.json.then(|| syn::parse_quote! {
-        impl ::frpc::json::Enumeration for #ident {
-            const NAME: &'static str = #wire_name;
-            fn name(number: i32) -> ::core::option::Option<&'static str> {
-                Some(match number { #(#names)* _ => return None })
-            }
-            fn number(name: &str) -> ::core::option::Option<i32> {
-                Some(match name { #(#by_name)* _ => return None })
+    let json = externs.json.then(|| {
+        syn::parse_quote! {
+            impl ::frpc::json::Enumeration for #ident {
+                const NAME: &'static str = #wire_name;
+                fn name(number: i32) -> ::core::option::Option<&'static str> {
+                    Some(match number { #(#names)* _ => return None })
+                }
+                fn number(name: &str) -> ::core::option::Option<i32> {
+                    Some(match name { #(#by_name)* _ => return None })
+                }
             }
         }
     });

@@ -11,8 +11,8 @@ use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, ExprLit, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, LitStr, Meta, MetaNameValue,
-    Path, PathArguments, Token, Type,
+    Attribute, Expr, ExprLit, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, LitStr, Meta,
+    MetaNameValue, Path, PathArguments, Token, Type,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -59,7 +59,8 @@ pub(crate) struct StructOneof {
 
 /// The name and the text of `name = "text"` in an attribute.
 pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
-    let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta else {
+    let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta
+    else {
         return None;
     };
     Some((path.get_ident()?.to_string(), text))

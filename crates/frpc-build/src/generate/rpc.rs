@@ -70,8 +70,16 @@ impl Rpc {
         } else {
             quote! { #request }
         };
-        let request = if self.streams_requests { quote! { ::frpc::Streaming<#request> } } else { request };
-        let reply = if self.streams_replies { quote! { ::frpc::ResponseStream<#reply> } } else { quote! { #reply } };
+        let request = if self.streams_requests {
+            quote! { ::frpc::Streaming<#request> }
+        } else {
+            request
+        };
+        let reply = if self.streams_replies {
+            quote! { ::frpc::ResponseStream<#reply> }
+        } else {
+            quote! { #reply }
+        };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         (quote! { ::frpc::Request<#request> }, result)
     }

@@ -259,13 +259,7 @@ impl Views<'_> {
     }
 
     /// Decodes a member of a oneof, whose view is `view`, at its own position.
-    fn member(
-        &self,
-        field: &FieldDescriptorProto,
-        variant: &ProstField,
-        view: &Path,
-        variable: &Ident,
-    ) -> TokenStream {
+    fn member(&self, field: &FieldDescriptorProto, variant: &ProstField, view: &Path, variable: &Ident) -> TokenStream {
         let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration {
             return quote! {
@@ -356,7 +350,11 @@ fn innermost(ty: &Type) -> &Type {
 /// The borrowed form of the keys of a map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
-    if is_named(key, "String") { quote! { &'a str } } else { quote! { #key } }
+    if is_named(key, "String") {
+        quote! { &'a str }
+    } else {
+        quote! { #key }
+    }
 }
 
 fn missing_field(name: &str) -> Error {

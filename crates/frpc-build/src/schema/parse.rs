@@ -20,7 +20,9 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses `protos` and everything that they import. Imports are looked up in `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
-    if let Some(missing) = protos.iter().find(|path| !path.exists() && !includes.iter().any(|include| include.join(path).exists())) {
+    if let Some(missing) =
+        protos.iter().find(|path| !path.exists() && !includes.iter().any(|include| include.join(path).exists()))
+    {
         return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
     }
     let mut resolver = ChainFileResolver::new();
@@ -29,9 +31,9 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     resolver.add(GoogleFileResolver::new());
     let mut compiler = protox::Compiler::with_file_resolver(resolver);
     compiler.include_imports(true).include_source_info(true);
-    compiler.open_files(protos).map_err(|error| {
-        placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error)
-    })?;
+    compiler
+        .open_files(protos)
+        .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error))?;
     let path = |name: &str| includes.iter().map(|include| include.join(name)).find(|path| path.exists());
     if let Some((hidden, read)) = protos.iter().find_map(|proto| Some((proto, hidden_by(proto, includes, path)?))) {
         let read = read.display().to_string();

@@ -106,10 +106,10 @@ impl Named {
             Item::Message(message) | Item::Field(message, _) if is_map_entry(message) => {}
             Item::Message(_) => self.add([Target::Type, Target::Message], name),
             Item::Field(message, field) => self.add_field(name, message, field),
-            Item::Oneof(_) => self.add([Target::Type, Target::Enum, Target::Field], name),
+            Item::Oneof => self.add([Target::Type, Target::Enum, Target::Field], name),
             Item::Enum(_) => self.add([Target::Type, Target::Enum], name),
-            Item::Value(_) => self.add([Target::Field], name),
-            Item::Service(_) => self.add([Target::Service], name),
+            Item::Value => self.add([Target::Field], name),
+            Item::Service => self.add([Target::Service], name),
             Item::Method(_) => self.add([Target::Method], name),
         }
     }

@@ -1,8 +1,7 @@
 //! The items of a file, with their full names and descriptor paths.
 
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
-    MethodDescriptorProto, OneofDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
 };
 
 use crate::schema::{full_name, tag, within};
@@ -12,10 +11,10 @@ pub(crate) enum Item<'a> {
     Message(&'a DescriptorProto),
     /// With its message, which may be the entry of a map.
     Field(&'a DescriptorProto, &'a FieldDescriptorProto),
-    Oneof(&'a OneofDescriptorProto),
+    Oneof,
     Enum(&'a EnumDescriptorProto),
-    Value(&'a EnumValueDescriptorProto),
-    Service(&'a ServiceDescriptorProto),
+    Value,
+    Service,
     Method(&'a MethodDescriptorProto),
 }
 
@@ -28,7 +27,7 @@ pub(crate) fn walk<'a>(file: &'a FileDescriptorProto, visit: Visit<'_, 'a>) {
     each(&file.enum_type, &[], tag::FILE_ENUM, |proto, path| walk_enum(proto, package, path, visit));
     each(&file.service, &[], tag::FILE_SERVICE, |service, path| {
         let name = full_name(package, service.name());
-        visit(Item::Service(service), &name, path);
+        visit(Item::Service, &name, path);
         each(&service.method, path, tag::SERVICE_METHOD, |method, path| {
             visit(Item::Method(method), &full_name(&name, method.name()), path);
         });
@@ -42,7 +41,7 @@ fn walk_message<'a>(message: &'a DescriptorProto, scope: &str, path: &[i32], vis
         visit(Item::Field(message, field), &full_name(&name, field.name()), path);
     });
     each(&message.oneof_decl, path, tag::MESSAGE_ONEOF, |oneof, path| {
-        visit(Item::Oneof(oneof), &full_name(&name, oneof.name()), path);
+        visit(Item::Oneof, &full_name(&name, oneof.name()), path);
     });
     each(&message.nested_type, path, tag::MESSAGE_MESSAGE, |nested, path| walk_message(nested, &name, path, visit));
     each(&message.enum_type, path, tag::MESSAGE_ENUM, |nested, path| walk_enum(nested, &name, path, visit));
@@ -52,7 +51,7 @@ fn walk_enum<'a>(proto: &'a EnumDescriptorProto, scope: &str, path: &[i32], visi
     let name = full_name(scope, proto.name());
     visit(Item::Enum(proto), &name, path);
     each(&proto.value, path, tag::ENUM_VALUE, |value, path| {
-        visit(Item::Value(value), &full_name(&name, value.name()), path);
+        visit(Item::Value, &full_name(&name, value.name()), path);
     });
 }
 

@@ -76,11 +76,7 @@ fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: boo
 }
 
 /// Reads the only field of a `ListValue` or `Struct`, which cannot be `null`.
-fn only_field(
-    message: &mut DynamicMessage,
-    expected: &'static str,
-    from: &mut Reader<'_>,
-) -> Result<(), DecodeError> {
+fn only_field(message: &mut DynamicMessage, expected: &'static str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     if from.peek() == Some(b'n') { Err(from.unexpected(expected)) } else { field(message, 1, from) }
 }
 

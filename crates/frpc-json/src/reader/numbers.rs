@@ -119,11 +119,7 @@ impl<'a> Reader<'a> {
 /// An integer as a value of a type, if it fits.
 #[inline]
 pub(crate) fn fitting<T: TryFrom<i64> + TryFrom<u64>>((is_negative, magnitude): Integer) -> Option<T> {
-    if is_negative {
-        T::try_from(0_i64.checked_sub_unsigned(magnitude)?).ok()
-    } else {
-        T::try_from(magnitude).ok()
-    }
+    if is_negative { T::try_from(0_i64.checked_sub_unsigned(magnitude)?).ok() } else { T::try_from(magnitude).ok() }
 }
 
 /// The length of the number at the beginning of `text`, in JSON's grammar; 0 if there is none.

@@ -40,7 +40,10 @@ fn times_are_written_with_as_many_groups_of_digits_as_they_need() {
 fn times_out_of_range_are_not_written() {
     for (seconds, nanos) in [(253_402_300_800, 0), (-62_135_596_801, 0), (0, -1), (0, 1_000_000_000), (i64::MAX, 0)] {
         let error = to_json(&Timestamp { seconds, nanos }, &mut Vec::new()).unwrap_err();
-        assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.contains("years 1 to 9999")), "{error}");
+        assert!(
+            matches!(error.reason(), EncodeReason::Refused(reason) if reason.contains("years 1 to 9999")),
+            "{error}"
+        );
     }
     for (seconds, nanos) in [(315_576_000_001, 0), (1, -1), (-1, 1), (0, 1_000_000_000), (i64::MIN, 0), (0, i32::MIN)] {
         let error = to_json(&Duration { seconds, nanos }, &mut Vec::new()).unwrap_err();

@@ -49,13 +49,10 @@ pub fn decode_timestamp(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError
 ///
 /// If it is longer than 315 576 000 000 seconds, or the signs of its parts differ.
 pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-    let is_short =
-        seconds.unsigned_abs() <= DURATION_MAX && nanos.unsigned_abs() < NANOS_PER_SECOND.unsigned_abs();
+    let is_short = seconds.unsigned_abs() <= DURATION_MAX && nanos.unsigned_abs() < NANOS_PER_SECOND.unsigned_abs();
     let is_one_sign = seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0);
     if !is_short || !is_one_sign {
-        let reason = format!(
-            "duration of {seconds} s and {nanos} ns is too long, or its parts have different signs"
-        );
+        let reason = format!("duration of {seconds} s and {nanos} ns is too long, or its parts have different signs");
         return Err(Writer::refuse(reason));
     }
     to.plain_string(&Duration { seconds, nanos }.to_string());

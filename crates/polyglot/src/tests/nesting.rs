@@ -229,7 +229,8 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
             assert!(read.clone() == message);
             assert!(format!("{read:?}").len() > body.len());
             // What fails at the deepest level goes all the way back.
-            let error = decode::<Wide>(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING - 1))).unwrap_err();
+            let error =
+                decode::<Wide>(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING - 1))).unwrap_err();
             assert_eq!(too_deep(&error), Some(NESTING_CEILING - 1));
         }
     });

@@ -210,9 +210,7 @@ fn raw_message_may_lack_as_many_fields_as_received() {
 #[test]
 fn empty_bytes_and_boxed_values_are_defaults() {
     assert!(<Vec<u8> as Codec>::is_default(&Vec::new()) && !<Vec<u8> as Codec>::is_default(&vec![0]));
-    assert!(
-        <Bytes as Codec>::is_default(&Bytes::new()) && !<Bytes as Codec>::is_default(&Bytes::from_static(&[0]))
-    );
+    assert!(<Bytes as Codec>::is_default(&Bytes::new()) && !<Bytes as Codec>::is_default(&Bytes::from_static(&[0])));
     assert!(<Boxed<String> as Codec>::is_default(&Box::default()));
     assert!(!<Boxed<String> as Codec>::is_default(&Box::new("a".to_owned())));
 }

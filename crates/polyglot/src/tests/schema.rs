@@ -269,7 +269,7 @@ message!(
     sparse as Index<Sparse>,
     maybe_number,
     maybe_text,
-    maybe_sparse as Index<Sparse>,
+    maybe_sparse as Option<Index<Sparse>>,
     bools,
     i64s,
     u64s,
