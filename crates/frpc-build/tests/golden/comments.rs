@@ -33,7 +33,7 @@
 ///
 /// ```
 /// never closed
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, Eq, Hash, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]
 pub struct Comments {
@@ -51,7 +51,7 @@ pub struct Comments {
     pub choice: ::core::option::Option<comments::Choice>,
 }
 
-#[allow(clippy::all, clippy::pedantic)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Fields for Comments {
     const NAME: &'static str = "comments.Comments";
     fn encode_fields(
@@ -97,7 +97,7 @@ impl ::frpc::polyglot::Fields for Comments {
 }
 
 /// Nested message and enum types in `Comments`.
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 pub mod comments {
     ///   tab
     #[derive(
@@ -185,6 +185,7 @@ pub mod comments {
     }
 }
 
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 static DOCUMENTED_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "comments.Documented",
     &[10, 11],
@@ -206,7 +207,7 @@ const DOCUMENTED_TWO: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 /// ```text
 /// panic!("service");
 /// ```
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
     ///   indented;
     fn one(
@@ -225,13 +226,13 @@ pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Passes calls to an implementation of [`Documented`]. A server takes it by `add_service`.
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Debug)]
 pub struct DocumentedServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl<S: Documented> DocumentedServer<S> {
     /// Wraps `service`.
     pub fn new(service: S) -> Self {
@@ -258,7 +259,7 @@ impl<S: Documented> DocumentedServer<S> {
     }
 }
 
-#[allow(clippy::all, clippy::pedantic)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl<S> ::core::clone::Clone for DocumentedServer<S> {
     fn clone(&self) -> Self {
         Self {
@@ -267,7 +268,7 @@ impl<S> ::core::clone::Clone for DocumentedServer<S> {
     }
 }
 
-#[allow(clippy::all, clippy::pedantic)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
     const NAME: &'static str = "comments.Documented";
     fn methods(&self) -> ::frpc::codegen::Methods {
@@ -289,13 +290,13 @@ impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
 }
 
 /// Calls the service `comments.Documented` over a [`Channel`](::frpc::Channel).
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct DocumentedClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl DocumentedClient {
     /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -327,7 +328,7 @@ impl DocumentedClient {
     }
 }
 
-#[allow(clippy::all, clippy::pedantic)]
+#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::codegen::Client for DocumentedClient {
     const LAYOUT: &'static ::frpc::codegen::Layout = &DOCUMENTED_LAYOUT;
 }

@@ -191,7 +191,7 @@ fn comments_stand_on_traits_clients_and_methods() {
     assert!(
         has(
             &text,
-            "/// Of the service.\n#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]\npub trait S"
+            "/// Of the service.\n#[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]\npub trait S"
         ),
         "{text}"
     );
