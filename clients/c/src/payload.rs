@@ -1,4 +1,4 @@
-//! [`Payload`]: a message of a call in one of its encodings, and [`Format`], the encodings that C reads and writes.
+//! `Payload`: a message of a call in one of its encodings, and `Format`, the encodings that C reads and writes.
 
 use crate::body::Body;
 use bytes::Bytes;

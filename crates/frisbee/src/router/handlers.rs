@@ -8,6 +8,7 @@ use crate::router::inline_policy::{InlinePolicy, TrustHandle, note_panic};
 use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -103,42 +104,16 @@ impl HandlerTable {
     }
 
     /// Sets the handler of an operation; the one that was there.
-    ///
-    /// ```
-    /// use frisbee::{Connection, Handler, Handlers, Operation, Packet, Policy};
-    ///
-    /// let handlers = Handlers::new();
-    /// let table = handlers.table(); // The server that gets `handlers` sees changes of this table.
-    /// let echo = Handler::new(Policy::Inline, async |_: Connection, packet: Packet| Some(packet));
-    /// assert!(table.insert(Operation::FIRST_USER, echo).is_none());
-    /// assert_eq!(table.operations(), [Operation::FIRST_USER]);
-    /// ```
     pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
         self.change(|table| table.insert(operation.number(), handler))
     }
 
     /// Takes the handler of an operation out.
-    ///
-    /// ```
-    /// use frisbee::{Connection, Handlers, Operation, Packet};
-    ///
-    /// let handlers = Handlers::new().on(Operation::FIRST_USER, async |_: Connection, packet: Packet| Some(packet));
-    /// assert!(handlers.table().remove(Operation::FIRST_USER).is_some());
-    /// assert!(handlers.table().operations().is_empty());
-    /// ```
     pub fn remove(&self, operation: Operation) -> Option<Handler> {
         self.change(|table| table.remove(&operation.number()))
     }
 
     /// Puts all handlers of another table in the place of these.
-    ///
-    /// ```
-    /// use frisbee::{Connection, HandlerTable, Handlers, Operation, Packet};
-    ///
-    /// let handlers = Handlers::new().on(Operation::FIRST_USER, async |_: Connection, packet: Packet| Some(packet));
-    /// handlers.table().replace(&HandlerTable::default());
-    /// assert!(handlers.table().operations().is_empty());
-    /// ```
     pub fn replace(&self, other: &Self) {
         let other = other.current();
         self.change(|table| table.clone_from(&other));
@@ -164,13 +139,6 @@ impl HandlerTable {
 
 impl Handlers {
     /// An empty table.
-    ///
-    /// ```
-    /// use frisbee::{Connection, Handlers, Operation, Packet};
-    ///
-    /// const ECHO: Operation = Operation::user(10).expect("users have 10 and up");
-    /// let router = Handlers::new().on(ECHO, async |_connection: Connection, packet: Packet| Some(packet));
-    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -207,14 +175,6 @@ impl Handlers {
 
     /// The table, to be read and changed while it serves. A client with 8-byte headers is recognised by the operations
     /// that were there when the server was bound.
-    ///
-    /// ```
-    /// use frisbee::Handlers;
-    ///
-    /// let handlers = Handlers::new();
-    /// let table = handlers.table();
-    /// assert!(table.operations().is_empty());
-    /// ```
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }
