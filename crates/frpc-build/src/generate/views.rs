@@ -109,7 +109,7 @@ impl Views<'_> {
         } else {
             quote! { from }
         };
-        let doc = format!(" A view of [`{ident}`] that borrows from the body.");
+        let doc = format!(" A view of [`struct@{ident}`] that borrows from the body.");
         let wire_name = full_name.trim_start_matches('.');
         let file: syn::File = syn::parse_quote! {
             #[doc = #doc]

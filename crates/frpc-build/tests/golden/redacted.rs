@@ -102,7 +102,7 @@ impl ::frpc::polyglot::Fields for Account {
     }
 }
 
-/// A view of [`Account`] that borrows from the body.
+/// A view of [`struct@Account`] that borrows from the body.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, Default)]
 pub struct AccountView<'a> {

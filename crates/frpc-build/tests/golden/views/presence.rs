@@ -74,7 +74,7 @@ impl ::frpc::polyglot::Fields for Optionals {
     }
 }
 
-/// A view of [`Optionals`] that borrows from the body.
+/// A view of [`struct@Optionals`] that borrows from the body.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OptionalsView<'a> {
@@ -256,7 +256,7 @@ impl ::frpc::polyglot::Fields for Choices {
     }
 }
 
-/// A view of [`Choices`] that borrows from the body.
+/// A view of [`struct@Choices`] that borrows from the body.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChoicesView<'a> {
@@ -563,7 +563,7 @@ impl ::frpc::polyglot::Fields for Single {
     }
 }
 
-/// A view of [`Single`] that borrows from the body.
+/// A view of [`struct@Single`] that borrows from the body.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SingleView<'a> {
@@ -611,7 +611,7 @@ pub mod single {
             Ok(Self {})
         }
     }
-    /// A view of [`Item`] that borrows from the body.
+    /// A view of [`struct@Item`] that borrows from the body.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ItemView<'a> {
         #[doc(hidden)]
