@@ -49,7 +49,7 @@ impl Encoder<'_> {
         let out = self.bytes_head(len)?;
         let before = out.len();
         write(out);
-        let written = out.len().checked_sub(before).unwrap_or_default();
+        let written = out.len().saturating_sub(before);
         if written == len {
             return Ok(());
         }

@@ -476,16 +476,16 @@ scalars! {
     "a u64" u64: |out, value| varint::write(out, Kind::U64.byte(), value), "300" "[11, 0xac, 2]";
     // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
     "an i32" i32: |out, value| {
-        varint::write(out, Kind::I32.byte(), u64::from(((value << 1) ^ (value >> 31)) as u32))
+        varint::write(out, Kind::I32.byte(), u64::from(((value << 1) ^ (value >> 31)) as u32));
     }, "-1" "[12, 1]";
     "an i64" i64: |out, value| varint::write(out, Kind::I64.byte(), ((value << 1) ^ (value >> 63)) as u64), "-1" "[13, 1]";
     "an f32, the payload of a NaN included" f32: |out, value| {
         let [a, b, c, d] = value.to_bits().to_be_bytes();
-        out.extend_from_slice(&[Kind::F32.byte(), a, b, c, d])
+        out.extend_from_slice(&[Kind::F32.byte(), a, b, c, d]);
     }, "1.0" "[14, 0x3f, 0x80, 0, 0]";
     "an f64, the payload of a NaN included" f64: |out, value| {
         let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
-        out.extend_from_slice(&[Kind::F64.byte(), a, b, c, d, e, f, g, h])
+        out.extend_from_slice(&[Kind::F64.byte(), a, b, c, d, e, f, g, h]);
     }, "1.0" "[15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]";
 }
 
