@@ -101,6 +101,7 @@ macro_rules! map {
             }
 
             fn decode(map: &mut Self::Target, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
+                #[allow(clippy::arithmetic_side_effects)] // The compiler computes it, and refuses overflow.
                 let (first, each) = const {
                     let $entry = size_of::<(K, C::Target)>();
                     ($first, $each)

@@ -169,6 +169,9 @@ pub struct Types {
     by_name: HashMap<&'static str, AnyType>,
 }
 
+/// The memory that bytes take as a message, `None` if they hold none.
+pub(crate) type Memory = fn(&[u8]) -> Option<usize>;
+
 /// A type that a `google.protobuf.Any` may hold, for [`Types::with_type`]. Generated code makes them.
 #[derive(Clone, Copy)]
 pub struct AnyType {
@@ -177,8 +180,8 @@ pub struct AnyType {
     pub(crate) is_object: bool,
     pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
     pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
-    /// The memory that the bytes take when they are decoded, `None` if they hold no message; if it is known.
-    pub(crate) memory: Option<fn(&[u8]) -> Option<usize>>,
+    /// The memory that the bytes take when they are decoded, if it is known.
+    pub(crate) memory: Option<Memory>,
 }
 
 impl AnyType {
