@@ -21,7 +21,7 @@ const PREFIX = 0x10;
 const MESSAGE_COST = 64;
 /** The credit of each direction of a stream: the same as between native peers. */
 const WINDOW = 256 << 10;
-/** The bytes of all streams that wait for credit. */
+/** The cost of the messages of all streams that wait for credit. */
 const QUEUED_MAX = 16 << 20;
 /** Streams that may be open: a server in Rust closes the connection beyond that. */
 const STREAMS_MAX = 256;
@@ -43,6 +43,8 @@ interface Open {
   /** Credit to grant to the link once the socket has accepted its bytes. */
   ungranted: number;
 }
+
+const costOf = (body: Uint8Array): number => body.length + MESSAGE_COST;
 
 /** Dials a compat peer, whose headers have this form. */
 export function compat(dial: Dial, form: HeaderForm): Dial {
@@ -80,8 +82,8 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       for (let next; (next = stream.queued[0]) && (next[0] !== Op.Stream || stream.credit > 0); stream.queued.shift()) {
         const [operation, body] = next;
         if (operation === Op.Stream) {
-          stream.credit -= body.length + MESSAGE_COST;
-          queuedBytes -= body.length;
+          stream.credit -= costOf(body);
+          queuedBytes -= costOf(body);
         }
         deliver(id, operation, body);
       }
@@ -89,7 +91,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     const put = (to: Cursor, id: number, operation: Op, body?: ArrayLike<number>): void => putPacket(to, form, id, operation, body);
     const forget = (id: number, stream: Open): void => {
       streams.delete(id);
-      for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= body.length;
+      for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= costOf(body);
     };
     /** Closes a stream whose directions have both ended, as servers keep it until then. */
     const release = (to: Cursor, id: number, stream: Open): void => {
@@ -119,7 +121,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
         streams.set(id, { credit: WINDOW, queued: [], isSending: true, isReceiving: true, ungranted: 0 });
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Stream && stream?.isSending) {
-        stream.ungranted += body.length + MESSAGE_COST;
+        stream.ungranted += costOf(body);
         schedule(0);
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Credit && stream) {
@@ -152,8 +154,8 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       else if (isEnd(body)) {
         stream.isReceiving = false;
         stream.queued.push([Op.End, body.subarray(0, 0)]);
-      } else if ((queuedBytes += body.length) > QUEUED_MAX) {
-        queuedBytes -= body.length;
+      } else if ((queuedBytes += costOf(body)) > QUEUED_MAX) {
+        queuedBytes -= costOf(body);
         forget(id, stream);
         put(to, id, Op.Stream);
         return deliver(id, Op.End, failure(Is.RESOURCE_EXHAUSTED, "the server sends faster than its messages are read"));

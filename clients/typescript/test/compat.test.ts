@@ -6,12 +6,13 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
-import { Code } from "frisbee-rpc";
+import { Code, encode } from "frisbee-rpc";
 import { connect, type HeaderForm } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
-import { All, Color, DeskClient } from "./generated/desk.js";
+import { frame } from "./frame.js";
+import { All, Color, Desk, DeskClient } from "./generated/desk.js";
 import { Color as GoColor, InteropClient } from "./generated/interop.js";
-import { failed } from "./transports.js";
+import { failed, until } from "./transports.js";
 
 const host = "127.0.0.1";
 const FORMS: readonly HeaderForm[] = ["current", "old"];
@@ -103,6 +104,26 @@ test("slow reader of a compat stream gets every message", async (context) => {
   }
   assert.equal(count, 30_000n);
   channel.close();
+});
+
+test("tiny messages that a server floods are counted with what each costs", async () => {
+  let isClosed = false;
+  const hostile = createServer((socket) => {
+    let received = Buffer.alloc(0);
+    socket.on("error", () => {}).on("data", (data) => {
+      if (!received.length) socket.write(Buffer.concat(Array<Buffer>(300_000).fill(frame(1, 2, encode(Desk.methods.count.reply, {})))));
+      received = Buffer.concat([received, data]);
+      isClosed ||= received.includes(frame(1, 2));
+    });
+  }).listen(0, host);
+  await once(hostile, "listening");
+  const { port } = hostile.address() as { port: number };
+  const channel = connect({ host, port }, { compat: "current" });
+  const counts = new DeskClient(channel).count({});
+  await until("the stream is closed", () => isClosed);
+  assert.equal((await failed(all(counts))).code, Code.RESOURCE_EXHAUSTED);
+  channel.close();
+  hostile.close();
 });
 
 test("server that breaks the base protocol loses its connection", async () => {
