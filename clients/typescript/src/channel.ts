@@ -279,7 +279,8 @@ export class Channel {
           putByte(to, 9);
           putVarint(to, call.operation);
         });
-        if (isOpen) void replies.pump(requests);
+        // A handler of streamed requests begins before them.
+        if (isOpen) void replies.pump(requests, method.sends);
         return isOpen;
       }, () => {}, replies.fail);
       return replies;

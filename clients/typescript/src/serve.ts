@@ -7,7 +7,7 @@ import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writePrefix, writeStatus } from "./prefix.js";
 import { Fit, fit, missing, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
-import { Is, Status, givenUp, late, notRun } from "./status.js";
+import { Is, Status, givenUp, late, mayHaveRun, notRun, textOf } from "./status.js";
 import { stream, type Stream } from "./stream.js";
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
@@ -122,6 +122,7 @@ type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & 
 
 /** Runs a handler, and sends its replies. */
 async function answering({ method, handler }: Served, isStream: boolean, request: unknown, replies: Replying, call: ServerCall): Promise<void> {
+  let hasRun = false;
   try {
     if (method.sends) request = replies.messages;
     else if (isStream) {
@@ -129,6 +130,7 @@ async function answering({ method, handler }: Served, isStream: boolean, request
       if (first.done) throw notRun(Is.INVALID_ARGUMENT, "no request");
       request = first.value;
     }
+    hasRun = true;
     const answer = handler(request, call);
     if (method.receives) await replies.pump?.(answer as Source<Init<unknown>>);
     else {
@@ -136,7 +138,11 @@ async function answering({ method, handler }: Served, isStream: boolean, request
       replies.finish();
     }
   } catch (error) {
-    replies.send(Status.from(error));
+    try {
+      replies.send(hasRun ? mayHaveRun(error) : Status.from(error));
+    } catch (error) {
+      replies.send(new Status(Is.INTERNAL, textOf(error)));
+    }
   }
   replies.discard();
 }

@@ -91,6 +91,12 @@ export const textOf = (error: unknown): string => (error instanceof Error ? erro
 /** A status of a call that has not reached a handler. */
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
+/** An error as the status of a call that may have run, even if it is that of another call, which has not. */
+export const mayHaveRun = (error: unknown): Status => {
+  const status = Status.from(error);
+  return status.mayHaveRun ? status : new Status(status.code, status.message, { ...status, mayHaveRun: true });
+};
+
 /** A number from the wire as a code. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 

@@ -9,7 +9,7 @@ import { inbox } from "./inbox.js";
 import { Op, WINDOW, type Link } from "./link.js";
 import { readPrefix, readStatus, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Is, Status, codeOf, givenUp, type Metadata } from "./status.js";
+import { Is, Status, codeOf, givenUp, mayHaveRun, type Metadata } from "./status.js";
 
 /** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
@@ -39,8 +39,8 @@ export interface Stream<A = never, B = unknown> {
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
-   * source fails the call. */
-  pump(source: Source<Init<A>>): Promise<void>;
+   * source fails our call, and is thrown in one of the peer. */
+  pump(source: Source<Init<A>>, hasRun?: boolean): Promise<void>;
   /** Ends the direction of this end. */
   finish(): void;
   /** Discards further messages. */
@@ -169,7 +169,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       }
     },
     send,
-    async pump(source) {
+    async pump(source, hasRun) {
       try {
         const messages = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
         stopSource = async () => {
@@ -190,9 +190,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         stopSource = undefined;
         finish();
       } catch (error) {
-        const status = Status.from(error);
-        if (ours) stop(status);
-        else send(status);
+        if (!ours) throw error;
+        stop(hasRun ? mayHaveRun(error) : Status.from(error));
       }
     },
     finish,

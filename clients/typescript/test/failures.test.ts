@@ -1,0 +1,69 @@
+/** Failures of this end, in calls of either end: what the other one and the caller are told. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Channel, Code, Status, encode, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
+import { frame } from "./frame.js";
+import { DeskClient, Page } from "./generated/desk.js";
+import { failed, until } from "./transports.js";
+
+const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
+const { ask, feed } = Page.methods;
+
+/** Runs with a connection that is up, and the packets that are sent on it. */
+async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"]): Promise<void> {
+  let events: TransportEvents | undefined;
+  const sent: Buffer[] = [];
+  const send = (bytes: Uint8Array): void => {
+    for (let rest = Buffer.from(bytes); rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) sent.push(rest.subarray(0, 10 + rest.readUInt32BE(6)));
+  };
+  const channel = new Channel((to) => {
+    events = to;
+    return { send, close() {}, buffered: () => 0 };
+  }, { stayConnected: true, ...(serving && { serve: serving }) });
+  await until("it dials", () => events !== undefined);
+  events?.open();
+  events?.data(HELLO);
+  try {
+    await run(channel, (bytes) => events?.data(bytes), sent);
+  } finally {
+    channel.close();
+    events?.close("the end of the test");
+  }
+}
+
+const unsendable = (): Status => new Status(Code.ABORTED, "odd", { metadata: { "A KEY": "x" } });
+
+for (const [what, handlers, code] of [
+  ["a status that cannot be sent", { ask: () => { throw unsendable(); }, feed: function* () { throw unsendable(); } }, Code.INTERNAL],
+  ["a status with a text that is too long", { ask: () => { throw new Error("x".repeat(8 << 20)); }, feed: function* () { throw new Error("x".repeat(8 << 20)); } }, Code.INTERNAL],
+  ["a reply that cannot be written", { ask: () => ({ value: 1 }), feed: () => [{ value: "x" }] }, Code.INVALID_ARGUMENT],
+  ["the status of a call that has not run", { ask: () => { throw new Status(Code.UNAVAILABLE, "", { mayHaveRun: false }); }, feed: () => { throw new Status(Code.UNAVAILABLE, "", { mayHaveRun: false }); } }, Code.UNAVAILABLE],
+] as const) {
+  test(`${what} fails its call as one that may have run`, () =>
+    connected(
+      async (_, receive, sent) => {
+        receive(frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]));
+        receive(frame(0x8000, 2, [16, 2, 4, 0, 9, feed.operation]));
+        receive(frame(0x8000, 2, encode(feed.request, {})));
+        const reply = (id: number, operation: number): Buffer | undefined =>
+          sent.find((packet) => packet.readUInt16BE(2) === id && packet.readUInt16BE(4) === operation)?.subarray(10);
+        await until("both are answered", () => Boolean(reply(1, ask.operation) && reply(0x8000, 2)));
+        // The prefix: a call of the server, and the status.
+        assert.deepEqual([...reply(1, ask.operation)!.subarray(0, 7)], [16, 5, 4, 0, 3, 1, code]);
+        assert.deepEqual([...reply(0x8000, 2)!.subarray(0, 5)], [16, 3, 3, 1, code]);
+      },
+      serve(Page, handlers as unknown as Handlers<typeof Page>),
+    ));
+}
+
+test("streamed requests that cannot be written fail a call that may have run", () =>
+  connected(async (channel) => {
+    const client = new DeskClient(channel);
+    const odd = { value: "x" as unknown as bigint };
+    const status = await failed(client.total([{ value: 1n }, odd]));
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, true]);
+    // Its handler waits for the request.
+    const single = await failed(client.count({ from: odd.value }).next());
+    assert.deepEqual([single.code, single.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
+  }));
