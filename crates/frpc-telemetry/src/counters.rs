@@ -288,6 +288,7 @@ impl fmt::Debug for Counters {
 mod tests {
     use super::*;
     use frpc::codegen::{Layout, Method};
+    use std::time::Duration;
 
     static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
     static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
@@ -320,5 +321,17 @@ mod tests {
             ["One", "Two"].into_iter().flat_map(|method| [(method, Code::Ok, 4000), (method, Code::Internal, 28)]);
         assert_eq!(counted.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         assert_eq!(snapshot.calls[1].durations.sum().as_nanos(), 28_000);
+    }
+
+    #[test]
+    fn a_success_that_is_taken_back_before_it_is_read_counts_as_none() {
+        let counters = Counters::new();
+        let row = counters.register(&about(0));
+        // Another shard has the success, and was read before.
+        counters.reclassified(row, Code::Cancelled, 1000);
+        let calls = counters.snapshot().calls;
+        let counted: Vec<_> = calls.iter().map(|calls| (calls.code, calls.durations.count())).collect();
+        assert_eq!(counted, [(Code::Ok, 0), (Code::Cancelled, 1)]);
+        assert_eq!(calls[0].durations.sum(), Duration::ZERO);
     }
 }

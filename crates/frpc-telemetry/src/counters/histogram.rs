@@ -93,6 +93,16 @@ impl Histogram {
         self.nanos = self.nanos.wrapping_add(other.nanos);
     }
 
+    /// Makes negative counts zero: of shards that are read one after the other, one may have subtracted what another one
+    /// adds after it was read.
+    pub(crate) fn settle(&mut self) {
+        for count in self.counts.iter_mut().chain([&mut self.nanos]) {
+            if count.cast_signed() < 0 {
+                *count = 0;
+            }
+        }
+    }
+
     /// Adds counts by bucket, and a sum in nanoseconds.
     pub(crate) fn add(&mut self, counts: impl Iterator<Item = u64>, nanos: u64) {
         self.counts.iter_mut().zip(counts).for_each(|(count, other)| *count = count.wrapping_add(other));

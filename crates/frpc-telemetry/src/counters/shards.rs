@@ -169,6 +169,7 @@ impl Shards {
                 sums.entry(series.key).or_default().add(series.buckets.iter().map(load), load(&series.nanos));
             }
         }
+        sums.values_mut().for_each(Histogram::settle);
         sums
     }
 }
