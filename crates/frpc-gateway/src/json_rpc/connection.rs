@@ -312,7 +312,10 @@ impl Connection<'_> {
 
     /// Closes the connection if the client is too slow or silent for too long, and has the task woken for the next look.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.input.is_empty() {
+        if self.session.is_full() {
+            // The rest of a message may wait here for this side to read it.
+            self.transport.message_complete();
+        } else if !self.input.is_empty() {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");
             return self.transport.poll_too_slow(task).map(|()| Err(late()));
         }

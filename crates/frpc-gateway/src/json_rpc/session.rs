@@ -81,6 +81,8 @@ struct Inner {
     backlog_max: usize,
     /// Whether methods are called by their own names.
     takes_methods: bool,
+    /// Why no call begins any more.
+    refusal: Option<Status>,
     #[cfg(feature = "mcp")]
     tools: Option<Box<tools::ToolSession>>,
 }
@@ -153,6 +155,7 @@ impl Session {
             letters: VecDeque::new(),
             backlog_max: config.backlog_max,
             takes_methods: true,
+            refusal: None,
             #[cfg(feature = "mcp")]
             tools: None,
         };
@@ -245,6 +248,12 @@ impl Session {
         self.inner.cut_off(status);
     }
 
+    /// No call begins from now on. Those in progress continue, with what the peer sends for them.
+    #[cfg(feature = "http")]
+    pub(crate) fn refuse_calls(&mut self, status: &Status) {
+        self.inner.refusal = Some(status.clone());
+    }
+
     /// Whether the peer has to read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
@@ -289,6 +298,9 @@ impl MessageBatch<'_> {
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, methods } = self;
+        if inner.refusal.is_some() {
+            return None;
+        }
         let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
         let slot = inner.unary(method, context)?;
         if !accepts(input.get(end..)?) {
@@ -364,6 +376,10 @@ impl MessageBatch<'_> {
         let id = request.id.map(str::as_bytes);
         if request.method.starts_with(RESERVED) {
             return inner.handle_reserved(&request, message, context, out);
+        }
+        if let Some(status) = &inner.refusal {
+            let Some(id) = id else { return };
+            return reply::failure(out, id, status);
         }
         let Some(at) = inner.find(request.method.as_bytes(), context) else {
             let Some(id) = id else { return };

@@ -11,7 +11,7 @@ use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
 use frisbee_core::{Keepalive, Liveness};
-use frpc::AdapterContext;
+use frpc::{AdapterContext, Status};
 use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
@@ -42,6 +42,9 @@ pub(super) trait MessageHandler {
 
     /// Whether answers are to come.
     fn is_busy(&self) -> bool;
+
+    /// Refuses what would begin from now on.
+    fn stop(&mut self, _status: &Status) {}
 }
 
 /// Calls of JSON-RPC, a text for each message.
@@ -71,6 +74,10 @@ impl MessageHandler for JsonRpcMessages {
 
     fn is_busy(&self) -> bool {
         self.0.calls() > 0
+    }
+
+    fn stop(&mut self, status: &Status) {
+        self.0.refuse_calls(status);
     }
 }
 
@@ -120,6 +127,10 @@ where
     let ending = poll_fn(|task| {
         if !connection.stops && stopping.as_mut().poll(task).is_ready() {
             connection.stops = true;
+            connection.talk.stop(&match context {
+                Some(context) if context.is_shutting_down() => Status::unavailable("the server is shutting down"),
+                _ => Status::unavailable("the connection has reached its maximum age"),
+            });
         }
         connection.poll(task)
     })
@@ -141,7 +152,7 @@ struct Connection<'a, T, K> {
     /// The charge for frames that wait to be written.
     output: Charge,
     keepalive: Keepalive,
-    /// The server stops: nothing more is read.
+    /// The server stops: no call begins. Those in progress get what the client sends for them.
     stops: bool,
 }
 
@@ -166,7 +177,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 self.write(task, now)?;
             }
             self.charge_output();
-            let takes_more = self.wire.sending.unsent() < self.backlog_max && !self.stops;
+            let takes_more = self.wire.sending.unsent() < self.backlog_max;
             let has_read = takes_more && self.read(task, now)?;
             if let Some(fault) = self.wire.fault {
                 return Poll::Ready(Ok((fault.code, fault.text.to_owned())));
@@ -339,7 +350,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let unsent = self.wire.sending.unsent();
-        if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
+        if unsent >= self.backlog_max {
+            // The rest of a message may wait here for this side to read it.
+            self.wire.io.message_complete();
+        } else if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
         }
         match self.keepalive.poll(now) {
@@ -400,6 +414,8 @@ impl Utf8 {
 mod tests {
     use super::*;
     use std::collections::VecDeque;
+    use std::time::Duration;
+    use tokio::io::AsyncWriteExt;
 
     /// Texts that are sent as far as there is room.
     struct Queued(VecDeque<Vec<u8>>);
@@ -420,6 +436,43 @@ mod tests {
         fn is_busy(&self) -> bool {
             !self.0.is_empty()
         }
+    }
+
+    /// An answer that is long in coming.
+    struct Late(Pin<Box<tokio::time::Sleep>>, Option<Vec<u8>>);
+
+    impl MessageHandler for Late {
+        fn handle(&mut self, _kind: Kind, _message: Bytes, _sending: &mut FrameSender) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, _backlog_max: usize) {
+            if self.1.is_some() && self.0.as_mut().poll(task).is_ready() {
+                sending.text(&self.1.take().unwrap_or_default());
+            }
+        }
+
+        fn is_busy(&self) -> bool {
+            self.1.is_some()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
+        let second = Duration::from_secs(1);
+        let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
+        let (here, mut there) = tokio::io::duplex(1024);
+        // One byte of ten.
+        there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("there is room");
+        let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
+        let serving = tokio::spawn(async move { serve(here, late, &config, None).await });
+        for _ in 0..15 {
+            tokio::time::sleep(second).await;
+            there.read_exact(&mut [0; 2000]).await.expect("a part of the answer comes");
+        }
+        there.write_all(b"aaaaaaaaa").await.expect("there is room");
+        there.read_exact(&mut [0; 10_004]).await.expect("the rest of the answer comes");
+        assert!(!serving.is_finished());
     }
 
     /// Answers beyond the backlog waited for the next PING, if one write took all before them.

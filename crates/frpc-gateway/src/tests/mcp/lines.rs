@@ -1,8 +1,11 @@
 //! Messages in lines, as programs send them over standard input and output.
 
 use super::support::{Host, Lines, all, modern, request};
+use frpc::Config;
 use frpc_gateway::Gateway;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 #[tokio::test]
 async fn conversation_in_lines_has_the_same_replies() {
@@ -86,4 +89,76 @@ async fn cancelled_notification_leaves_calls_of_methods() {
     assert_eq!(lines.next().await["id"], 2);
     host.service.release();
     assert_eq!(lines.next().await[0]["result"]["name"], "a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
+    let config = Config::default().backlog_max(1024);
+    let host = Host::with(Gateway::new().json_rpc(), |builder| builder.config(config));
+    let mut io = host.connect();
+    let wait = request(1, "tools.Tools/Wait", json!({"name": "a".repeat(300_000)}));
+    io.write_all(format!("{wait}\n{{\"jsonrpc\":").as_bytes()).await.expect("the server reads");
+    host.service.began().await;
+    host.service.release();
+    for _ in 0..16 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        io.read_exact(&mut [0; 12_000]).await.expect("a part of the reply comes");
+    }
+    let rest = br#""2.0","id":2,"method":"tools.Tools/Put","params":{"name":"b"}}"#;
+    io.write_all(rest).await.expect("the connection is open");
+    let mut lines = BufReader::new(io).lines();
+    let _reply = lines.next_line().await.expect("the connection is open");
+    let next = lines.next_line().await.expect("the connection is open").expect("it is answered");
+    assert_eq!(serde_json::from_str::<Value>(&next).expect("it is JSON")["result"]["name"], "b");
+}
+
+/// A frame of a client, whose mask changes nothing.
+fn frame(opcode: u8, payload: &str) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("it is short");
+    [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload.as_bytes()].concat()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_calls_of_a_web_socket_that_answers_pings() {
+    const TEXT: u8 = 1;
+    const CLOSE: u8 = 8;
+    const PING: u8 = 9;
+    const PONG: u8 = 10;
+    let second = Duration::from_secs(1);
+    let host = Host::with(Gateway::new().json_rpc().web_socket(), |builder| builder.max_connection_age(second));
+    let mut io = host.connect();
+    let head = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    io.write_all(head.as_bytes()).await.expect("the server reads");
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        answer.push(io.read_u8().await.expect("it is answered"));
+    }
+    let mut io = BufReader::new(io);
+    let call = |id: u32, method: &str| request(id, &format!("tools.Tools/{method}"), json!({"name": "a"})).to_string();
+    io.write_all(&frame(TEXT, &call(1, "Wait"))).await.expect("it is open");
+    host.service.began().await;
+    let mut replies = Vec::new();
+    for turn in 0.. {
+        let (opcode, length) = (io.read_u8().await.expect("it is open") & 15, io.read_u8().await.expect("it is whole"));
+        let length = if length == 126 { io.read_u16().await.expect("it is whole") } else { length.into() };
+        let mut payload = vec![0; length.into()];
+        io.read_exact(&mut payload).await.expect("it is whole");
+        match opcode {
+            PING => io.write_all(&frame(PONG, "")).await.expect("it is open"),
+            TEXT => replies.push(serde_json::from_slice::<Value>(&payload).expect("it is JSON")),
+            CLOSE => {
+                assert_eq!(payload[..2], 1001_u16.to_be_bytes());
+                break;
+            }
+            other => panic!("opcode {other}"),
+        }
+        match turn {
+            0 => io.write_all(&frame(TEXT, &call(2, "Put"))).await.expect("it is open"),
+            20 => host.service.release(),
+            _ => {}
+        }
+    }
+    assert_eq!((&replies[0]["id"], &replies[0]["error"]["data"]["status"]), (&json!(2), &json!("UNAVAILABLE")));
+    assert_eq!((&replies[1]["id"], &replies[1]["result"]["name"]), (&json!(1), &json!("a")));
 }
