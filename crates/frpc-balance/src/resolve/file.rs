@@ -74,11 +74,12 @@ impl FileResolver {
 impl Resolver for FileResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            let text = self.text().await?;
+            // After an error the same set is stated again: it ends the error.
+            let text = self.text().await.inspect_err(|_| self.stated = None)?;
             if self.stated.as_ref() != Some(&text) {
-                let endpoints = parse(&text)?;
-                self.stated = Some(text);
-                return Ok(endpoints);
+                let endpoints = parse(&text);
+                self.stated = endpoints.is_ok().then_some(text);
+                return endpoints;
             }
             tokio::time::sleep(INTERVAL).await;
         }
@@ -118,6 +119,20 @@ fn parse(text: &str) -> io::Result<Vec<Endpoint>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_same_set_is_stated_again_after_an_error() {
+        let path = std::env::temp_dir().join(format!("frpc-endpoints-again-{}", std::process::id()));
+        let mut resolver = FileResolver::new(&path);
+        for spoil in [|path: &Path| std::fs::remove_file(path), |path: &Path| std::fs::write(path, "a:1 heavy")] {
+            std::fs::write(&path, "a:1").expect("there is room");
+            let stated = tokio::time::timeout(2 * INTERVAL, resolver.next()).await.expect("the set is news");
+            assert_eq!(stated.expect("it is well formed"), [Endpoint::new("a:1")]);
+            spoil(&path).expect("it is there");
+            resolver.next().await.expect_err("there is no set");
+        }
+        std::fs::remove_file(&path).expect("it is there");
+    }
 
     #[test]
     fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
