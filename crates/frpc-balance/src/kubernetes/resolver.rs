@@ -22,6 +22,9 @@ const PAGES_MAX: usize = 300;
 /// less than 295.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
+/// How long after the end of its lifetime a watch is given up: a server whose machine has died does not end it.
+const OVERDUE: Duration = Duration::from_secs(30);
+
 /// The longest pause before the next watch: a server that stops ends those of all its clients at one time.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -174,8 +177,10 @@ impl KubernetesResolver {
 
     /// Watches from a version on.
     async fn watch(&mut self, version: &str) -> kube::Result<Outcome> {
-        let parameters = WatchParams::default().labels(&self.selector()).timeout(fastrand::u32(WATCH_SECONDS));
-        self.watch = Some(self.api.watch(&parameters, version).await?.boxed());
+        let lifetime = fastrand::u32(WATCH_SECONDS);
+        let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
+        let events = self.api.watch(&parameters, version).await?;
+        self.watch = Some(events.take_until(sleep(Duration::from_secs(lifetime.into()) + OVERDUE)).boxed());
         // An earlier failure may be over.
         Ok(Outcome::Changed)
     }

@@ -145,6 +145,22 @@ async fn ended_watch_continues_without_another_list() {
 }
 
 #[tokio::test]
+async fn watch_that_the_server_does_not_end_is_given_up() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    api.put("one", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "the watch has begun");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(290 + 30)).await;
+    tokio::time::resume();
+    until_watched(&mut followed, &api, 2).await;
+    assert_eq!(api.request_counts().0, 1, "from the same version on");
+}
+
+#[tokio::test]
 async fn expired_version_is_listed_again() {
     let api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
