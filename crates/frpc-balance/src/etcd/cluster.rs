@@ -13,8 +13,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio_stream::{Stream, StreamExt as _};
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
+use tonic::metadata::MetadataValue;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
@@ -147,14 +149,20 @@ impl Etcd {
             let mut grpc = self.ready().await?;
             let path = PathAndQuery::from_static("/etcdserverpb.Watch/Watch");
             let codec = ProstCodec::<WatchRequest, WatchResponse>::default();
-            // The stream of requests has to stay open, or etcd ends the watch.
-            let requests = tokio_stream::StreamExt::chain(tokio_stream::once(request), tokio_stream::pending());
-            let watched = grpc.streaming(Request::new(requests), path, codec).await.map_err(failed)?;
+            let watched = grpc.streaming(watching(request), path, codec).await.map_err(failed)?;
             Ok(watched.into_inner())
         };
         let response = tokio::time::timeout(PATIENCE, asking).await;
         response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
     }
+}
+
+/// The request for a watch, which a member ends when it is cut off from its cluster: it would not notice changes.
+fn watching(request: WatchRequest) -> Request<impl Stream<Item = WatchRequest>> {
+    // The stream of requests has to stay open, or etcd ends the watch.
+    let mut request = Request::new(tokio_stream::once(request).chain(tokio_stream::pending()));
+    request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
+    request
 }
 
 /// The first key that may have the prefix, and the first after all that have it. No key is empty, so all keys begin
@@ -201,6 +209,12 @@ mod tests {
         assert_eq!(prefix_end(b"a\xff\xff"), b"b");
         assert_eq!(prefix_end(b"\xff"), [0]);
         assert_eq!(range(b""), (vec![0], vec![0]));
+    }
+
+    #[test]
+    fn a_watch_requires_a_member_with_a_leader() {
+        let request = watching(WatchRequest::default());
+        assert_eq!(request.metadata().get("hasleader").map(MetadataValue::as_bytes), Some(&b"true"[..]));
     }
 
     #[tokio::test]
