@@ -98,7 +98,7 @@ impl Schema {
     /// If it cannot be read.
     pub(crate) fn of_server(shown: &ServerSchema) -> Result<Self, Status> {
         let refused = |reason: &str| Status::internal(format!("the schema of the server cannot be read: {reason}"));
-        let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(|error| refused(&error.to_string()))?;
+        let pool = frpc_dynamic::schema::pool(&shown.files).map_err(|reason| refused(&reason))?;
         let known = shown.services.iter().filter_map(|service| {
             let codec = match service.codec() {
                 v1::Codec::Polyglot => frisbee_codec::FRISBEE_CODEC_POLYGLOT,

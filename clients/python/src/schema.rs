@@ -234,7 +234,7 @@ impl Schema {
 
     /// The schema of a server, by its reflection.
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
-        let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(refused)?;
+        let pool = frpc_dynamic::schema::pool(&shown.files).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
         let known: Option<Vec<ServiceDescription>> = readable.map(ServiceDescription::described).collect();
         let known = known.ok_or_else(|| refused("the server describes its services by numbers that cannot be"))?;

@@ -87,24 +87,27 @@ impl RequestedSymbols {
         }
     }
 
-    /// Wants a message and all that it needs of its file.
+    /// Wants a message and all that it needs of its file. Schemas of servers nest as deeply as these like.
     fn message(&mut self, message: &MessageDescriptor) {
-        let message = outermost(message);
-        if !self.seen.insert(message.full_name().to_owned()) {
-            return;
-        }
-        self.symbol(&message.parent_file(), message.full_name().to_owned());
-        let mut open = vec![message.clone()];
-        while let Some(part) = open.pop() {
-            open.extend(part.child_messages());
-            for field in part.fields() {
-                match field.kind() {
-                    Kind::Message(other) => self.of_file(&message.parent_file(), &other),
-                    Kind::Enum(other) if other.parent_file() == message.parent_file() => match other.parent_message() {
-                        Some(parent) => self.message(&parent),
-                        None => self.symbol(&other.parent_file(), other.full_name().to_owned()),
-                    },
-                    _ => {}
+        let file = message.parent_file();
+        let mut wanted = vec![outermost(message)];
+        while let Some(message) = wanted.pop() {
+            if !self.seen.insert(message.full_name().to_owned()) {
+                continue;
+            }
+            self.symbol(&file, message.full_name().to_owned());
+            let mut open = vec![message];
+            while let Some(part) = open.pop() {
+                open.extend(part.child_messages());
+                for field in part.fields() {
+                    match field.kind() {
+                        Kind::Message(other) if other.parent_file() == file => wanted.push(outermost(&other)),
+                        Kind::Enum(other) if other.parent_file() == file => match other.parent_message() {
+                            Some(parent) => wanted.push(outermost(&parent)),
+                            None => self.symbol(&file, other.full_name().to_owned()),
+                        },
+                        _ => {}
+                    }
                 }
             }
         }
@@ -368,4 +371,18 @@ fn lower_camel_case(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::long_chain;
+
+    #[test]
+    fn symbols_of_a_long_chain_of_messages_are_found() {
+        let pool = long_chain();
+        let mut wanted = RequestedSymbols::default();
+        wanted.message(&pool.get_message_by_name("M0").expect("it is there"));
+        assert_eq!(wanted.seen.len(), pool.all_messages().len());
+    }
 }

@@ -230,3 +230,28 @@ fn leak_layout(description: &ServiceDescription) -> &'static Layout {
 fn leak_str(name: &str) -> &'static str {
     name.to_owned().leak()
 }
+
+/// A schema whose messages `M0` to `M19999` each have the next one as a field, as a hostile server may show it.
+#[cfg(test)]
+pub(crate) fn long_chain() -> DescriptorPool {
+    use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+    use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
+    let message = |at: u32| {
+        let field = FieldDescriptorProto {
+            name: Some("next".to_owned()),
+            number: Some(1),
+            label: Some(Label::Optional.into()),
+            r#type: Some(Type::Message.into()),
+            type_name: Some(format!(".M{}", (at + 1).min(19_999))),
+            ..FieldDescriptorProto::default()
+        };
+        DescriptorProto { name: Some(format!("M{at}")), field: vec![field], ..DescriptorProto::default() }
+    };
+    let file = FileDescriptorProto {
+        name: Some("chain.proto".to_owned()),
+        syntax: Some("proto3".to_owned()),
+        message_type: (0..20_000).map(message).collect(),
+        ..FileDescriptorProto::default()
+    };
+    DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] }).expect("it is valid")
+}

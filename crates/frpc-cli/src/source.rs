@@ -4,7 +4,6 @@ use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{self, MethodDescription, Schema, ServiceDescription};
 use crate::target::Target;
-use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -38,8 +37,8 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
     let fetched = fetched.map_err(|_| refused("it does not answer"))?;
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
-    let pool = DescriptorPool::decode(shown.files.as_ref());
-    let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
+    let pool = frpc_dynamic::schema::pool(&shown.files);
+    let pool = pool.map_err(|reason| Failure::new(format!("the schema of the server cannot be read: {reason}")))?;
     let services: Option<Vec<ServiceDescription>> =
         shown.services.iter().filter(|service| is_readable(service)).map(services).collect();
     let services =
@@ -58,14 +57,30 @@ fn services(service: &v1::Service) -> Option<ServiceDescription> {
     let method = |method: &v1::Method| {
         Some(MethodDescription {
             name: method.name.clone(),
-            operation: u16::try_from(method.operation).ok()?,
+            operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
             appended: (method.request_added, method.response_added),
         })
     };
     Some(ServiceDescription {
         service: service.name.clone(),
         fingerprint: fingerprint(&service.fingerprint)?,
-        compatible: service.compatible.iter().map(fingerprint).collect::<Option<_>>()?,
+        // As many as a lock keeps.
+        compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
         methods: service.methods.iter().map(method).collect::<Option<_>>()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_service_has_are_refused_or_ignored() {
+        let mut service = v1::Service { fingerprint: "1".to_owned(), ..v1::Service::default() };
+        service.compatible = vec!["2".to_owned(); 33];
+        let described = services(&service).expect("its numbers are in range");
+        assert_eq!(described.compatible.len(), 32, "as many as a layout may have");
+        service.methods = vec![v1::Method { operation: 9, ..v1::Method::default() }];
+        assert!(services(&service).is_none(), "the protocol reserves it");
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) const TENSOR: &str = "frpc.Tensor";
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
     // A schema without tensors keeps its text, and the positions in errors.
-    if !has_tensor(descriptor, &mut BTreeSet::new()) {
+    if !has_tensor(descriptor) {
         return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
     }
     let mut value: Value = serde_json::from_str(text).map_err(|it| error(&it))?;
@@ -25,15 +25,19 @@ pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> R
     from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
 }
 
-/// Whether a message is a tensor or has one somewhere.
-fn has_tensor(descriptor: &MessageDescriptor, seen: &mut BTreeSet<String>) -> bool {
-    if descriptor.full_name() == TENSOR {
-        return true;
+/// Whether a message is a tensor or has one somewhere. Schemas of servers nest as deeply as these like.
+fn has_tensor(descriptor: &MessageDescriptor) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![descriptor.clone()];
+    while let Some(message) = open.pop() {
+        if message.full_name() == TENSOR {
+            return true;
+        }
+        if seen.insert(message.full_name().to_owned()) {
+            open.extend(message.fields().filter_map(|field| field.kind().as_message().cloned()));
+        }
     }
-    if !seen.insert(descriptor.full_name().to_owned()) {
-        return false;
-    }
-    descriptor.fields().any(|field| matches!(field.kind(), Kind::Message(of) if has_tensor(&of, seen)))
+    false
 }
 
 /// Replaces nested lists by tensors. `false` if there were none.
@@ -108,5 +112,11 @@ mod tests {
         for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
             message_from_json(&descriptor, wrong).expect_err(wrong);
         }
+    }
+
+    #[test]
+    fn tensors_are_searched_for_in_a_long_chain_of_messages() {
+        let first = crate::schema::long_chain().get_message_by_name("M0").expect("it is there");
+        message_from_json(&first, "{}").expect("it is valid");
     }
 }

@@ -55,6 +55,8 @@ mod json;
 #[doc(hidden)]
 pub mod layout;
 mod protobuf;
+#[doc(hidden)]
+pub mod schema;
 
 pub use body::Body;
 pub use decode::MEMORY_MAX;
