@@ -18,7 +18,9 @@ pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     check_imports(&set.file)?;
     let mut open: Vec<&DescriptorProto> = set.file.iter().flat_map(|file| &file.message_type).collect();
     while let Some(message) = open.pop() {
-        if message.options.as_ref().is_some_and(|options| options.map_entry()) && !is_map_entry(message) {
+        if message.options.as_ref().is_some_and(prost_reflect::prost_types::MessageOptions::map_entry)
+            && !is_map_entry(message)
+        {
             return Err(format!("{:?} is no entry of a map", message.name()));
         }
         open.extend(&message.nested_type);
