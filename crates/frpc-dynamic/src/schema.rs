@@ -3,7 +3,9 @@
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
-use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::prost_types::{
+    DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet, MessageOptions,
+};
 use std::collections::{HashMap, HashSet};
 
 /// The paths of public imports from a file, at most: the library follows all of them, by recursion.
@@ -18,9 +20,7 @@ pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     check_imports(&set.file)?;
     let mut open: Vec<&DescriptorProto> = set.file.iter().flat_map(|file| &file.message_type).collect();
     while let Some(message) = open.pop() {
-        if message.options.as_ref().is_some_and(prost_reflect::prost_types::MessageOptions::map_entry)
-            && !is_map_entry(message)
-        {
+        if message.options.as_ref().is_some_and(MessageOptions::map_entry) && !is_map_entry(message) {
             return Err(format!("{:?} is no entry of a map", message.name()));
         }
         open.extend(&message.nested_type);
@@ -66,7 +66,6 @@ fn is_map_entry(message: &DescriptorProto) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prost_reflect::prost_types::MessageOptions;
 
     /// A file with this name, the names of others that it imports, and a message.
     fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
