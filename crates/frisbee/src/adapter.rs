@@ -264,7 +264,7 @@ impl AdapterContext {
     /// The connection, for its addresses and certificates, limits, memory and tasks. Packets cannot be sent on it.
     ///
     /// The handler itself runs on the worker of its connection, which has no threads to spare: work that blocks or computes
-    /// belongs on its [runtime](Connection::runtime_handle), in which the server was started.
+    /// belongs on its [runtime](Connection::runtime_handle), that of the start of the server.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_that_is_taken_back_before_it_is_read_counts_as_none() {
+    fn success_taken_back_before_it_is_read_counts_as_none() {
         let counters = Counters::new();
         let row = counters.register(&about(0));
         // Another shard has the success, and was read before.
