@@ -10,6 +10,9 @@
 //! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
+mod arrivals;
+
+use self::arrivals::Arrivals;
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::budget::{Budget, Stats};
@@ -410,24 +413,20 @@ pub(crate) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// In the order of arrival: the end of a server takes the same course in each run of a simulation.
-    by_number: BTreeMap<u64, Admitted>,
+    /// Without a handle as long as it is on the way. In the order of arrival: the end of a server takes the same course in
+    /// each run of a simulation.
+    by_number: BTreeMap<u64, Option<Connection>>,
+    arrivals: Arrivals,
     next: u64,
     phase: ServerPhase,
 }
 
-/// A connection that was taken in.
-#[derive(Debug)]
-struct Admitted {
-    since: Instant,
-    /// None as long as it is on the way.
-    connection: Option<Connection>,
-}
-
-impl Admitted {
+impl Connections {
+    /// A connection that is not on the way any more.
     fn listed(&self, number: u64) -> Option<ListedConnection> {
-        let connection = self.connection.clone()?;
-        Some(ListedConnection { number, age: now().saturating_duration_since(self.since), connection })
+        let connection = self.by_number.get(&number)?.clone()?;
+        let age = now().saturating_duration_since(self.arrivals.since(number)?);
+        Some(ListedConnection { number, age, connection })
     }
 }
 
@@ -454,7 +453,8 @@ impl OpenConnections {
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, Admitted { since: now(), connection: None });
+        inner.by_number.insert(number, None);
+        inner.arrivals.record(number, now());
         Some(OpenConnection { open: open.clone(), number })
     }
 
@@ -462,12 +462,12 @@ impl OpenConnections {
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
-        next.filter_map(|(number, admitted)| admitted.listed(*number)).take(max).collect()
+        next.filter_map(|(number, _)| inner.listed(*number)).take(max).collect()
     }
 
     /// The connection with a number, unless it is on the way.
     pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
-        self.inner.lock().by_number.get(&number)?.listed(number)
+        self.inner.lock().listed(number)
     }
 
     /// Ends the connections when the returned value is dropped, and accepts no more.
@@ -479,7 +479,7 @@ impl OpenConnections {
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
-        let open = inner.by_number.values().filter_map(|admitted| admitted.connection.clone()).collect();
+        let open = inner.by_number.values().flatten().cloned().collect();
         drop(inner);
         self.phase.send_if_modified(|last| {
             let is_later = *last < phase;
@@ -558,8 +558,8 @@ impl OpenConnection {
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if let Some(admitted) = inner.by_number.get_mut(&self.number).filter(|_| phase < ServerPhase::Closing) {
-            admitted.connection = Some(connection.clone());
+        if phase < ServerPhase::Closing {
+            inner.by_number.insert(self.number, Some(connection.clone()));
         }
         drop(inner);
         if phase == ServerPhase::Stopping {
