@@ -27,13 +27,6 @@ macro_rules! connection_setters {
         $crate::settings::forwarded_setters! { $builder:
             /// Sets which threads drive connections. Default: [`Workers::Caller`](crate::Workers::Caller), the current
             /// tokio runtime.
-            ///
-            /// ```
-            /// use frpc::{Channel, Server, Workers};
-            ///
-            /// let server = Server::builder().workers(Workers::PerCore);
-            /// let channel = Channel::builder().workers(Workers::Threads(1));
-            /// ```
             workers(workers: $crate::Workers);
 
             /// Sets what moves the bytes of connections. Default: [`IoBackend::default`](crate::IoBackend) at a server,

@@ -142,14 +142,6 @@ impl<T> MessageSender<T> {
 
     /// Sends an item once there is room. A status from a handler fails the call.
     ///
-    /// ```
-    /// # async fn example(sender: frpc::ResponseSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// sender.send(Ok(1)).await?;
-    /// sender.send(Err(frpc::Status::aborted("no more"))).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, or its caller is no longer there or does not wait
     /// any more; with [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
@@ -161,15 +153,6 @@ impl<T> MessageSender<T> {
     }
 
     /// Sends an item if there is room, and does not wait otherwise.
-    ///
-    /// ```
-    /// # async fn example(sender: frpc::RequestSender<u32>) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Err(error) = sender.try_send(1) {
-    ///     println!("{error}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Errors
     /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the receiver is gone, with the status of

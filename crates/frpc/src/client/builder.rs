@@ -231,10 +231,6 @@ impl ChannelBuilder {
     ///
     /// [`ServerBuilder::compress`](crate::ServerBuilder::compress) has the details and exceptions. Calls of a server to
     /// its clients, and replies to them, are not packed. A name that no method has is ignored.
-    ///
-    /// ```
-    /// let channel = frpc::Channel::builder().compress(["greeter.Greeter/GreetAll"]);
-    /// ```
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         let packing = self.offering.packing.get_or_insert_default();

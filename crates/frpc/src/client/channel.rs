@@ -119,14 +119,6 @@ impl Channel {
     ///
     /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
     /// calls fail.
-    ///
-    /// ```
-    /// # async fn example(connection: frpc::Connection) -> Result<(), Box<dyn std::error::Error>> {
-    /// let channel = frpc::Channel::from_connection(&connection);
-    /// # let _ = channel;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn from_connection(connection: &Connection) -> Self {
         let end = ConnectionEnd::of(connection);
         let picker = Arc::new(Links::bound(Link::of(connection, &end)));
@@ -207,13 +199,6 @@ impl Channel {
     /// one](Self::from_connection) stays open, since the channel does not own it.
     ///
     /// Closing a [`Connection`] of the channel is different: the next call makes a new one.
-    ///
-    /// ```
-    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
-    /// channel.close();
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn close(&self) {
         self.inner.picker.close();
     }

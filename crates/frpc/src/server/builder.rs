@@ -174,12 +174,6 @@ impl ServerBuilder {
     /// Lets callers of a unary method request a hand-off of the connection; the handler decides each time. The name of
     /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
     /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
-    ///
-    /// ```
-    /// use frpc::Server;
-    ///
-    /// let builder = Server::builder().method_hand_off("shell.Shell/Open");
-    /// ```
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
         self.offering.methods.hand_offs.insert(method.into());
         self
