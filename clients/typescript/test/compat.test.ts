@@ -106,7 +106,7 @@ test("slow reader of a compat stream gets every message", async (context) => {
   channel.close();
 });
 
-test("tiny messages that a server floods are counted with what each costs", async () => {
+test("a flood of tiny messages is counted with their cost", async () => {
   let isClosed = false;
   const hostile = createServer((socket) => {
     let received = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** Failures of this end, in calls of either end: what the other one and the caller are told. */
+/** Failures of this end in calls of either end, and their statuses at the caller and at the peer. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
