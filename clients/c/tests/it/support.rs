@@ -22,7 +22,8 @@ fn library() -> PathBuf {
 }
 
 impl Program {
-    /// Compiles `source`, a path in the package. `FRISBEE_C_FLAGS` has further flags of the compiler, such as those of
+    /// Compiles `source`, a path in the package, by `FRISBEE_CC` or `FRISBEE_CXX`, or the compiler of the system. `CC` would
+    /// have cargo build the C libraries of dependencies again. `FRISBEE_C_FLAGS` has further flags, such as those of
     /// sanitizers.
     pub(crate) fn new(source: &str) -> Self {
         Self::with_standard(source, if source.ends_with(".cpp") { "-std=c++17" } else { "-std=c11" })
@@ -36,7 +37,7 @@ impl Program {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
-        let (variable, compiler) = if source.ends_with(".cpp") { ("CXX", "c++") } else { ("CC", "cc") };
+        let (variable, compiler) = if source.ends_with(".cpp") { ("FRISBEE_CXX", "c++") } else { ("FRISBEE_CC", "cc") };
         let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| compiler.into()));
         command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE"]);
         if let Ok(flags) = env::var("FRISBEE_C_FLAGS") {
