@@ -145,15 +145,24 @@ pub enum Socket {
 }
 
 /// A transport that can leave one runtime's reactor for another's.
-trait Movable: AsyncRead + AsyncWrite + Unpin + 'static {
+pub(crate) trait Movable: AsyncRead + AsyncWrite + Sized + Unpin + 'static {
     /// Enters the current runtime.
     fn renew(&mut self) -> io::Result<()>;
+
+    /// As [`renew`](Self::renew), for its owner: a socket needs no second descriptor.
+    fn moved(mut self) -> io::Result<Self> {
+        self.renew().map(|()| self)
+    }
 }
 
 impl Movable for TcpStream {
     fn renew(&mut self) -> io::Result<()> {
         *self = Self::from_std(second(self)?.into())?;
         Ok(())
+    }
+
+    fn moved(self) -> io::Result<Self> {
+        Self::from_std(self.into_std()?)
     }
 }
 
@@ -162,6 +171,10 @@ impl Movable for UnixStream {
     fn renew(&mut self) -> io::Result<()> {
         *self = Self::from_std(second(self)?.into())?;
         Ok(())
+    }
+
+    fn moved(self) -> io::Result<Self> {
+        Self::from_std(self.into_std()?)
     }
 }
 

@@ -13,7 +13,7 @@ use super::Listener;
 use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, OpenConnection, OpenConnections, ServerShared};
 use crate::connection::EndpointInfo;
-use crate::transport::{Io, Socket};
+use crate::transport::{Io, Movable, Socket};
 use crate::workers::executor::wake_last;
 use crate::workers::{Worker, WorkerPool, wake_queue};
 use parking_lot::Mutex;
@@ -157,10 +157,10 @@ fn dispatch<R: Protocol>(
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Protocol, T: Io>(
+fn spawn<R: Protocol, T: Io + Movable>(
     host: &Arc<ServerShared<R>>,
     worker: Option<&Worker>,
-    mut socket: T,
+    socket: T,
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
@@ -175,12 +175,12 @@ fn spawn<R: Protocol, T: Io>(
     worker.spawn(async move {
         let _driven = driven;
         // The socket belongs to the reactor of the thread that has accepted it.
-        if !is_current && let Err(error) = socket.move_to_current_runtime() {
-            tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
-            return;
+        match if is_current { Ok(socket) } else { socket.moved() } {
+            Ok(socket) => drop(host.serve(socket, arrived, Some(host.runtime.clone())).await),
+            Err(error) => {
+                tracing::warn!(target: "frisbee::listener", %error, "a connection could not be passed to its worker");
+            }
         }
-        let context = Some(host.runtime.clone());
-        host.serve(socket, arrived, context).await;
     });
 }
 

@@ -205,15 +205,6 @@ impl Channel {
 
     /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
     /// might use.
-    ///
-    /// ```
-    /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
-    /// if let Some(connection) = channel.connection() {
-    ///     println!("connected to {:?}", connection.peer_addr());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn connection(&self) -> Option<Connection> {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
