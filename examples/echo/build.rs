@@ -3,8 +3,5 @@
 use frpc_build::Numbering;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    Ok(frpc_build::configure()
-        .numbering(Numbering::Go)
-        .json(true)
-        .compile_protos(&["../proto/benchmark.proto"], &["../proto"])?)
+    Ok(frpc_build::configure().numbering(Numbering::Go).compile_protos(&["../proto/benchmark.proto"], &["../proto"])?)
 }
