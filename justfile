@@ -14,7 +14,8 @@ quick:
 
 # Lints of everything.
 lint:
-    .ci/jobs/lint
+    cargo fmt --all --check
+    bash -c '. .ci/env; cargo clippy --workspace --all-targets --locked --features "$features" -- -D warnings'
 
 # Tests of one package, or some of them: `just test frisbee-core decoder`.
 test package *arguments:
