@@ -154,7 +154,10 @@ impl Connection {
     /// As [`try_send`](Self::try_send).
     #[inline]
     pub fn try_send_with<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, TrySendError> {
-        self.0.mailbox.try_write(write)?.ok_or(TrySendError::Full)
+        match self.0.mailbox.poll_write(None, Some(&mut self.waiter()), write) {
+            Poll::Ready(written) => Ok(written?),
+            Poll::Pending => Err(TrySendError::Full),
+        }
     }
 
     /// Lets `write` put packets into the connection's outbox, once less than
@@ -171,7 +174,7 @@ impl Connection {
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.0.mailbox.poll_write(context, None, write)
+        self.0.mailbox.poll_write(Some(context), None, write)
     }
 
     /// A position in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it

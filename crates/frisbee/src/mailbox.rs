@@ -158,30 +158,11 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// As [`write`](Self::write), if there is room for which no other task has waited; `None` otherwise.
-    pub(crate) fn try_write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<Option<T>, SendError> {
-        let mut inner = self.inner.lock();
-        inner.check_open()?;
-        inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiters.is_owed() {
-            let task = self.request_report(&inner);
-            drop(inner);
-            wake(task);
-            return Ok(None);
-        }
-        let filled = fill(&mut inner.outbox);
-        inner.charge(&self.account);
-        let task = self.to_wake(&inner);
-        drop(inner);
-        wake(task);
-        Ok(Some(filled))
-    }
-
-    /// As [`write`](Self::write), if there is room; otherwise the caller is woken when there is. A caller that may be
-    /// dropped has a `waiter`.
+    /// As [`write`](Self::write), if there is room; otherwise the task of `context`, if any, is woken when there is. A
+    /// caller that may be dropped has a `waiter`, and leaves room to those that have waited for longer.
     pub(crate) fn poll_write<T>(
         &self,
-        context: &mut Context<'_>,
+        context: Option<&Context<'_>>,
         waiter: Option<&mut Waiter<'_>>,
         fill: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
@@ -208,7 +189,7 @@ impl Mailbox {
         inner.check_open()?;
         inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
-            self.wait_for_room(inner, context, None);
+            self.wait_for_room(inner, Some(context), None);
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -320,15 +301,15 @@ impl Mailbox {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
     }
 
-    /// Registers a task that is woken when there is room, and unlocks.
+    /// Registers the task of `context`, if any, which is woken when there is room, and unlocks.
     #[cold]
     fn wait_for_room(
         &self,
         mut inner: MutexGuard<'_, MailboxState>,
-        context: &Context<'_>,
+        context: Option<&Context<'_>>,
         waiter: Option<&mut Waiter<'_>>,
     ) {
-        let earlier = inner.waiters.enter_producer(context.waker(), waiter);
+        let earlier = context.and_then(|context| inner.waiters.enter_producer(context.waker(), waiter));
         let task = self.request_report(&inner);
         drop(inner);
         drop(earlier);

@@ -438,7 +438,8 @@ impl Guard {
         if message.is_empty() && !shared.is_native() {
             return Err(SendError::Empty.into());
         }
-        let sent = self.connection.mailbox.try_write(|outbox| {
+        let mut waiter = Waiter::new(&self.connection.mailbox);
+        let sent = self.connection.mailbox.poll_write(None, Some(&mut waiter), |outbox| {
             let mut inner = shared.inner.lock();
             inner.check_open()?;
             if !inner.credit.is_open() {
@@ -449,7 +450,10 @@ impl Guard {
                 packet.finish()
             })?)
         });
-        sent?.unwrap_or(Err(TrySendError::Full))
+        match sent {
+            Poll::Ready(sent) => sent?,
+            Poll::Pending => Err(TrySendError::Full),
+        }
     }
 
     /// `waits` is for a caller that may be dropped: for credit, and for room on the connection.
@@ -466,7 +470,7 @@ impl Guard {
             if shared.poll_credit(context, number.as_deref_mut(), |_| ())?.is_pending() {
                 return Poll::Pending;
             }
-            let sent = self.connection.mailbox.poll_write(context, waiter.as_deref_mut(), |outbox| {
+            let sent = self.connection.mailbox.poll_write(Some(context), waiter.as_deref_mut(), |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
                 // Another sender may have used it up since.

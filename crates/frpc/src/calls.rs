@@ -163,13 +163,13 @@ pub(crate) enum CallOutcome<T> {
 }
 
 impl Calls {
-    /// Enters a call, whose `caller` is woken when it ends. Without a `caller`, the first poll for the reply gives one.
-    #[inline(always)] // By calls that are observed and those that are not.
+    /// Enters a call, whose `caller` is woken when it ends.
+    #[inline]
     pub(crate) fn begin(
         &mut self,
         operation: Operation,
         deadline: Option<Instant>,
-        caller: Option<&Waker>,
+        caller: &Waker,
     ) -> Result<CallTicket, NotSent> {
         if let Some(status) = &self.ended {
             return Err(NotSent::Over(status.clone().not_run()));
@@ -188,7 +188,7 @@ impl Calls {
         entry.state = State::Pending;
         entry.operation = operation;
         self.deadlines[usize::from(slot)] = deadline;
-        entry.caller = caller.cloned();
+        entry.caller = Some(caller.clone());
         if let Some(deadline) = deadline {
             self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
         }

@@ -70,12 +70,6 @@ impl WaitList {
         (called.into_values().map(|producer| producer.waker).collect(), others_wait)
     }
 
-    /// Whether tasks were called that have waited for the room that there is, and have not come yet.
-    #[inline]
-    pub(super) fn is_owed(&self) -> bool {
-        self.waiters.as_ref().is_some_and(|waiters| waiters.owed > 0)
-    }
-
     /// Whether a task must not have the room that there is, since others were called that have waited for longer. It is
     /// not known how long a task without a [`Waiter`] has waited.
     #[inline]
@@ -216,7 +210,7 @@ impl<'a> Waiter<'a> {
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.mailbox.poll_write(context, Some(self), write)
+        self.mailbox.poll_write(Some(context), Some(self), write)
     }
 }
 

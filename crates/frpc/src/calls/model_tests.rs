@@ -48,7 +48,8 @@ fn is_empty(table: &Table) -> bool {
 fn a_caller_gets_its_reply_in_any_interleaving() {
     loom::model(|| {
         let table = Table::default();
-        let tickets = [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room"));
+        let tickets =
+            [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room"));
         let callers = tickets.map(|ticket| {
             let table = table.clone();
             thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
@@ -65,7 +66,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         let table = ours();
         let now = Instant::now();
         let due = now + Duration::from_secs(1);
-        let ticket = with(&table, |calls| calls.begin(ADD, Some(due), None)).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, Some(due), Waker::noop())).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)
@@ -93,7 +94,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
 fn caller_cancelling_during_reply_leaves_no_state() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || with(&table, |calls| calls.abandon(ticket, |_, _| {}))
@@ -118,7 +119,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         // As `Attempt::begin` does.
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
             let mut mailbox = mailbox.lock().expect("lock is not poisoned");
-            let ticket = with(table, |calls| calls.begin(ADD, None, None)).expect("there is room");
+            let ticket = with(table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
             mailbox.push(Sent::Request(ticket.id));
             ticket
         };
@@ -152,7 +153,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
 fn a_connection_that_ends_ends_every_call() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)

@@ -62,7 +62,7 @@ mod tests {
     }
 
     fn begin(calls: &mut Calls) -> CallTicket {
-        calls.begin(ADD, None, None).expect("there is room")
+        calls.begin(ADD, None, Waker::noop()).expect("there is room")
     }
 
     /// The length of the reply.

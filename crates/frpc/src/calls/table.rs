@@ -291,7 +291,7 @@ mod tests {
         table.handle_prefix(&[8, 0]);
         assert!(events.take().is_empty(), "there was none in front of it");
         for _ in 0..3 {
-            table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
+            table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop()).expect("there is room");
         }
         table.handle_prefix(&body);
         let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("there was one") };
@@ -342,7 +342,7 @@ mod tests {
         for (event, end) in ends {
             let (table, counts) = (Arc::new(CallTable::default()), Arc::<[AtomicU64; 2]>::default());
             let waker = Waker::from(Arc::new(LastReference(table.clone(), counts.clone())));
-            let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Some(&waker)).expect("there is room");
+            let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("there is room");
             drop(waker);
             end(&table, ticket);
             let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
@@ -379,11 +379,11 @@ mod tests {
         let table = CallTable::default();
         let (caller, callers) = wakers();
         for waker in &callers {
-            table.calls.lock().begin(Operation::FIRST_USER, None, Some(waker)).expect("there is room");
+            table.calls.lock().begin(Operation::FIRST_USER, None, waker).expect("there is room");
         }
         table.end(Status::unavailable("lost"));
         assert_eq!(caller.0.load(Ordering::SeqCst), 1);
-        assert!(table.calls.lock().begin(Operation::FIRST_USER, None, None).is_err());
+        assert!(table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop()).is_err());
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
     fn calls_of_connection_without_channel_fail_at_once() {
         let table = CallTable::of_nobody();
         assert!(table.is_retired());
-        let result = table.calls.lock().begin(Operation::FIRST_USER, None, None);
+        let result = table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop());
         assert!(
             matches!(result, Err(crate::calls::NotSent::Over(status)) if status.code() == Code::FailedPrecondition)
         );
@@ -427,7 +427,7 @@ mod tests {
     fn first_batch_of_fleet_connection_measures_first_call() {
         let (events, table) = of_fleet();
         let started = std::time::Instant::now();
-        let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
+        let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop()).expect("there is room");
         assert!(table.calls.lock().times_next, "from the beginning on");
         table.calls.lock().time(ticket, Some(started));
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };

@@ -40,7 +40,8 @@ fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
 #[test]
 fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     let mut calls = Calls::default();
-    let (answered, abandoned) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
+    let (answered, abandoned) =
+        (calls.begin(ADD, None, Waker::noop()).unwrap(), calls.begin(ADD, None, Waker::noop()).unwrap());
     assert!(!calls.pause(), "two are in flight");
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
     reply(&mut calls, answered);
@@ -50,11 +51,11 @@ fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     assert!(calls.pause());
     assert!(!calls.pause(), "once at a time");
     calls.count_slot_waiter(true);
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     assert!(!calls.has_vacancy());
     calls.resume();
     assert!(calls.has_vacancy());
-    assert!(calls.begin(ADD, None, None).is_ok());
+    assert!(calls.begin(ADD, None, Waker::noop()).is_ok());
 }
 
 #[test]
@@ -62,16 +63,16 @@ fn limits_announced_during_pause_apply_at_resume() {
     let mut calls = Calls::default();
     assert!(calls.pause());
     calls.handle_peer_known(Some(1));
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     calls.resume();
-    calls.begin(ADD, None, None).unwrap();
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
+    calls.begin(ADD, None, Waker::noop()).unwrap();
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
 }
 
 #[test]
 fn replies_in_any_order_reach_their_callers() {
     let mut calls = Calls::default();
-    let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+    let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None, Waker::noop()).unwrap()).collect();
     let bodies: Vec<&'static [u8]> = (0..100_u8).map(|n| &*vec![n].leak()).collect();
     for at in (0..100).rev() {
         assert!(take(&mut calls, tickets[at]).is_pending());
@@ -86,11 +87,11 @@ fn replies_in_any_order_reach_their_callers() {
 #[test]
 fn a_second_reply_does_not_answer_the_next_call() {
     let mut calls = Calls::default();
-    let first = calls.begin(ADD, None, None).unwrap();
+    let first = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(first.id, ADD, b"first"));
     calls.handle_reply(packet(first.id, ADD, b"again"));
     assert_eq!(reply(&mut calls, first), b"first");
-    let second = calls.begin(ADD, None, None).unwrap();
+    let second = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(first.id, ADD, b"and again"));
     assert!(take(&mut calls, second).is_pending());
     assert_eq!(calls.strays(), 2);
@@ -99,7 +100,7 @@ fn a_second_reply_does_not_answer_the_next_call() {
 #[test]
 fn a_reply_of_another_operation_is_a_stray() {
     let mut calls = Calls::default();
-    let ticket = calls.begin(ADD, None, None).unwrap();
+    let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
     calls.handle_reply(packet(PacketId(77), ADD, b""));
     assert!(take(&mut calls, ticket).is_pending());
@@ -109,15 +110,15 @@ fn a_reply_of_another_operation_is_a_stray() {
 #[test]
 fn id_of_cancelled_call_is_unused_until_answered() {
     let mut calls = Calls::default();
-    let abandoned = calls.begin(ADD, None, None).unwrap();
+    let abandoned = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_peer_known(Some(u32::MAX));
     assert!(cancels(&mut calls, abandoned));
     assert_eq!(calls.abandoned(), 1);
-    let next = calls.begin(ADD, None, None).unwrap();
+    let next = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert_ne!(next.slot, abandoned.slot);
     calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert_eq!((calls.strays(), calls.abandoned()), (0, 0));
-    let reused = calls.begin(ADD, None, None).unwrap();
+    let reused = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert_eq!(reused.slot, abandoned.slot);
     assert_ne!(reused.id, abandoned.id);
 }
@@ -126,10 +127,10 @@ fn id_of_cancelled_call_is_unused_until_answered() {
 fn unsent_and_cancelled_calls_release_their_slots() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(u32::MAX));
-    let unsent = calls.begin(ADD, None, None).unwrap();
+    let unsent = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.revoke(unsent);
     assert!(calls.is_idle());
-    let answered = calls.begin(ADD, None, None).unwrap();
+    let answered = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
     assert!(!cancels(&mut calls, answered), "the server is done with it");
     assert!(calls.is_idle());
@@ -139,8 +140,8 @@ fn unsent_and_cancelled_calls_release_their_slots() {
 fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
     let start = Instant::now();
     let mut calls = Calls::default();
-    let soon = calls.begin(ADD, Some(start + Duration::from_millis(5)), None).unwrap();
-    let later = calls.begin(ADD, Some(start + Duration::from_millis(50)), None).unwrap();
+    let soon = calls.begin(ADD, Some(start + Duration::from_millis(5)), Waker::noop()).unwrap();
+    let later = calls.begin(ADD, Some(start + Duration::from_millis(50)), Waker::noop()).unwrap();
     let mut wake = Vec::new();
     assert_eq!(calls.handle_time(start, &mut wake), Some(start + Duration::from_millis(5)));
     assert!(take(&mut calls, soon).is_pending());
@@ -158,27 +159,27 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
 #[test]
 fn calls_fail_with_connection_and_none_begins_afterwards() {
     let mut calls = Calls::default();
-    let pending = calls.begin(ADD, None, None).unwrap();
-    let answered = calls.begin(ADD, None, None).unwrap();
+    let pending = calls.begin(ADD, None, Waker::noop()).unwrap();
+    let answered = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert!(take(&mut calls, pending).is_pending());
     calls.handle_reply(packet(answered.id, ADD, b"before"));
     assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
     assert!(matches!(take(&mut calls, pending), Poll::Ready(CallOutcome::Disconnected { .. })));
     assert_eq!(reply(&mut calls, answered), b"before");
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Over(_))));
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Over(_))));
 }
 
 #[test]
 fn call_table_fills_at_limit_and_frees_on_call_end() {
     let mut calls = Calls::default();
-    let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
+    let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, Waker::noop()).unwrap()).collect();
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     calls.count_slot_waiter(true);
     assert!(!calls.has_vacancy());
     calls.handle_reply(packet(tickets[3].id, ADD, b""));
     reply(&mut calls, tickets[3]);
     assert!(calls.has_vacancy());
-    calls.begin(ADD, None, None).unwrap();
+    calls.begin(ADD, None, Waker::noop()).unwrap();
 }
 
 #[test]
@@ -186,17 +187,17 @@ fn no_more_calls_are_in_flight_than_the_server_takes() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(3));
     assert_eq!(calls.server, ServerKind::Native);
-    let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
-    assert!(matches!(calls.begin(ADD, None, None), Err(NotSent::Full)));
+    let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, Waker::noop()).unwrap()).collect();
+    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     calls.handle_reply(packet(tickets[0].id, ADD, b""));
     reply(&mut calls, tickets[0]);
-    calls.begin(ADD, None, None).unwrap();
+    calls.begin(ADD, None, Waker::noop()).unwrap();
 }
 
 #[test]
 fn a_long_reply_is_shared_and_not_copied() {
     let mut calls = Calls::default();
-    let ticket = calls.begin(ADD, None, None).unwrap();
+    let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     let body = Bytes::from(vec![1; COPY_MAX + 1]);
     calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: body.clone() });
     let shared = calls.take_reply(ticket, &context(), |reply| match reply {
@@ -222,8 +223,8 @@ fn free_slot_is_announced_only_to_waiting_callers() {
 fn call_of_lost_connection_returns_deadline_for_retry() {
     let mut calls = Calls::default();
     let until = Instant::now() + Duration::from_secs(5);
-    let timed = calls.begin(ADD, Some(until), None).unwrap();
-    let endless = calls.begin(ADD, None, None).unwrap();
+    let timed = calls.begin(ADD, Some(until), Waker::noop()).unwrap();
+    let endless = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert_eq!((calls.deadline(timed), calls.deadline(endless)), (Some(until), None));
     calls.end(Status::unavailable("gone"));
     for (ticket, deadline) in [(timed, Some(until)), (endless, None)] {
@@ -237,7 +238,7 @@ fn call_of_lost_connection_returns_deadline_for_retry() {
 fn unanswered_cancelled_calls_wear_out_connection() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(2));
-    let tickets = [(); 2].map(|()| calls.begin(ADD, None, None).unwrap());
+    let tickets = [(); 2].map(|()| calls.begin(ADD, None, Waker::noop()).unwrap());
     assert!(!calls.is_worn_out(), "they are waited for");
     calls.abandon(tickets[0], |_, _| {});
     assert!(!calls.is_worn_out(), "a place is left");
@@ -251,7 +252,7 @@ fn unanswered_cancelled_calls_wear_out_connection() {
 fn packet_matches_only_call_with_its_id_and_operation() {
     let mut calls = Calls::default();
     let other = Operation::user(11).unwrap();
-    let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, None).unwrap());
+    let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, Waker::noop()).unwrap());
     calls.abandon(third, |_, _| {});
     for ticket in [first, second, third] {
         assert!(calls.is_pending(ticket.id, ADD));
@@ -269,7 +270,7 @@ fn packet_matches_only_call_with_its_id_and_operation() {
 fn the_length_of_a_reply_is_that_of_its_body_copied_or_shared() {
     let mut calls = Calls::default();
     for length in [0, 2, COPY_MAX, COPY_MAX + 1] {
-        let ticket = calls.begin(ADD, None, None).unwrap();
+        let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![7; length].into() });
         let reply = calls.take_reply(ticket, &context(), |body| body.len());
         assert!(matches!(reply, Poll::Ready(CallOutcome::Reply(reply)) if reply == length));

@@ -141,7 +141,7 @@ impl PendingCall<'_> {
                 // The time of the wait counts.
                 let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
-                match (Self { options, ..*self }).send(message, link, None, Some((&mut waiter, context))) {
+                match (Self { options, ..*self }).send(message, link, &mut waiter, context) {
                     // Either the outbox or the vacancy wakes the caller.
                     Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
                     sent => Poll::Ready(sent),

@@ -11,7 +11,7 @@ use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeForm, Flags, PutError};
 use crate::wire::prefix::PrefixFields;
-use frisbee::{BODY_MAX_LEAST, Outbox, TrySendError, Waiter};
+use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -74,29 +74,22 @@ impl<'a> PendingCall<'a> {
         Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Enters the call in the table of a link and sends its request, if there is room. `caller` is woken when the call
-    /// has ended. A `waiter` is woken when there is room; without one the call does not wait.
+    /// Enters the call in the table of a link and sends its request, if there is room. The caller is woken when the call
+    /// has ended, or when there is room, as long as it has the waiter.
     #[inline(always)]
     pub(crate) fn send<A: Message>(
         &self,
         message: &A,
         link: &Link,
-        caller: Option<&Waker>,
-        waiter: Option<(&mut Waiter<'_>, &mut Context<'_>)>,
+        waiter: &mut Waiter<'_>,
+        context: &mut Context<'_>,
     ) -> Result<CallTicket, NotSent> {
+        let caller = context.waker();
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        let write = |outbox: &mut Outbox| self.write(message, link, outbox, caller);
-        let written = match waiter {
-            None => link.connection.try_send_with(write),
-            Some((waiter, context)) => match waiter.poll_send(context, write) {
-                Poll::Ready(sent) => sent.map_err(TrySendError::Failed),
-                Poll::Pending => Err(TrySendError::Full),
-            },
-        };
-        match written {
-            Ok(Ok(ticket)) => Ok(ticket),
-            Ok(Err(unsent)) => {
+        match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller)) {
+            Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
+            Poll::Ready(Ok(Err(unsent))) => {
                 // The slot of a call whose request could not be written is free again. Its next caller is woken here,
                 // where the lock of the connection is no longer held. A full table has no slot to announce: the caller
                 // itself would be woken, again and again.
@@ -105,8 +98,8 @@ impl<'a> PendingCall<'a> {
                 }
                 Err(unsent)
             }
-            Err(TrySendError::Failed(error)) => Err(NotSent::Over(error.into())),
-            Err(_) => Err(NotSent::Full),
+            Poll::Ready(Err(error)) => Err(NotSent::Over(error.into())),
+            Poll::Pending => Err(NotSent::Full),
         }
     }
 
@@ -118,7 +111,7 @@ impl<'a> PendingCall<'a> {
         message: &A,
         link: &Link,
         outbox: &mut Outbox,
-        caller: Option<&Waker>,
+        caller: &Waker,
     ) -> Result<CallTicket, NotSent> {
         let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
         let mut calls = link.calls.calls.lock();

@@ -108,7 +108,7 @@ where
     B: Message + Send + 'static,
 {
     /// Sends the call on the current connection, which has room for nearly all calls. Returns whether it was sent.
-    fn start(&mut self, context: &Context<'_>) -> bool {
+    fn start(&mut self, context: &mut Context<'_>) -> bool {
         let (channel, method) = (self.channel.borrow(), self.method);
         if channel.layers.is_some() {
             self.state = self.start_layered();
@@ -122,7 +122,8 @@ where
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
             Pick::Ready(ready) if ready.trial.is_none() => {
-                match call.send(&self.message, &ready.link, Some(context.waker()), None) {
+                let sent = call.send(&self.message, &ready.link, &mut ready.link.connection.waiter(), context);
+                match sent {
                     Ok(ticket) => {
                         self.state = UnaryState::Sent(InFlight::new(ready.link, &call, ticket));
                         return true;

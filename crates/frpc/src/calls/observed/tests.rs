@@ -87,7 +87,7 @@ impl Observed {
 
     fn send(&mut self, method: &'static Method) -> CallTicket {
         let now = self.now;
-        let ticket = self.calls.begin(method.operation, None, Some(Waker::noop())).unwrap();
+        let ticket = self.calls.begin(method.operation, None, Waker::noop()).unwrap();
         self.calls.now(|| now);
         self.calls.observe(ticket, method, Token::default(), None);
         ticket
@@ -175,7 +175,7 @@ fn unobserved_call_is_not_counted_in_reused_slot() {
     observed.take(first);
     let revoked = observed.send(&ADD);
     observed.calls.revoke(revoked);
-    let second = observed.calls.begin(ADD.operation, None, Some(Waker::noop())).unwrap();
+    let second = observed.calls.begin(ADD.operation, None, Waker::noop()).unwrap();
     assert_eq!((second.slot, observed.calls.is_uncounted(second)), (first.slot, false));
     observed.answer(Duration::from_millis(1), &[(second, ADD.operation, MESSAGE)]);
     assert_eq!(observed.counts(), BTreeMap::from([(("Add", Code::Ok as u8), 1)]));
@@ -211,7 +211,7 @@ fn unsampled_call_keeps_its_trace_for_another_attempt() {
     let mut calls = Calls::default();
     calls.set_observers(Some(&Arc::new(observers)));
     let trace = TraceContext::new([1; 16], [2; 8], false);
-    let ticket = calls.begin(ADD.operation, None, Some(Waker::noop())).unwrap();
+    let ticket = calls.begin(ADD.operation, None, Waker::noop()).unwrap();
     calls.observe(ticket, &ADD, Token::NO_END, trace.as_ref());
     assert_eq!(calls.observe_ok(ticket), None, "its observer is not notified of its end");
     let over = calls.over_now(ticket).expect("it is known");
