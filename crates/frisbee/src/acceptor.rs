@@ -18,12 +18,14 @@ use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, Server
 use crate::budget::{Budget, Stats};
 use crate::connection::{AgeLimit, Connection, EndpointInfo};
 use crate::debug::opaque_debug;
+use crate::hand_off::AdapterFuture;
 use crate::inspect::{Inspector, ListedConnection};
 use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, DriveFuture, Driver, Tasks};
+use crate::tasks::Job;
 use crate::transport::{Io, proxied};
 use crate::workers::WorkerWatch;
 use crate::workers::executor::settle;
@@ -98,7 +100,7 @@ impl<R: Protocol> Acceptor<R> {
         let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let arrived = Box::new(AcceptedConnection { ends: EndpointInfo::default(), entry });
-        let driving = async move { host.serve(io, arrived, context).await };
+        let driving: AdapterFuture = Box::pin(async move { host.serve(io, arrived, context).await });
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
@@ -158,10 +160,11 @@ impl<R: Protocol> ServerShared<R> {
             // A shutdown waits for it as for a connection.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
             let peers = AdapterPeers(host.clone());
-            tasks.spawn(async move {
+            let listening: Job = Box::pin(async move {
                 let _entry = entry;
                 listener.run(peers).await;
             });
+            tasks.spawn(listening);
         }
         let _ = self.listeners.set(tasks);
     }

@@ -7,6 +7,7 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
 use crate::settings::{MEMORY_MAX, settings};
+use crate::tasks::Job;
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Worker, WorkerPool, Workers, wake_queue};
@@ -389,9 +390,10 @@ impl ClientBuilder {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver =
                 Driver::new(io, engine, None, tokio_timer(), busy).in_parts().among_callers().buffering(buffers);
-            wake_queue::spawn(&Handle::current(), async move {
+            let driving = async move {
                 driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
-            });
+            };
+            wake_queue::spawn(&Handle::current(), Box::pin(driving));
             return Ok(handle);
         };
         let now = {
@@ -435,10 +437,11 @@ impl ClientBuilder {
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
-    tokio::spawn(async move {
+    let tie: Job = Box::pin(async move {
         let _tied = tied;
         let _ = is_driven.await;
     });
+    tokio::spawn(tie);
     driven
 }
 

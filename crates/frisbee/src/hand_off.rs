@@ -3,6 +3,7 @@
 use crate::connection::Connection;
 use crate::debug::opaque_debug;
 use crate::mailbox::{HandOffState, wake_all};
+use crate::tasks::Job;
 use crate::{CloseReason, HandOffError, Operation, Outbox, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, Role};
@@ -90,7 +91,10 @@ impl HandOffTarget {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        Self(Owner::Apart(Box::new(move |raw, runtime| drop(runtime.spawn(take(raw))))))
+        Self(Owner::Apart(Box::new(move |raw, runtime| {
+            let owner: Job = Box::pin(take(raw));
+            drop(runtime.spawn(owner));
+        })))
     }
 
     pub(crate) fn at_once(take: impl FnOnce(RawTransport) + Send + 'static) -> Self {

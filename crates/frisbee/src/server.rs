@@ -14,6 +14,7 @@ use crate::connection::{AgeLimit, EndpointInfo};
 use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::settings::{MEMORY_MAX, settings};
+use crate::tasks::Job;
 use crate::transport::{Socket, second};
 use crate::workers::{WorkerPool, Workers};
 use crate::{Config, Error, IoBackend, Protocol};
@@ -450,6 +451,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         let _open = OpenConnections::close_on_drop(&host.open);
         let pool = Arc::new(pool);
         let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
+        let accepting: Job = Box::pin(accepting);
         match pool.first() {
             Some(worker) => worker.spawn(accepting),
             None => drop(host.runtime.spawn(accepting)),

@@ -103,7 +103,7 @@ impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
         id: PacketId,
         method: Operation,
         memory: usize,
-        parked: ParkedFuture<F, Reply>,
+        parked: ParkedFuture<Outcome, Reply>,
         executor: Executor,
         outbox: &mut Outbox,
     ) -> Routed {

@@ -4,6 +4,7 @@
 //! the process would keep all the memory that the server may ever hold, for as long as it lives.
 
 use super::Budget;
+use crate::tasks::Job;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::time::Duration;
@@ -44,7 +45,7 @@ impl Budget {
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
-            runtime.spawn(async move {
+            let trimming: Job = Box::pin(async move {
                 // While less and less is held, there will be more to give back.
                 tokio::time::sleep(SETTLED).await;
                 budget.trim.is_due.store(false, Ordering::Relaxed);
@@ -54,6 +55,7 @@ impl Budget {
                     tokio::task::spawn_blocking(crate::malloc_trim::malloc_trim);
                 }
             });
+            runtime.spawn(trimming);
         }
     }
 

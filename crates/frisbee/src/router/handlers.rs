@@ -403,15 +403,13 @@ where
     }
 }
 
-fn spawn<F>(
+fn spawn(
     connection: &Connection,
     memory: usize,
     site: Executor,
-    parked: ParkedFuture<F, Answer>,
+    parked: ParkedFuture<Option<Packet>, Answer>,
     permits: Option<Arc<Semaphore>>,
-) where
-    F: Future<Output = Option<Packet>> + Send + 'static,
-{
+) {
     // It is never full.
     let _ = connection.spawn_within(usize::MAX, None, Some(memory), site, |task| match permits {
         None => parked.then(Answer(task)),

@@ -28,6 +28,11 @@ pub trait Continuation<T>: Send {
     fn then(self, worked: UnwindResult<T>);
 }
 
+/// Drops the result.
+impl<T> Continuation<T> for () {
+    fn then(self, _worked: UnwindResult<T>) {}
+}
+
 /// A slot where futures of one type are polled once, one after the other, without an allocation each.
 ///
 /// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
@@ -90,6 +95,24 @@ impl<F: Future, A> InlineSlot<F, A> {
     }
 }
 
+/// A slot with a future of any type.
+trait AnySlot<T, A>: Future<Output = ()> + Send {
+    /// Polls the future, and drops it when it is done.
+    fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;
+
+    fn set_then(self: Pin<&mut Self>, then: A);
+}
+
+impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for InlineSlot<F, A> {
+    fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
+        self.poll_future(context)
+    }
+
+    fn set_then(self: Pin<&mut Self>, then: A) {
+        *self.project().then = Some(then);
+    }
+}
+
 impl<F: Future, A: Continuation<F::Output>> Future for InlineSlot<F, A> {
     type Output = ();
 
@@ -112,23 +135,27 @@ opaque_debug!([F, A] Cell<F, A>, "Cell");
 
 /// How the first poll of a future went.
 #[derive(Debug)]
-pub enum FirstPoll<F: Future, A = ()> {
+pub enum FirstPoll<T, A = ()> {
     /// It is done.
-    Ready(F::Output),
+    Ready(T),
     /// It waits for something and has to be polled elsewhere. The waker of its first poll does nothing.
-    Pending(ParkedFuture<F, A>),
+    Pending(ParkedFuture<T, A>),
     /// It panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
-impl<F: Future, A> Cell<F, A> {
+impl<F, A> Cell<F, A>
+where
+    F: Future + Send + 'static,
+    A: Continuation<F::Output> + 'static,
+{
     /// Polls a future once, with a waker that does nothing. `make` returns it, since a future that was made elsewhere
     /// would have to be moved here, and futures are large.
     ///
     /// # Panics
     /// If `make` does.
     #[inline]
-    pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F, A> {
+    pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         slot.as_mut().project().future.set(Some(make()));
         let polled = slot.as_mut().poll_future(&mut Context::from_waker(Waker::noop()));
@@ -144,7 +171,7 @@ impl<F: Future, A> Cell<F, A> {
 
     /// Polls the future in the [`slot`](Self::slot) once, as [`poll`](Self::poll) does, and keeps it when it is done.
     #[inline(always)]
-    pub fn poll_slot(&mut self) -> FirstPoll<F, A> {
+    pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| InlineSlot::boxed(None));
         let polled = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()));
         self.first_poll(polled)
@@ -152,7 +179,7 @@ impl<F: Future, A> Cell<F, A> {
 
     /// The outcome of a first poll. A future that has to wait leaves with its box.
     #[inline(always)]
-    fn first_poll(&mut self, polled: Poll<UnwindResult<F::Output>>) -> FirstPoll<F, A> {
+    fn first_poll(&mut self, polled: Poll<UnwindResult<F::Output>>) -> FirstPoll<F::Output, A> {
         match polled {
             Poll::Ready(Ok(output)) => FirstPoll::Ready(output),
             Poll::Pending => FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| InlineSlot::boxed(None)))),
@@ -164,7 +191,7 @@ impl<F: Future, A> Cell<F, A> {
     }
 
     /// Parks a future without polling it.
-    pub fn park(future: F) -> ParkedFuture<F, A> {
+    pub fn park(future: F) -> ParkedFuture<F::Output, A> {
         ParkedFuture(InlineSlot::boxed(Some(future)))
     }
 
@@ -176,35 +203,32 @@ impl<F: Future, A> Cell<F, A> {
     }
 }
 
-/// A future that has to wait; returns `Err` with the panic's payload if it panics later.
-pub struct ParkedFuture<F, A = ()>(Pin<Box<InlineSlot<F, A>>>);
+/// A future that has to wait; returns `Err` with the panic's payload if it panics later. Its type is erased, so code
+/// that takes one is not compiled for each handler.
+pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 
-impl<F: Future> ParkedFuture<F> {
+impl<T: 'static> ParkedFuture<T> {
     /// A future whose panics are caught, without code that follows.
-    pub fn new(future: F) -> Self {
+    pub fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
         Cell::park(future)
     }
 }
 
-impl<F, A> ParkedFuture<F, A>
-where
-    F: Future + Send + 'static,
-    A: Continuation<F::Output> + 'static,
-{
+impl<T: 'static, A: 'static> ParkedFuture<T, A> {
     /// Lets `then` handle the future's result, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        *self.0.as_mut().project().then = Some(then);
+        self.0.as_mut().set_then(then);
         self.0
     }
 }
 
-opaque_debug!([F, A] ParkedFuture<F, A>, "ParkedFuture");
+opaque_debug!([T, A] ParkedFuture<T, A>, "ParkedFuture");
 
-impl<F: Future, A> Future for ParkedFuture<F, A> {
-    type Output = UnwindResult<F::Output>;
+impl<T, A> Future for ParkedFuture<T, A> {
+    type Output = UnwindResult<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll_future(context)
+        self.0.as_mut().poll_worked(context)
     }
 }
 

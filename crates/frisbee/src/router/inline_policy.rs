@@ -1,6 +1,7 @@
 //! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
 
 use crate::Connection;
+use crate::tasks::Job;
 use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Deref;
@@ -32,10 +33,11 @@ pub fn note_panic(connection: &Connection) {
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
     budget.counts.take_panic(number); // One of before.
-    connection.0.runtime.spawn(async move {
+    let reporting: Job = Box::pin(async move {
         tokio::time::sleep(LOGGED_AFTER).await;
         report(budget.counts.take_panic(number));
     });
+    connection.0.runtime.spawn(reporting);
 }
 
 /// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.

@@ -169,7 +169,8 @@ fn spawn<R: Protocol, T: Io + Movable>(
     let arrived = Box::new(AcceptedConnection { ends, entry });
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
-        return wake_queue::spawn(&runtime, async move { drop(host.serve(socket, arrived, None).await) });
+        let driving = async move { drop(host.serve(socket, arrived, None).await) };
+        return wake_queue::spawn(&runtime, Box::pin(driving));
     };
     let (driven, is_current) = (worker.driven(), worker.is_current());
     worker.spawn(async move {

@@ -9,6 +9,7 @@
 //! each of its threads passes four of them on whenever it runs. Connections then run in the order in which they were
 //! woken, and the queues of tokio stay short.
 
+use crate::tasks::Job;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -164,31 +165,32 @@ impl Wake for Connection {
 }
 
 /// A future that drives a connection and is woken in order with the others of its runtime. It has to be a task.
-struct InOrder<F> {
-    future: F,
+struct InOrder {
+    future: Job,
     waker: Waker,
     connection: Arc<Connection>,
 }
 
-impl<F: Future + Unpin> Future for InOrder<F> {
-    type Output = F::Output;
+impl Future for InOrder {
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let task = this.connection.task.get_or_init(|| context.waker().clone());
         debug_assert!(task.will_wake(context.waker()), "it is polled by its own task");
-        Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker))
+        this.future.as_mut().poll(&mut Context::from_waker(&this.waker))
     }
 }
 
-impl<F> Drop for InOrder<F> {
+impl Drop for InOrder {
     fn drop(&mut self) {
         self.connection.queue.remove();
     }
 }
 
-/// Drives a connection in a task of the runtime.
-pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send + 'static) {
+/// Drives a connection in a task of the runtime. Tasks of all connections have one type: tokio's code of a task would
+/// be compiled for each protocol.
+pub(crate) fn spawn(runtime: &Handle, driving: Job) {
     let Some(queue) = WakeQueue::of(runtime) else {
         drop(runtime.spawn(tokio::task::unconstrained(driving)));
         return;
@@ -196,7 +198,7 @@ pub(crate) fn spawn(runtime: &Handle, driving: impl Future<Output = ()> + Send +
     queue.add();
     let connection = Arc::new(Connection { queue, task: OnceLock::new(), is_queued: AtomicBool::new(false) });
     let waker = connection.clone().into();
-    drop(runtime.spawn(tokio::task::unconstrained(InOrder { future: Box::pin(driving), waker, connection })));
+    drop(runtime.spawn(tokio::task::unconstrained(InOrder { future: driving, waker, connection })));
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use crate::deadline;
 use crate::observe::observers::{CallSizes, CallStart};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
-use crate::wire::body::{self, DecodeOptions};
+use crate::wire::body::{self, AnyMessage, DecodeOptions};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use polyglot::{Message, Nesting};
+use std::any::Any;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -71,23 +72,24 @@ impl Failure {
 
 impl PendingCall<'_> {
     /// Makes the call as soon as it can be sent, and notes in `is_sent` that it was. Timers are of the given runtime.
-    pub(crate) async fn attempt<A: Message, B: Message>(
+    pub(crate) async fn attempt(
         &self,
-        message: &A,
+        message: &AnyMessage,
+        await_reply: AwaitReply,
         link: Arc<Link>,
         is_sent: &AtomicBool,
         runtime: &Handle,
-    ) -> Result<Response<B>, Box<Failure>> {
+    ) -> Result<Response<AnyReply>, Box<Failure>> {
         let ticket = self.send_when_possible(message, &link, runtime).await?;
         is_sent.store(true, Ordering::Relaxed);
-        InFlight::new(link, self, ticket).await
+        await_reply(link, self, ticket).await
     }
 
     /// Sends a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the
     /// server yet.
-    async fn send_when_possible<A: Message>(
+    async fn send_when_possible(
         &self,
-        message: &A,
+        message: &AnyMessage,
         link: &Link,
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
@@ -122,9 +124,9 @@ impl PendingCall<'_> {
     }
 
     /// Notes in `is_unclear` whether it waits for the server to identify itself.
-    async fn wait_and_send<A: Message>(
+    async fn wait_and_send(
         &self,
-        message: &A,
+        message: &AnyMessage,
         link: &Link,
         until: Option<Instant>,
         is_unclear: &AtomicBool,
@@ -141,7 +143,7 @@ impl PendingCall<'_> {
                 // The time of the wait counts.
                 let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
-                match (Self { options, ..*self }).send(message, link, &mut waiter, context) {
+                match (Self { options, ..*self }).send(&message, link, &mut waiter, context) {
                     // Either the outbox or the vacancy wakes the caller.
                     Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
                     sent => Poll::Ready(sent),
@@ -162,6 +164,24 @@ impl PendingCall<'_> {
             }
         }
     }
+}
+
+/// The message of a reply, of any type.
+pub(crate) type AnyReply = Box<dyn Any + Send>;
+
+/// Awaits the reply of a call that was sent. [`await_reply`] for a type of replies.
+pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
+
+type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
+
+/// Awaits the reply of a call that was sent. With it, attempts at calls are compiled once for all methods.
+pub(crate) fn await_reply<B: Message + Send + 'static>(
+    link: Arc<Link>,
+    call: &PendingCall<'_>,
+    ticket: CallTicket,
+) -> AwaitedReply {
+    let call = InFlight::<B>::new(link, call, ticket);
+    Box::pin(async move { Ok(call.await?.map(|message| Box::new(message) as AnyReply)) })
 }
 
 /// Counts a caller that waits for a slot.

@@ -9,10 +9,10 @@ use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, EncodeForm, Flags, PutError};
+use crate::wire::body::{self, EncodeBody, EncodeForm, Flags, PutError};
 use crate::wire::prefix::PrefixFields;
 use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
-use polyglot::{Form, Message};
+use polyglot::Form;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl<'a> PendingCall<'a> {
     /// Enters the call in the table of a link and sends its request, if there is room. The caller is woken when the call
     /// has ended, or when there is room, as long as it has the waiter.
     #[inline(always)]
-    pub(crate) fn send<A: Message>(
+    pub(crate) fn send<A: EncodeBody>(
         &self,
         message: &A,
         link: &Link,
@@ -106,7 +106,7 @@ impl<'a> PendingCall<'a> {
     /// Enters the call and writes its request. Invariant: the mailbox's lock, the owner of `outbox`, is held, and then
     /// that of the calls, in this order. A call that is entered has its request in the outbox when this returns, or is
     /// revoked. No waker is called here.
-    fn write<A: Message>(
+    fn write<A: EncodeBody>(
         &self,
         message: &A,
         link: &Link,

@@ -13,7 +13,7 @@ use crate::client::link::Link;
 use crate::client::picker::{ServerEvent, ServerObserver, WaitPolicy};
 use crate::deadline;
 use crate::endpoint::Endpoint;
-use frisbee::tasks::ParkedFuture;
+use frisbee::tasks::{Job, ParkedFuture};
 use frisbee::{CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::io;
@@ -213,12 +213,12 @@ impl ConnectTask {
         if first.is_some() {
             progress.start_attempt();
         }
-        let task = Task { making: self.clone(), is_over: false };
-        progress.task = Some(self.factory.runtime.spawn(task.run(first)));
+        let task: Job = Box::pin(Task { making: self.clone(), is_over: false }.run(first));
+        progress.task = Some(self.factory.runtime.spawn(task));
     }
 
     /// Makes attempts until there is a connection, or no caller waits for one.
-    async fn attempt(&self) {
+    async fn attempt(self: &Arc<Self>) {
         loop {
             let next = self.next();
             if next != NextStep::Attempt {
@@ -261,9 +261,11 @@ impl ConnectTask {
     }
 
     /// Makes a connection. Once made, it is the current one.
-    async fn dial(&self) -> Result<(), frisbee::Error> {
+    async fn dial(self: &Arc<Self>) -> Result<(), frisbee::Error> {
+        let this = self.clone();
         // A connector may panic.
-        let made = ParkedFuture::new(self.make_connection()).await.unwrap_or_else(|_| Err(self.broken_off(PANICKED)));
+        let made = ParkedFuture::new(async move { this.make_connection().await });
+        let made = made.await.unwrap_or_else(|_| Err(self.broken_off(PANICKED)));
         let mut progress = self.progress.lock();
         progress.is_dialling = false;
         progress.made = Some(made?);

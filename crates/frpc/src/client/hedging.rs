@@ -1,15 +1,15 @@
 //! Calls that are made at a second server while the first has not answered: the first answer counts, and the other call is
 //! cancelled.
 
-use crate::client::attempt::{Failure, SentState};
+use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::client::picker::{Pick, PickedConnection, ServerEvent};
 use crate::client::retrying::Attempts;
 use crate::observe::TraceContext;
+use crate::wire::body::AnyMessage;
 use crate::{Response, Status, deadline};
-use polyglot::Message;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,18 +35,18 @@ impl Channel {
     ///
     /// # Cancel safety
     /// Dropping the future cancels both calls.
-    pub(crate) async fn hedged<A: Message, B: Message>(
+    pub(crate) async fn hedged(
         &self,
         call: PendingCall<'_>,
-        message: &A,
+        (message, await_reply): (&AnyMessage, AwaitReply),
         link: Arc<Link>,
         hedge: Hedge,
         again: impl FnOnce(&Status) -> Option<Option<TraceContext>>,
         attempts: &mut Attempts,
-    ) -> Result<Response<B>, Box<Failure>> {
+    ) -> Result<Response<AnyReply>, Box<Failure>> {
         let sent = [AtomicBool::new(false), AtomicBool::new(false)];
         let runtime = &self.inner.runtime;
-        let mut first = Box::pin(call.attempt::<A, B>(message, link.clone(), &sent[0], runtime));
+        let mut first = Box::pin(call.attempt(message, await_reply, link.clone(), &sent[0], runtime));
         if let Ok(made) = deadline::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
@@ -62,7 +62,7 @@ impl Channel {
         let Some(trace) = again(&why()) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
         let again = PendingCall { options, trace: trace.as_ref(), ..call };
-        let mut second = Box::pin(again.attempt::<A, B>(message, other, &sent[1], runtime));
+        let mut second = Box::pin(again.attempt(message, await_reply, other, &sent[1], runtime));
         let mut failures = [None, None];
         let (made, by) = poll_fn(|context| {
             for number in 0..2 {

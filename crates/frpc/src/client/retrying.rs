@@ -1,7 +1,7 @@
 //! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
 
 use crate::calls::failures::expired;
-use crate::client::attempt::{Failure, SentState};
+use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::hedging::Hedge;
@@ -9,8 +9,9 @@ use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
+use crate::wire::body::AnyMessage;
 use crate::{Code, Response, Status};
-use polyglot::Message;
+use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -81,18 +82,29 @@ impl Attempts {
 impl Channel {
     /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `picked` the
     /// connection for the next, if it has been chosen. The observer knows the call by its token and trace context.
-    pub(crate) async fn attempt<A, B>(
+    ///
+    /// The future is boxed, so that callers do not compile it for each method.
+    pub(crate) fn attempts<'a>(
+        &'a self,
+        call: PendingCall<'a>,
+        message: &'a AnyMessage,
+        await_reply: AwaitReply,
+        failure: Option<Box<Failure>>,
+        picked: Option<PickedConnection>,
+        observed: (Token, Option<TraceContext>),
+    ) -> Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Status>> + Send + 'a>> {
+        Box::pin(self.in_runtime(self.attempt(call, message, await_reply, failure, picked, observed)))
+    }
+
+    async fn attempt(
         &self,
         mut call: PendingCall<'_>,
-        message: &A,
+        message: &AnyMessage,
+        await_reply: AwaitReply,
         mut failure: Option<Box<Failure>>,
         mut picked: Option<PickedConnection>,
         (token, mut trace): (Token, Option<TraceContext>),
-    ) -> Result<Response<B>, Status>
-    where
-        A: Message,
-        B: Message,
-    {
+    ) -> Result<Response<AnyReply>, Status> {
         let (method, max) = (call.method, self.inner.attempts_max);
         let CallOptions { timeout, .. } = call.options;
         let until = match failure.as_ref().map(|failure| failure.sent) {
@@ -145,7 +157,7 @@ impl Channel {
                 .or(configured.map(|after| Hedge { after, is_trial: false, until }));
             let first = PendingCall { trace: trace.as_ref(), ..call };
             let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
-                None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
+                None => first.attempt(message, await_reply, link, &AtomicBool::new(false), &self.inner.runtime).await,
                 Some(hedge) => {
                     let mut next = trace;
                     let begin_hedge = |why: &Status| {
@@ -157,7 +169,7 @@ impl Channel {
                             next
                         })
                     };
-                    self.hedged(first, message, link, hedge, begin_hedge, &mut attempts).await
+                    self.hedged(first, (message, await_reply), link, hedge, begin_hedge, &mut attempts).await
                 }
             };
             match outcome {

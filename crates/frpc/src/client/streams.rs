@@ -14,12 +14,12 @@ use crate::deadline;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::streaming::{ReceiverEnd, Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, Flags};
+use crate::wire::body::{self, DecodeOptions, Flags};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::PrefixFields;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::ParkedFuture;
-use frisbee::{CloseReason, SendError, StreamBytes, StreamSender};
+use frisbee::tasks::{Job, ParkedFuture};
+use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -171,15 +171,20 @@ where
     drop(message);
     // For a compat server the request is the end.
     sender.end();
-    link.connection.clone().runtime_handle().spawn(keep_link_alive(link, sender));
-    Ok(Response::new(replies))
+    keep_link_alive(link, sender);
+    Ok(Response::new(replies.of()))
 }
 
 /// Holds the link of a channel until a stream ends. The reader does not hold it: a server that stops waits for the
 /// connection to close, and received messages can be read afterwards. This is not a job of the connection, which would
 /// seem busy a moment longer than the stream.
-async fn keep_link_alive(_link: Arc<Link>, sender: StreamSender) {
-    poll_fn(|context| sender.poll_closed(context)).await;
+fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
+    let runtime = link.connection.runtime_handle().clone();
+    let job: Job = Box::pin(async move {
+        let _link = link;
+        poll_fn(|context| sender.poll_closed(context)).await;
+    });
+    drop(runtime.spawn(job));
 }
 
 async fn call_client_streaming<S, B>(
@@ -195,8 +200,9 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, mut replies, link, flags } =
-        terms.open::<B>(channel, method, extras.as_deref(), &mut None).await?;
+    let OpenedStream { sender, replies, link, flags } =
+        terms.open(channel, method, extras.as_deref(), &mut None).await?;
+    let mut replies = replies.of::<B>();
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
     let mut sending = pin!(send_messages(&sender, messages, flags));
@@ -241,36 +247,49 @@ where
     let (messages, extras) = request.into_parts();
     let OpenedStream { sender, replies, link, flags } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
+    let replies = replies.of::<B>();
     let (connection, failed) = (link.connection.clone(), replies.failed());
     carried_by(&messages, &connection);
-    let mut deadline = terms.sleep();
-    connection.runtime_handle().spawn(keep_link_alive(link, sender.clone()));
-    connection.spawn(async move {
-        let sent = {
-            let mut sending = pin!(ParkedFuture::new(async { send_messages(&sender, messages, flags).await }));
-            let sent = poll_fn(|context| match sending.as_mut().poll(context) {
-                Poll::Ready(sent) => {
-                    Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
-                }
-                Poll::Pending => {
-                    if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
-                        return Poll::Ready(Err(late()));
-                    }
-                    // The call has ended: further requests are not sent.
-                    sender.poll_closed(context).map(Ok)
-                }
-            });
-            sent.await
-        };
-        if let Err(status) = sent {
-            // With `Unavailable` the server has ended the call, and the reader gets the reason.
-            if status.code() != Code::Unavailable {
-                let _ = failed.set(status.may_run());
-            }
-            sender.close();
-        }
-    });
+    let deadline = terms.sleep();
+    keep_link_alive(link, sender.clone());
+    let sending = {
+        let sender = sender.clone();
+        ParkedFuture::new(async move { send_messages(&sender, messages, flags).await })
+    };
+    connection.spawn(send_requests(sending, sender, deadline, failed));
     Ok(Response::new(replies))
+}
+
+/// Sends the requests of a call, until its deadline or until it has ended.
+async fn send_requests(
+    sending: ParkedFuture<Result<(), Status>>,
+    sender: StreamSender,
+    mut deadline: Option<Pin<Box<Sleep>>>,
+    failed: Arc<OnceLock<Status>>,
+) {
+    let sent = {
+        let mut sending = pin!(sending);
+        let sent = poll_fn(|context| match sending.as_mut().poll(context) {
+            Poll::Ready(sent) => {
+                Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
+            }
+            Poll::Pending => {
+                if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
+                    return Poll::Ready(Err(late()));
+                }
+                // The call has ended: further requests are not sent.
+                sender.poll_closed(context).map(Ok)
+            }
+        });
+        sent.await
+    };
+    if let Err(status) = sent {
+        // With `Unavailable` the server has ended the call, and the reader gets the reason.
+        if status.code() != Code::Unavailable {
+            let _ = failed.set(status.may_run());
+        }
+        sender.close();
+    }
 }
 
 /// The time limits of a streaming call.
@@ -286,12 +305,26 @@ struct OpenDeadlines {
 }
 
 /// A stream for a call.
-struct OpenedStream<B> {
+struct OpenedStream {
     sender: StreamSender,
-    replies: Streaming<B>,
+    replies: Replies,
     link: Arc<Link>,
     /// How requests are written.
     flags: Flags,
+}
+
+/// The replies on a stream, of any type.
+struct Replies {
+    receiver: StreamReceiver,
+    end: ReceiverEnd,
+    reading: DecodeOptions,
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl Replies {
+    fn of<B: Message>(self) -> Streaming<B> {
+        Streaming::new(Some(self.receiver), self.end, self.reading, self.deadline)
+    }
 }
 
 impl OpenDeadlines {
@@ -304,13 +337,25 @@ impl OpenDeadlines {
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
     /// kept in `started`.
-    async fn open<B: Message>(
+    ///
+    /// The future is boxed, so that callers do not compile it for each method.
+    fn open<'a>(
+        &'a self,
+        channel: &'a Channel,
+        method: &'static Method,
+        extras: Option<&'a Extras>,
+        started: &'a mut Option<tokio::time::Instant>,
+    ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
+        Box::pin(self.try_open(channel, method, extras, started))
+    }
+
+    async fn try_open(
         &self,
         channel: &Channel,
         method: &'static Method,
         extras: Option<&Extras>,
         started: &mut Option<tokio::time::Instant>,
-    ) -> Result<OpenedStream<B>, Status> {
+    ) -> Result<OpenedStream, Status> {
         if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
@@ -349,7 +394,7 @@ impl OpenDeadlines {
                         let packs = link.packs(method, &peer);
                         let flags = Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
                         let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
-                        let replies = Streaming::new(Some(receiver), end, reading, self.sleep());
+                        let replies = Replies { receiver, end, reading, deadline: self.sleep() };
                         return Ok(OpenedStream { sender, replies, link, flags });
                     }
                     Err(SendError::Closed(_)) => {}

@@ -3,7 +3,7 @@
 use crate::api::extras::OptionalExtras;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
-use crate::client::attempt::{Failure, InFlight, SentState};
+use crate::client::attempt::{Failure, InFlight, SentState, await_reply};
 use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
 use crate::client::hand_off;
@@ -210,7 +210,11 @@ where
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let attempts = async move {
             let (channel, call) = (channel.borrow(), PendingCall::new(method, options, extras.as_deref()));
-            channel.in_runtime(channel.attempt(call, &message, failure, picked, (token, trace))).await
+            let reply = channel.attempts(call, &message, await_reply::<B>, failure, picked, (token, trace)).await?;
+            Ok(reply.map(|reply| match reply.downcast() {
+                Ok(message) => *message,
+                Err(_) => unreachable!("it is of this type"),
+            }))
         };
         observed_to_end(observed_call, Box::pin(attempts))
     }

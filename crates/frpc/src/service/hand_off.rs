@@ -3,12 +3,12 @@
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log, panicked};
-use crate::wire::body::{self, Flags, ReplyForm, alone};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, UnwindResult};
 use frisbee::{Operation, PacketId};
-use polyglot::{Form, Message};
+use polyglot::Form;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -23,7 +23,7 @@ pub(crate) fn refusal(status: &Status, operation: Operation) -> Bytes {
 
 /// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`
 /// ends before the answer: the peer may request again as soon as it has the answer.
-pub(crate) async fn decide<B: Message>(
+pub(crate) async fn decide<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
@@ -49,7 +49,7 @@ pub(crate) async fn decide<B: Message>(
 }
 
 /// Answers a request for a hand-off with the reply of the handler, and with the connection if it has accepted.
-pub(crate) fn settle<B: Message>(
+pub(crate) fn settle<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,

@@ -2,8 +2,10 @@
 
 use crate::ResponseStream;
 use crate::deadline::{HandlerFuture, InheritedContext};
+use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
+use crate::service::caller::Caller;
 use crate::service::erased::AcceptedStream;
 use crate::service::failures::{caller_gone, expired, log, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
@@ -13,8 +15,8 @@ use crate::wire::body::{DecodeOptions, Flags, Received};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
-use frisbee::tasks::ParkedFuture;
-use frisbee::{Connection, MemoryCharge, Stream, StreamReceiver, StreamSender};
+use frisbee::tasks::{Executor, ParkedFuture};
+use frisbee::{Connection, MemoryCharge, PacketId, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -88,9 +90,24 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
-    let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
-    let flags = Flags::PACKED.when(opened.packs);
-    run(opened, name, move |sender, receiver, shared_receiver, options| async move {
+    let AcceptedStream { caller, options, stream, reading, site, observed_call, packs, .. } = opened;
+    let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::PACKED.when(packs));
+    let Prefix { deadline, trace, expires, memory, .. } = *options;
+    let id = stream.id();
+    let (sender, receiver) = stream.split();
+    let shared_receiver = Arc::<SharedReceiver>::default();
+    let call = RunningCall {
+        name,
+        id,
+        sender: sender.clone(),
+        shared_receiver: shared_receiver.clone(),
+        deadline,
+        trace,
+        expires,
+        memory,
+        observed_call,
+    };
+    let work = ParkedFuture::new(async move {
         let (shared_receiver, connection) = (&shared_receiver, &connection);
         let stream = ReceivedStream { sender: &sender, shared_receiver, connection, reading };
         let Some((message, _charge)) = In::receive(stream, receiver).await else { return Ok(()) };
@@ -99,6 +116,22 @@ where
         send_metadata(&sender, reply.metadata())?;
         reply.into_inner().send(stream, flags).await
     });
+    run(caller, call, site, work);
+}
+
+/// A call whose handler runs.
+struct RunningCall {
+    name: Method,
+    id: PacketId,
+    sender: StreamSender,
+    shared_receiver: Arc<SharedReceiver>,
+    deadline: Option<Instant>,
+    trace: Option<TraceContext>,
+    /// When the rules no longer admit the caller.
+    expires: Option<Instant>,
+    /// That of its metadata.
+    memory: usize,
+    observed_call: Option<ObservedCall>,
 }
 
 async fn until(deadline: Option<Instant>) {
@@ -117,23 +150,12 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn run<W, F>(opened: AcceptedStream<'_>, name: Method, work: W)
-where
-    W: FnOnce(StreamSender, StreamReceiver, Arc<SharedReceiver>, Box<Prefix>) -> F,
-    F: Future<Output = Result<(), Status>> + Send + 'static,
-{
-    let AcceptedStream { caller, options, stream, site, observed_call, .. } = opened;
-    let Prefix { deadline, trace, expires, memory, .. } = *options;
-    let entered = caller.enter(stream.id(), name, deadline);
-    let (sender, receiver) = stream.split();
-    let shared_receiver = Arc::new(SharedReceiver::default());
+fn run(caller: &Caller, call: RunningCall, site: Executor, work: ParkedFuture<Result<(), Status>>) {
+    let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
+    let entered = caller.enter(id, name, deadline);
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
-    let inherited = InheritedContext { deadline, trace };
-    let work = HandlerFuture {
-        inherited,
-        future: ParkedFuture::new(work(sender.clone(), receiver, shared_receiver.clone(), options)),
-    };
+    let work = HandlerFuture { inherited: InheritedContext { deadline, trace }, future: work };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);

@@ -12,7 +12,7 @@ use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
 use crate::service::failures::{log, overloaded, panicked, takes_too_much};
-use crate::service::formats::{Format, FormatTerms, LARGE_BODY};
+use crate::service::formats::{self, Format, FormatTerms, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 pub(crate) use pending::with_deadline;
-use pending::{Answer, put_reply};
+use pending::{Answer, ErasedReply, Waiting, put_reply};
 
 /// A unary method of a service.
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
@@ -60,28 +60,17 @@ where
     }
 
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>> {
-        let InvokeSettings { running, reading, chain, method_observer, guard, unpacks, packs, permits, format } =
-            settings;
-        let codec = match format {
-            None => Codec::Native(reading),
+        let codec = match settings.format {
+            None => Codec::Native(settings.reading),
             Some((name, terms)) => Codec::Format(Format::find(&self.formats, name)?, terms.clone()),
         };
-        let permits = permits.or_else(|| running.permits());
         Some(Box::new(Instance {
             service: ServiceHandle::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
             layered: Cell::default(),
             codec,
-            trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
-            permits,
-            chain: chain.cloned(),
-            about: self.about,
-            method_observer: method_observer.cloned(),
-            needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
-            guard,
-            unpacks,
-            packs,
+            state: MethodState::new(self.about, settings),
         }))
     }
 }
@@ -106,22 +95,25 @@ impl<A: Message, B> Codec<A, B> {
         }
     }
 
-    /// Encodes a response in its format.
-    fn encode(&self, message: &B) -> Result<Bytes, Status> {
-        match self {
-            Self::Format(format, terms) => (format.encode)(message, terms),
-            Self::Native(_) => Err(no_format()),
-        }
-    }
-
     /// Appends a response in its format.
     fn append(&self, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
         match self {
             Self::Format(Format { append: Some(append), .. }, terms) => append(message, out, terms),
-            _ => {
-                out.extend_from_slice(&self.encode(message)?);
+            Self::Format(format, terms) => {
+                out.extend_from_slice(&(format.encode)(message, terms)?);
                 Ok(())
             }
+            Self::Native(_) => Err(no_format()),
+        }
+    }
+}
+
+impl<A, B> Codec<A, B> {
+    /// The format of responses to calls by other protocols.
+    fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
+        match self {
+            Self::Format(format, terms) => Some((format.encode, terms.clone())),
+            Self::Native(_) => None,
         }
     }
 }
@@ -138,6 +130,11 @@ struct Instance<S, H, A, B, F: Future> {
     /// For calls within middleware.
     layered: Cell<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
+    state: MethodState,
+}
+
+/// The parts of an instance without the types of its method, whose code is compiled once.
+struct MethodState {
     /// For [`Policy::Inline`].
     trust: Option<TrustHandle>,
     /// For [`Policy::AtMost`].
@@ -172,32 +169,33 @@ where
 {
     fn serve(&mut self, Incoming { caller, envelope, trace, reply, inline }: Incoming<'_>) -> ServeProgress {
         let Envelope { mut options, mut body, length } = envelope;
+        let state = &mut self.state;
         let mut inherited = InheritedContext { deadline: None, trace: trace.copied() };
-        if let Some(method_observer) = &mut self.method_observer {
+        if let Some(method_observer) = &mut state.method_observer {
             method_observer.begin_unary(length, &mut inherited.trace, caller.batch_calls().is_none());
         }
         if caller.connection.is_overloaded() {
             caller.connection.count_rejected();
-            return self.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
+            return state.refuse(caller, reply, overloaded(), ServeProgress::Overloaded);
         }
-        if (options.is_some() || self.needs_options)
-            && let Err(status) = admit(self.guard.as_ref(), &mut options)
+        if (options.is_some() || state.needs_options)
+            && let Err(status) = admit(state.guard.as_ref(), &mut options)
         {
-            return self.refuse(caller, reply, status, ServeProgress::Refused);
+            return state.refuse(caller, reply, status, ServeProgress::Refused);
         }
-        let is_packed = self.unpacks && packed::is_present(&body);
+        let is_packed = state.unpacks && packed::is_present(&body);
         if is_packed {
             body = match packed::unpacked(body, packed::REQUEST, &caller.connection) {
                 Ok(unpacked) => unpacked,
-                Err(status) => return self.refuse(caller, reply, status, ServeProgress::Refused),
+                Err(status) => return state.refuse(caller, reply, status, ServeProgress::Refused),
             };
         }
         let Received { message, mut memory } = match self.codec.decode(&body, &caller.connection) {
             Ok(received) => received,
-            Err(status) => return self.refuse(caller, reply, status, ServeProgress::Refused),
+            Err(status) => return state.refuse(caller, reply, status, ServeProgress::Refused),
         };
         if takes_too_much(&caller.connection, memory) {
-            return self.refuse(caller, reply, overloaded(), ServeProgress::Refused);
+            return state.refuse(caller, reply, overloaded(), ServeProgress::Refused);
         }
         let (mut timeout, mut extras) = (None, OptionalExtras::default());
         if let Some(options) = options {
@@ -206,8 +204,8 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, reply.origin(caller), extras);
-        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || self.packs };
-        if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
+        let started = StartedHandler { caller, inherited, memory, is_slow: is_packed || state.packs };
+        if inline && state.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_inline(request, started, reply)
         } else {
             self.call_as_task(request, started, reply)
@@ -215,7 +213,7 @@ where
     }
 
     fn is_needed(&self) -> bool {
-        self.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
+        self.state.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
     }
 }
 
@@ -227,9 +225,15 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
+    /// The call inside of all middleware.
+    fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        move |request| handler(service, request)
+    }
+
     #[inline(always)]
     fn call_inline(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        if self.chain.is_some() {
+        if self.state.chain.is_some() {
             return self.call_layered(request, started, reply);
         }
         let make = || (self.handler)(self.service.clone(), request);
@@ -240,45 +244,41 @@ where
     /// Polls a handler within its middleware in place.
     #[cold]
     fn call_layered(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let Some(chain) = &self.chain else { return self.call_as_task(request, started, reply) };
-        let (service, handler) = (self.service.clone(), self.handler.clone());
-        let last = move |request| handler(service, request);
+        let last = self.innermost();
+        let Some(chain) = &self.state.chain else { return self.call_as_task(request, started, reply) };
         let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
-        layered.begin(&self.about, request, last);
+        layered.begin(&self.state.about, request, last);
         let polled = deadline::within(started.inherited, || self.layered.poll_slot());
         self.finish(polled, started, reply)
     }
 
     #[cold]
     fn call_as_task(&self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let (service, permits) = (self.service.clone(), self.permits.clone());
-        match &self.chain {
-            None => {
-                let future = (self.handler)(service, request);
-                self.park(Cell::park(future), started, Executor::Runtime, permits, reply)
-            }
+        let handler = match &self.state.chain {
+            None => Cell::park((self.handler)(self.service.clone(), request)),
             Some(chain) => {
-                let handler = self.handler.clone();
-                let last = move |request| handler(service, request);
                 let mut layered = PooledCall::of(chain);
-                layered.begin(&self.about, request, last);
-                self.park(Cell::park(layered), started, Executor::Runtime, permits, reply)
+                layered.begin(&self.state.about, request, self.innermost());
+                Cell::park(layered)
             }
-        }
+        };
+        let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
+        self.state.park(&mut waiting, started, Executor::Runtime, self.state.permits.clone(), reply)
     }
 
     /// Answers a call whose handler has been polled in place, or continues it as a task.
     #[inline(always)]
-    fn finish<G>(&self, polled: FirstPoll<G, Answer>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress
-    where
-        G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
+    fn finish(
+        &self,
+        polled: FirstPoll<Result<Response<B>, Status>, Answer>,
+        started: StartedHandler<'_>,
+        reply: ReplyTo<'_>,
+    ) -> ServeProgress {
         match polled {
             FirstPoll::Ready(result) => self.answer(started, result, reply),
-            FirstPoll::Pending(parked) => {
-                let operation = self.about.method().operation;
-                let site = self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust));
-                self.park(parked, started, site, None, reply)
+            FirstPoll::Pending(handler) => {
+                let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
+                self.state.park(&mut waiting, started, self.state.executor(), None, reply)
             }
             FirstPoll::Panicked(panic) => self.answer_panic(panic.as_ref(), started, reply),
         }
@@ -286,7 +286,7 @@ where
 
     #[cold]
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let status = panicked(panic, *self.about.method(), &started.caller.connection);
+        let status = panicked(panic, *self.state.about.method(), &started.caller.connection);
         self.answer(started, Err(status), reply)
     }
 
@@ -297,21 +297,21 @@ where
         result: Result<Response<B>, Status>,
         reply: ReplyTo<'_>,
     ) -> ServeProgress {
-        let StartedHandler { caller, is_slow, .. } = started;
+        let (StartedHandler { caller, is_slow, .. }, state) = (started, &self.state);
         if let Err(status) = &result {
-            log(status, *self.about.method(), &caller.connection);
+            log(status, *state.about.method(), &caller.connection);
         }
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 // Packets that the handler has sent by handles go first.
                 caller.connection.collect(outbox);
                 let before = outbox.len();
-                let kinds = (self.packs, self.chain.is_some());
+                let kinds = (state.packs, state.chain.is_some());
                 put_reply(outbox, id, operation, result.as_ref(), caller.style, None, kinds);
-                self.end(caller, code(&result), Some((outbox, before)));
+                state.end(caller, code(&result), Some((outbox, before)));
             }
             ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
-            ReplyTo::HandOff { requested, decision } => self.answer_hand_off(caller, &result, requested, &decision),
+            ReplyTo::HandOff { requested, decision } => self.answer_hand_off(caller, result, requested, &decision),
         }
         if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
@@ -328,7 +328,7 @@ where
             self.codec.append(&message, out)?;
             Ok(Response::from_parts_with_extras((), extras))
         });
-        self.end(caller, code(&result), None);
+        self.state.end(caller, code(&result), None);
         AdapterOutcome::Ready(result)
     }
 
@@ -336,12 +336,36 @@ where
     fn answer_hand_off(
         &self,
         caller: &Caller,
-        result: &Result<Response<B>, Status>,
+        result: Result<Response<B>, Status>,
         request: HandOffRequest,
         decision: &HandOff,
     ) {
-        hand_off::settle(request, *self.about.method(), decision, result.as_ref());
-        self.end(caller, code(result), None);
+        let result = result.map(|response| response.map(|message| ErasedReply::new(message, None)));
+        hand_off::settle(request, *self.state.about.method(), decision, result.as_ref());
+        self.state.end(caller, code(&result), None);
+    }
+}
+
+impl MethodState {
+    fn new(about: MethodInfo, settings: InvokeSettings<'_>) -> Self {
+        let InvokeSettings { running, chain, method_observer, guard, unpacks, packs, permits, .. } = settings;
+        Self {
+            trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
+            permits: permits.or_else(|| running.permits()),
+            chain: chain.cloned(),
+            about,
+            method_observer: method_observer.cloned(),
+            needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
+            guard,
+            unpacks,
+            packs,
+        }
+    }
+
+    /// The place of a handler that was polled in place and waits.
+    fn executor(&self) -> Executor {
+        let operation = self.about.method().operation;
+        self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust))
     }
 
     /// Refuses a call that no handler gets.

@@ -6,7 +6,9 @@ use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
-use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Kind, Message, Nesting, Root};
+use polyglot::{
+    Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Nesting, Root,
+};
 use std::borrow::Cow;
 
 /// The error text that ends one direction of a stream with a compat peer.
@@ -121,9 +123,42 @@ impl PutError {
     }
 }
 
+/// A message as a body to write. Code that is rare takes it as `dyn EncodeBody`, and is compiled once for all messages.
+pub(crate) trait EncodeBody {
+    /// The full name, for errors.
+    fn name(&self) -> &'static str;
+
+    /// Writes the body.
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
+}
+
+impl<M: Message> EncodeBody for M {
+    fn name(&self) -> &'static str {
+        M::NAME
+    }
+
+    #[inline(always)]
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        polyglot::encode_root(self, to)
+    }
+}
+
+/// A message of any type.
+pub(crate) type AnyMessage = dyn EncodeBody + Sync;
+
+impl EncodeBody for &AnyMessage {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        (**self).encode(to)
+    }
+}
+
 /// Writes a message as the body of a packet and completes the packet.
 #[inline(always)]
-pub(crate) fn put_message<M: Message>(
+pub(crate) fn put_message<M: EncodeBody>(
     mut packet: PacketWriter<'_>,
     message: &M,
     encode_form: &EncodeForm<'_>,
@@ -139,9 +174,8 @@ pub(crate) fn put_message<M: Message>(
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
-    if let Err(error) = polyglot::encode_root(message, &mut encoder) {
-        let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
-        return Err(PutError::Failed(status));
+    if let Err(error) = message.encode(&mut encoder) {
+        return Err(unencodable(message.name(), &error));
     }
     if flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
         return Err(PutError::Lossy);
@@ -163,12 +197,12 @@ fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
 
 /// Writes a message after its prefix, packed if it is long enough, and completes the packet.
 #[cold]
-fn put_packed<M: Message>(mut packet: PacketWriter<'_>, message: &M, form: Form) -> Result<(), PutError> {
+fn put_packed(mut packet: PacketWriter<'_>, message: &dyn EncodeBody, form: Form) -> Result<(), PutError> {
     let start = packet.buffer().len();
     let mut bulk = Vec::new();
     let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form);
-    if let Err(error) = polyglot::encode_root(message, &mut encoder) {
-        return Err(PutError::Failed(Status::internal(format!("{} cannot be encoded: {error}", M::NAME))));
+    if let Err(error) = message.encode(&mut encoder) {
+        return Err(unencodable(message.name(), &error));
     }
     packed::pack(&mut packet, start, &mut bulk);
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
@@ -251,7 +285,7 @@ pub(crate) fn error(status: &Status) -> Bytes {
 
 /// Answers a call. A message may have a report, and be packed.
 #[inline(always)]
-pub(crate) fn put_reply<M: Message>(
+pub(crate) fn put_reply<M: EncodeBody>(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
@@ -338,6 +372,11 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is not a valid {}: {error}", M::NAME))),
     }
+}
+
+#[cold]
+fn unencodable(name: &str, error: &EncodeError) -> PutError {
+    PutError::Failed(Status::internal(format!("{name} cannot be encoded: {error}")))
 }
 
 #[cold]

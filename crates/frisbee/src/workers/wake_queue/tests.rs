@@ -22,7 +22,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
         let mut is_started = false;
         spawn(
             runtime.handle(),
-            poll_fn(move |context| {
+            Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
                     sender.send(context.waker().clone()).expect("the test waits");
                     return Poll::Pending;
@@ -31,7 +31,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
                 at_poll(number, &polls);
                 context.waker().wake_by_ref();
                 Poll::Pending
-            }),
+            })),
         );
     }
     let wakers: Vec<_> = (0..count).map(|_| started.recv_timeout(PATIENCE).expect("each is polled")).collect();
@@ -67,10 +67,11 @@ fn wakes_from_other_threads_are_not_lost() {
                     *shared.1.lock().expect("nothing panics") = Some(context.waker().clone());
                     if shared.0.load(Ordering::Relaxed) < WAKES { Poll::Pending } else { Poll::Ready(()) }
                 });
-                spawn(runtime.handle(), async move {
+                let driving = async move {
                     driving.await;
                     sender.send(()).expect("the test waits");
-                });
+                };
+                spawn(runtime.handle(), Box::pin(driving));
                 (seen, over)
             })
             .unzip();
@@ -102,7 +103,7 @@ fn queue_and_its_tasks_end_with_their_connections() {
     let (sender, receiver) = tokio::sync::watch::channel(());
     for _ in 0..=DIRECT_MAX {
         let mut receiver = receiver.clone();
-        spawn(runtime.handle(), async move { drop(receiver.changed().await) });
+        spawn(runtime.handle(), Box::pin(async move { drop(receiver.changed().await) }));
     }
     assert_eq!(queue.state.lock().tasks, 1);
     let weak = Arc::downgrade(&queue);

@@ -1,44 +1,123 @@
 //! Calls whose handler is not ready: each becomes a task that answers.
+//!
+//! # Decisions
+//!
+//! Only [`WaitingHandler`] is compiled for each method. All else is compiled once for all, since a service may have a
+//! hundred methods.
 
-use super::{Codec, Instance, StartedHandler, code};
+use super::{Codec, MethodState, StartedHandler, code, no_format};
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::schema::method::Method;
 use crate::service::failures::{caller_gone, log, panicked, too_many};
+use crate::service::formats::{self, FormatTerms};
 use crate::service::hand_off;
-use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, Flags, ReplyForm};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyForm};
 use crate::wire::report::Report;
-use crate::{Code, Request, Response, Status};
-use frisbee::tasks::{Continuation, Executor, ParkedFuture, Task, UnwindResult};
+use crate::{Code, Response, Status};
+use bytes::Bytes;
+use frisbee::tasks::{Continuation, Executor, Job, ParkedFuture, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
-use polyglot::Message;
+use polyglot::{EncodeError, Encoder, Message};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-impl<S, H, A, B, F> Instance<S, H, A, B, F>
-where
-    S: Send + Sync + 'static,
-    A: Message + Send + 'static,
-    B: Message + Send + 'static,
-    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
+/// A handler that has to wait, of any method.
+pub(super) trait WaitingHandler {
+    /// The task of the handler, which ends with this answer.
+    fn answered_by(&mut self, answer: Answer) -> Job;
+
+    /// The outcome of the handler.
+    fn outcome(&mut self) -> Outcome;
+}
+
+type Outcome = ParkedFuture<Result<Response<ErasedReply>, Status>>;
+
+/// A handler that has to wait, and the codec of its reply.
+pub(super) struct Waiting<'a, A, B> {
+    /// `None` once it has been taken.
+    pub(super) handler: Option<ParkedFuture<Result<Response<B>, Status>, Answer>>,
+    pub(super) codec: &'a Codec<A, B>,
+}
+
+impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
+    fn answered_by(&mut self, answer: Answer) -> Job {
+        match self.handler.take() {
+            Some(handler) => handler.then(answer),
+            None => unreachable!("it is taken once"),
+        }
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        let (handler, format) = (self.handler.take(), self.codec.format());
+        ParkedFuture::new(async move {
+            let Some(handler) = handler else { unreachable!("it is taken once") };
+            let reply = handler.await.unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(reply.map(|message| ErasedReply::new(message, format)))
+        })
+    }
+}
+
+/// The message of a reply, of any type.
+pub(super) struct ErasedReply(Box<dyn EncodeReply>);
+
+impl ErasedReply {
+    pub(super) fn new<B: Message + Send + 'static>(
+        message: B,
+        format: Option<(formats::Encode<B>, FormatTerms)>,
+    ) -> Self {
+        Self(Box::new(FormattedReply { message, format }))
+    }
+}
+
+trait EncodeReply: Send {
+    /// For native peers.
+    fn body(&self) -> &dyn EncodeBody;
+
+    /// For another protocol.
+    fn formatted(&self) -> Result<Bytes, Status>;
+}
+
+struct FormattedReply<B> {
+    message: B,
+    format: Option<(formats::Encode<B>, FormatTerms)>,
+}
+
+impl<B: Message + Send> EncodeReply for FormattedReply<B> {
+    fn body(&self) -> &dyn EncodeBody {
+        &self.message
+    }
+
+    fn formatted(&self) -> Result<Bytes, Status> {
+        let Some((encode, terms)) = &self.format else { return Err(no_format()) };
+        encode(&self.message, terms)
+    }
+}
+
+impl EncodeBody for ErasedReply {
+    fn name(&self) -> &'static str {
+        self.0.body().name()
+    }
+
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        self.0.body().encode(to)
+    }
+}
+
+impl MethodState {
     /// Continues a handler as a task, which sends the reply.
     #[cold]
-    pub(super) fn park<G>(
+    pub(super) fn park(
         &self,
-        parked: ParkedFuture<G, Answer>,
+        handler: &mut dyn WaitingHandler,
         started: StartedHandler<'_>,
         site: Executor,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
-    ) -> ServeProgress
-    where
-        G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
+    ) -> ServeProgress {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, *self.about.method());
@@ -54,10 +133,11 @@ where
                     let observed_call = observed_call();
                     let answer = Answer { task, id, operation, style, packs, is_layered, name, observed_call, working };
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
-                        return parked.then(answer);
+                        return handler.answered_by(answer);
                     }
+                    let outcome = handler.outcome();
                     Box::pin(async move {
-                        let worked = with_deadline(permits, inherited, parked).await;
+                        let worked = with_deadline(permits, inherited, outcome).await;
                         drop(entered);
                         answer.then(worked);
                     })
@@ -67,9 +147,9 @@ where
             ReplyTo::HandOff { requested, decision } => {
                 let mut requested = Some((requested, decision));
                 let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
-                    let (requested, observed_call) = (requested.take(), observed_call());
+                    let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
                     let work = async move {
-                        let worked = with_deadline(permits, inherited, parked).await;
+                        let worked = with_deadline(permits, inherited, outcome).await;
                         end(observed_call, worked.as_ref().map_or(Code::Internal, code), 0);
                         worked
                     };
@@ -82,16 +162,16 @@ where
                 requested.filter(|_| !spawned).map(|(requested, decision)| ReplyTo::HandOff { requested, decision })
             }
             ReplyTo::Adapter { outcome, .. } => {
-                let codec = self.codec.clone();
+                let handler = handler.outcome();
                 let (connection, observed_call) = (connection.clone(), observed_call().map(Box::new));
                 let work = Box::pin(async move {
-                    let worked = with_deadline(permits, inherited, parked).await;
+                    let worked = with_deadline(permits, inherited, handler).await;
                     let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
                     if let Err(status) = &result {
                         log(status, name, &connection);
                     }
                     let (message, extras) = result?.into_parts_with_extras();
-                    Ok(Response::from_parts_with_extras(codec.encode(&message)?, extras))
+                    Ok(Response::from_parts_with_extras(message.0.formatted()?, extras))
                 });
                 *outcome = Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call }));
                 None
@@ -108,24 +188,12 @@ where
     }
 }
 
-impl<A, B> Clone for Codec<A, B> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Native(reading) => Self::Native(*reading),
-            Self::Format(format, terms) => Self::Format(*format, terms.clone()),
-        }
-    }
-}
-
 /// The outcome of a handler once it has a permit, and until its deadline.
-pub(crate) async fn with_deadline<B, F, T>(
+pub(crate) async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
-    parked: ParkedFuture<F, T>,
-) -> UnwindResult<F::Output>
-where
-    F: Future<Output = Result<B, Status>>,
-{
+    parked: ParkedFuture<Result<B, Status>>,
+) -> UnwindResult<Result<B, Status>> {
     let _permit = match &permits {
         Some(permits) => permits.acquire().await.ok(),
         None => None,
@@ -155,7 +223,7 @@ pub(super) struct Answer {
     working: Option<LoadGuard>,
 }
 
-impl<B: Message> Continuation<Result<Response<B>, Status>> for Answer {
+impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
         let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
         // A panic is logged even if no caller waits.
@@ -187,7 +255,7 @@ fn end(observed_call: Option<ObservedCall>, code: Code, reply: u64) {
 
 /// Answers a call, by a packed message if that is wanted, or by a refusal if middleware denied it before its handler.
 #[inline(always)]
-pub(super) fn put_reply<B: Message>(
+pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
