@@ -3,60 +3,76 @@
 use crate::api::hand_off::HandOffSlot;
 use crate::calls::failures::{closed_status, expired, out_of_time};
 use crate::calls::offers::rules;
-use crate::client::call::{CallOptions, PendingCall};
+use crate::client::attempt::AnyReply;
+use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
-use crate::schema::method::Method;
-use crate::wire::body::{self, DecodeOptions, EncodeForm, alone};
-use crate::{Code, Request, Response, Status};
+use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeForm, alone};
+use crate::{Code, Response, Status};
+use bytes::Bytes;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
+use std::pin::Pin;
 use std::time::Instant;
 
-/// Makes a call that requests a hand-off.
-pub(crate) async fn call<A, B>(
+/// Makes a call that requests a hand-off. The future is boxed, so that callers do not compile it for each method.
+pub(crate) fn call<'a>(
+    channel: &'a Channel,
+    call: PendingCall<'a>,
+    message: &'a AnyMessage,
+    read_reply: ReadReply,
+    handed: &'a HandOffSlot,
+) -> Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Status>> + Send + 'a>> {
+    Box::pin(channel.in_runtime(until_deadline(channel, call, message, read_reply, handed)))
+}
+
+async fn until_deadline(
     channel: &Channel,
-    method: &'static Method,
-    request: Request<A>,
+    call: PendingCall<'_>,
+    message: &AnyMessage,
+    read_reply: ReadReply,
     handed: &HandOffSlot,
-    options: CallOptions,
-) -> Result<Response<B>, Status>
-where
-    A: Message,
-    B: Message,
-{
+) -> Result<Response<AnyReply>, Status> {
     handed.take();
-    let until = options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let method = call.method;
+    let until = call.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
     let mut is_requested = false;
-    let call = HandOffCall { channel, method, handed, options, until };
-    let requesting = call.request(request, &mut is_requested);
+    let call = HandOffCall { channel, call, handed, read_reply, until };
+    let requesting = call.request(message, &mut is_requested);
     let Some(until) = until else { return requesting.await };
     let answered = deadline::timeout_at(&channel.inner.runtime, until, requesting).await;
     answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
 }
 
+/// Reads a reply. [`read_reply`] for a type of replies.
+pub(crate) type ReadReply = fn(&Bytes, DecodeOptions, &Connection) -> Result<Response<AnyReply>, Status>;
+
+/// Reads a reply of any type.
+pub(crate) fn read_reply<B: Message + Send + 'static>(
+    body: &Bytes,
+    reading: DecodeOptions,
+    by: &Connection,
+) -> Result<Response<AnyReply>, Status> {
+    Ok(body::reply::<B>(body, reading, by)?.map(|message| Box::new(message) as AnyReply))
+}
+
 /// A call that requests a hand-off.
 struct HandOffCall<'a> {
     channel: &'a Channel,
-    method: &'static Method,
+    call: PendingCall<'a>,
     handed: &'a HandOffSlot,
-    options: CallOptions,
+    read_reply: ReadReply,
     until: Option<Instant>,
 }
 
 impl HandOffCall<'_> {
     /// Sends the request, on a new connection if the current one ends before. `is_requested` notes that it was sent.
-    async fn request<A: Message, B: Message>(
-        &self,
-        request: Request<A>,
-        is_requested: &mut bool,
-    ) -> Result<Response<B>, Status> {
-        let Self { channel, method, .. } = *self;
-        let (message, extras) = request.into_parts();
+    async fn request(&self, message: &AnyMessage, is_requested: &mut bool) -> Result<Response<AnyReply>, Status> {
+        let Self { channel, call, .. } = *self;
+        let method = call.method;
         let mut started = None;
         loop {
-            let call = PendingCall::new(method, self.options, extras.as_deref());
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
@@ -64,7 +80,7 @@ impl HandOffCall<'_> {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
-            let prefix = call.prefix(false, left.filter(|_| self.options.sends_timeout));
+            let prefix = call.prefix(false, left.filter(|_| call.options.sends_timeout));
             let form = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
@@ -90,24 +106,24 @@ impl HandOffCall<'_> {
     }
 
     /// Reads the reply, and puts the transport into its slot.
-    fn take<B: Message>(
+    fn take(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
         reading: DecodeOptions,
         by: &Connection,
-    ) -> Result<Response<B>, Status> {
+    ) -> Result<Response<AnyReply>, Status> {
         let status = match answered {
             Ok(accepted) => {
                 self.handed.put(accepted.transport);
-                return body::reply(&accepted.reply, reading, by);
+                return (self.read_reply)(&accepted.reply, reading, by);
             }
-            Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading, by),
+            Err(HandOffError::Refused(reply)) => return (self.read_reply)(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
             // No handler is called for these.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
             Err(HandOffError::NotServed) => {
-                Status::unimplemented(format!("the server does not hand off connections for {}", self.method))
+                Status::unimplemented(format!("the server does not hand off connections for {}", self.call.method))
             }
             Err(error) => Status::unimplemented(error.to_string()),
         };

@@ -1,12 +1,13 @@
 //! Unary calls: sent at once if possible, and otherwise within middleware or by attempts until they end.
 
 use crate::api::extras::OptionalExtras;
+use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
 use crate::client::attempt::{Failure, InFlight, SentState, await_reply};
 use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
-use crate::client::hand_off;
+use crate::client::hand_off::{self, read_reply};
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
 use crate::deadline;
@@ -15,15 +16,15 @@ use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
-use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// A unary call on a channel, which a call within middleware owns. Written by hand: thousands may wait at once, and then
 /// reading their memory is most of their cost. The future of an `async fn` takes three times as much.
-pub(crate) struct UnaryCall<'a, C, A, B> {
-    channel: C,
+pub(crate) struct UnaryCall<'a, A, B> {
+    channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
@@ -54,19 +55,18 @@ enum UnaryState<'a, B> {
 }
 
 /// No part of it is pinned.
-impl<C, A, B> Unpin for UnaryCall<'_, C, A, B> {}
+impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
-impl<C, A, B> UnaryCall<'_, C, A, B> {
-    fn new(channel: C, method: &'static Method, request: Request<A>) -> Self {
+impl<'a, A, B> UnaryCall<'a, A, B> {
+    fn new(channel: Cow<'a, Channel>, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
         Self { channel, method, timeout, message, extras, state: UnaryState::New }
     }
 }
 
-impl<'a, C, A, B> Future for UnaryCall<'a, C, A, B>
+impl<A, B> Future for UnaryCall<'_, A, B>
 where
-    C: Borrow<Channel> + Clone + Send + Sync + 'a,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
@@ -82,7 +82,7 @@ where
             }
             UnaryState::Sent(call) => match ready!(Pin::new(call).poll(context)) {
                 Ok(reply) => {
-                    this.channel.borrow().inner.retries.earn();
+                    this.channel.inner.retries.earn();
                     return Poll::Ready(Ok(reply));
                 }
                 Err(failed) if failed.sent == SentState::Answered => return Poll::Ready(Err(failed.status)),
@@ -94,22 +94,21 @@ where
             UnaryState::Within(_) | UnaryState::Layered(_) | UnaryState::Retrying(_) => {}
         }
         match &mut this.state {
-            UnaryState::Within(call) => this.channel.borrow().poll_in_runtime(|| Pin::new(call).poll(context)),
+            UnaryState::Within(call) => this.channel.poll_in_runtime(|| Pin::new(call).poll(context)),
             UnaryState::Layered(call) | UnaryState::Retrying(call) => call.as_mut().poll(context),
             UnaryState::New | UnaryState::Sent(_) => Poll::Pending,
         }
     }
 }
 
-impl<'a, C, A, B> UnaryCall<'a, C, A, B>
+impl<'a, A, B> UnaryCall<'a, A, B>
 where
-    C: Borrow<Channel> + Clone + Send + Sync + 'a,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
     /// Sends the call on the current connection, which has room for nearly all calls. Returns whether it was sent.
     fn start(&mut self, context: &mut Context<'_>) -> bool {
-        let (channel, method) = (self.channel.borrow(), self.method);
+        let (channel, method) = (&*self.channel, self.method);
         if channel.layers.is_some() {
             self.state = self.start_layered();
             return false;
@@ -154,8 +153,7 @@ where
     /// Starts a call on a channel with layers.
     #[cold]
     fn start_layered(&mut self) -> UnaryState<'a, B> {
-        let Self { channel: outside, method, message, extras, .. } = self;
-        let (channel, method) = ((*outside).borrow(), *method);
+        let (channel, method) = (self.channel.clone(), self.method);
         let Some(Layers { chain, handed, observed, .. }) = channel.layers.as_deref() else { return UnaryState::New };
         if chain.is_none() && handed.is_none() {
             return UnaryState::Retrying(self.retry(None, None, None));
@@ -164,32 +162,27 @@ where
         let timeout = options.timeout.filter(|_| options.sends_timeout);
         let observed_call = channel.observe(method, CallKind::Unary, None);
         let observed = observed_call.as_ref().map(ObservedCall::start).or(*observed);
-        let request = Request::from_parts_with_extras(std::mem::take(message), timeout, Origin::Here, extras.take());
-        let call: Boxed<'a, B> = match (chain, handed) {
-            (Some(chain), _) => {
-                let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
-                let inner = channel.within(observed);
-                let mut around = PooledCall::of(chain);
-                around.begin(&about, request, move |request| UnaryCall::new(inner, method, request));
-                if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
-                    return UnaryState::Within(around);
-                }
-                let outside = outside.clone();
-                Box::pin(async move {
-                    let channel = outside.borrow();
-                    let call = within_deadline(&channel.inner.runtime, *method, timeout, around);
-                    channel.in_runtime(call).await
-                })
-            }
+        let chain = match (chain, handed) {
             (None, Some(handed)) => {
-                let (outside, handed) = (outside.clone(), handed.clone());
-                Box::pin(async move {
-                    let channel = outside.borrow();
-                    channel.in_runtime(hand_off::call(channel, method, request, &handed, options)).await
-                })
+                let call = self.attempts(AttemptKind::HandOff(handed.clone()));
+                return UnaryState::Layered(observed_to_end(observed_call, call));
             }
+            (Some(chain), _) => chain,
             (None, None) => return UnaryState::New,
         };
+        let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
+        let request = Request::from_parts_with_extras(message, timeout, Origin::Here, extras);
+        let about = MethodInfo::new::<A, B>(*method, CallKind::Unary);
+        let inner = channel.within(observed);
+        let mut around = PooledCall::of(chain);
+        around.begin(&about, request, move |request| UnaryCall::new(Cow::Owned(inner), method, request));
+        if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
+            return UnaryState::Within(around);
+        }
+        let call: Boxed<'a, B> = Box::pin(async move {
+            let call = within_deadline(&channel.inner.runtime, *method, timeout, around);
+            channel.in_runtime(call).await
+        });
         UnaryState::Layered(observed_to_end(observed_call, call))
     }
 
@@ -201,23 +194,46 @@ where
         picked: Option<PickedConnection>,
         observed: Option<CallStart>,
     ) -> Boxed<'a, B> {
-        let (channel, method) = (self.channel.clone(), self.method);
-        let (options, layers) = (channel.borrow().options(self.timeout), channel.borrow().layers.as_deref());
-        let observed_call = channel.borrow().observe(method, CallKind::Unary, observed);
+        let layers = self.channel.layers.as_deref();
+        let observed_call = self.channel.observe(self.method, CallKind::Unary, observed);
         let observed = observed_call.as_ref().map(ObservedCall::start).or_else(|| layers?.observed);
-        let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let token = observed.map_or_else(Token::default, |observed| observed.token);
-        let attempts = async move {
-            let (channel, call) = (channel.borrow(), PendingCall::new(method, options, extras.as_deref()));
-            let reply = channel.attempts(call, &message, await_reply::<B>, failure, picked, (token, trace)).await?;
-            Ok(reply.map(|reply| match reply.downcast() {
+        let attempts = self.attempts(AttemptKind::Retrying { failure, picked, observed: (token, trace) });
+        observed_to_end(observed_call, attempts)
+    }
+
+    /// Makes the call by attempts of any number. All of them are compiled once for all methods.
+    fn attempts(&mut self, kind: AttemptKind) -> Boxed<'a, B> {
+        let (channel, method) = (self.channel.clone(), self.method);
+        let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
+        let options = channel.options(self.timeout);
+        Box::pin(async move {
+            let call = PendingCall::new(method, options, extras.as_deref());
+            let reply = match kind {
+                AttemptKind::Retrying { failure, picked, observed } => {
+                    channel.attempts(call, &message, await_reply::<B>, failure, picked, observed).await
+                }
+                AttemptKind::HandOff(handed) => {
+                    hand_off::call(&channel, call, &message, read_reply::<B>, &handed).await
+                }
+            };
+            Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
                 Err(_) => unreachable!("it is of this type"),
             }))
-        };
-        observed_to_end(observed_call, Box::pin(attempts))
+        })
     }
+}
+
+/// How a call is made that was not sent at once.
+enum AttemptKind {
+    Retrying {
+        failure: Option<Box<Failure>>,
+        picked: Option<PickedConnection>,
+        observed: (Token, Option<TraceContext>),
+    },
+    HandOff(HandOffSlot),
 }
 
 /// Has the observation of a call end with it.
@@ -248,6 +264,6 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        UnaryCall::new(self, method, request)
+        UnaryCall::new(Cow::Borrowed(self), method, request)
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log, panicked};
-use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, alone};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, ReplyParts, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, UnwindResult};
@@ -45,7 +45,7 @@ pub(crate) async fn decide<B: EncodeBody>(
         log(status, method, &connection);
     }
     drop(task);
-    settle(request, method, decision, replied.as_ref());
+    settle(request, method, decision, body::reply_parts(&replied));
 }
 
 /// Answers a request for a hand-off with the reply of the handler, and with the connection if it has accepted.
@@ -53,7 +53,7 @@ pub(crate) fn settle<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
-    replied: Result<&Response<B>, &Status>,
+    replied: ReplyParts<'_, B>,
 ) {
     let (id, operation) = (PacketId(0), method.operation);
     let body = alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, Flags::default(), None));

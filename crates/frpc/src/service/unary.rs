@@ -231,25 +231,31 @@ where
         move |request| handler(service, request)
     }
 
+    /// Polls a handler in place.
     #[inline(always)]
     fn call_inline(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        if self.state.chain.is_some() {
-            return self.call_layered(request, started, reply);
+        let polled = deadline::within(started.inherited, || match self.state.chain.is_some() {
+            false => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
+            true => self.poll_layered(request),
+        });
+        match polled {
+            FirstPoll::Ready(result) => self.answer(started, result, reply),
+            FirstPoll::Pending(handler) => {
+                let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
+                self.state.park(&mut waiting, started, self.state.executor(), None, reply)
+            }
+            FirstPoll::Panicked(panic) => self.state.answer_panic(panic.as_ref(), started, reply),
         }
-        let make = || (self.handler)(self.service.clone(), request);
-        let polled = deadline::within(started.inherited, || self.cell.poll(make));
-        self.finish(polled, started, reply)
     }
 
-    /// Polls a handler within its middleware in place.
+    /// Polls a handler within its middleware.
     #[cold]
-    fn call_layered(&mut self, request: Request<A>, started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+    fn poll_layered(&mut self, request: Request<A>) -> FirstPoll<Result<Response<B>, Status>, Answer> {
         let last = self.innermost();
-        let Some(chain) = &self.state.chain else { return self.call_as_task(request, started, reply) };
+        let Some(chain) = &self.state.chain else { return self.cell.poll(|| last(request)) };
         let layered = self.layered.slot().get_mut().get_or_insert_with(|| PooledCall::of(chain));
         layered.begin(&self.state.about, request, last);
-        let polled = deadline::within(started.inherited, || self.layered.poll_slot());
-        self.finish(polled, started, reply)
+        self.layered.poll_slot()
     }
 
     #[cold]
@@ -264,30 +270,6 @@ where
         };
         let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
         self.state.park(&mut waiting, started, Executor::Runtime, self.state.permits.clone(), reply)
-    }
-
-    /// Answers a call whose handler has been polled in place, or continues it as a task.
-    #[inline(always)]
-    fn finish(
-        &self,
-        polled: FirstPoll<Result<Response<B>, Status>, Answer>,
-        started: StartedHandler<'_>,
-        reply: ReplyTo<'_>,
-    ) -> ServeProgress {
-        match polled {
-            FirstPoll::Ready(result) => self.answer(started, result, reply),
-            FirstPoll::Pending(handler) => {
-                let mut waiting = Waiting { handler: Some(handler), codec: &self.codec };
-                self.state.park(&mut waiting, started, self.state.executor(), None, reply)
-            }
-            FirstPoll::Panicked(panic) => self.answer_panic(panic.as_ref(), started, reply),
-        }
-    }
-
-    #[cold]
-    fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
-        let status = panicked(panic, *self.state.about.method(), &started.caller.connection);
-        self.answer(started, Err(status), reply)
     }
 
     #[inline(always)]
@@ -307,7 +289,7 @@ where
                 caller.connection.collect(outbox);
                 let before = outbox.len();
                 let kinds = (state.packs, state.chain.is_some());
-                put_reply(outbox, id, operation, result.as_ref(), caller.style, None, kinds);
+                put_reply(outbox, id, operation, body::reply_parts(&result), caller.style, None, kinds);
                 state.end(caller, code(&result), Some((outbox, before)));
             }
             ReplyTo::Adapter { out, outcome } => *outcome = Some(self.answer_adapter(caller, result, out)),
@@ -341,7 +323,7 @@ where
         decision: &HandOff,
     ) {
         let result = result.map(|response| response.map(|message| ErasedReply::new(message, None)));
-        hand_off::settle(request, *self.state.about.method(), decision, result.as_ref());
+        hand_off::settle(request, *self.state.about.method(), decision, body::reply_parts(&result));
         self.state.end(caller, code(&result), None);
     }
 }
@@ -366,6 +348,30 @@ impl MethodState {
     fn executor(&self) -> Executor {
         let operation = self.about.method().operation;
         self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust))
+    }
+
+    #[cold]
+    fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
+        let StartedHandler { caller, is_slow, .. } = started;
+        let status = panicked(panic, *self.about.method(), &caller.connection);
+        log(&status, *self.about.method(), &caller.connection);
+        match reply {
+            ReplyTo::Packet { id, operation, outbox } => {
+                caller.connection.collect(outbox);
+                let before = outbox.len();
+                body::put_error(outbox, id, operation, &status, caller.style);
+                self.end(caller, status.code(), Some((outbox, before)));
+            }
+            ReplyTo::Adapter { outcome, .. } => {
+                self.end(caller, status.code(), None);
+                *outcome = Some(AdapterOutcome::Ready(Err(status)));
+            }
+            ReplyTo::HandOff { requested, decision } => {
+                hand_off::settle::<ErasedReply>(requested, *self.about.method(), &decision, Err(&status));
+                self.end(caller, status.code(), None);
+            }
+        }
+        if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
 
     /// Refuses a call that no handler gets.

@@ -1,5 +1,6 @@
 //! Bodies of packets: messages and errors.
 
+use crate::api::metadata::Metadata;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixFields};
 use crate::wire::report::Report;
@@ -146,6 +147,16 @@ impl<M: Message> EncodeBody for M {
 /// A message of any type.
 pub(crate) type AnyMessage = dyn EncodeBody + Sync;
 
+impl EncodeBody for &dyn EncodeBody {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        (**self).encode(to)
+    }
+}
+
 impl EncodeBody for &AnyMessage {
     fn name(&self) -> &'static str {
         (**self).name()
@@ -283,26 +294,34 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
+/// The message of a reply and its metadata, or the status of a failure.
+pub(crate) type ReplyParts<'a, M> = Result<(&'a M, Option<&'a Metadata>), &'a Status>;
+
+/// The parts of a reply.
+pub(crate) fn reply_parts<M>(reply: &Result<Response<M>, Status>) -> ReplyParts<'_, M> {
+    reply.as_ref().map(|reply| (reply.get_ref(), reply.metadata_if_any()))
+}
+
 /// Answers a call. A message may have a report, and be packed.
 #[inline(always)]
 pub(crate) fn put_reply<M: EncodeBody>(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
-    reply: Result<&Response<M>, &Status>,
+    reply: ReplyParts<'_, M>,
     style: ReplyForm,
     flags: Flags,
     report: Option<Report>,
 ) {
-    let reply = match reply {
+    let (message, metadata) = match reply {
         Ok(reply) => reply,
         Err(status) => return put_error(outbox, id, operation, status, style),
     };
     let ReplyForm { form, backward } = style;
-    let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
+    let metadata = metadata.filter(|_| form == Form::Extended);
     let encode_form =
         EncodeForm { form, flags, prefix: PrefixFields { backward, metadata, report, ..PrefixFields::default() } };
-    if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &encode_form) {
+    if let Err(error) = put_message(outbox.packet(id, operation), message, &encode_form) {
         put_error(outbox, id, operation, &error.into_status(), style);
     }
 }

@@ -6,6 +6,7 @@
 //! hundred methods.
 
 use super::{Codec, MethodState, StartedHandler, code, no_format};
+use crate::api::metadata::Metadata;
 use crate::deadline::{HandlerFuture, InheritedContext};
 use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::schema::method::Method;
@@ -14,13 +15,14 @@ use crate::service::formats::{self, FormatTerms};
 use crate::service::hand_off;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, EncodeBody, Flags, ReplyForm};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyForm, ReplyParts};
 use crate::wire::report::Report;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Continuation, Executor, Job, ParkedFuture, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::{EncodeError, Encoder, Message};
+use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -225,12 +227,20 @@ pub(super) struct Answer {
 
 impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
         // A panic is logged even if no caller waits.
-        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
-        if let Err(status) = &reply {
+        let panicked = |panic: Box<dyn Any + Send>| panicked(panic.as_ref(), self.name, self.task.connection());
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic)));
+        self.send(body::reply_parts(&reply).map(|(message, metadata)| (message as &dyn EncodeBody, metadata)));
+    }
+}
+
+impl Answer {
+    fn send(self, reply: Result<(&dyn EncodeBody, Option<&Metadata>), &Status>) {
+        let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
+        if let Err(status) = reply {
             log(status, name, task.connection());
         }
+        let code = reply.map_or_else(Status::code, |_| Code::Ok);
         let report = match (&reply, working) {
             (Ok(_), Some(working)) => working.end(),
             // A failure says nothing of how long others take.
@@ -240,10 +250,11 @@ impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
-            put_reply(outbox, id, operation, reply.as_ref(), style, report, (packs, is_layered));
+            let reply = reply.as_ref().map(|(message, metadata)| (message, *metadata)).map_err(|status| *status);
+            put_reply(outbox, id, operation, reply, style, report, (packs, is_layered));
             length = outbox.len().saturating_sub(before);
         });
-        end(observed_call, code(&reply), length as u64);
+        end(observed_call, code, length as u64);
     }
 }
 
@@ -259,7 +270,7 @@ pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
-    reply: Result<&Response<B>, &Status>,
+    reply: ReplyParts<'_, B>,
     style: ReplyForm,
     report: Option<Report>,
     (packs, is_layered): (bool, bool),
