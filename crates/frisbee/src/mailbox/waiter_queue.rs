@@ -201,6 +201,14 @@ impl<'a> Waiter<'a> {
         self.number != 0
     }
 
+    #[cold]
+    fn leave(&self) {
+        let mut inner = self.mailbox.lock();
+        let wakers = inner.waiters.leave(self.number);
+        drop(inner);
+        drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
+    }
+
     /// As [`Connection::poll_send`](crate::Connection::poll_send).
     ///
     /// # Errors
@@ -215,14 +223,11 @@ impl<'a> Waiter<'a> {
 }
 
 impl Drop for Waiter<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.number == 0 {
-            return;
+        if self.has_waited() {
+            self.leave();
         }
-        let mut inner = self.mailbox.lock();
-        let wakers = inner.waiters.leave(self.number);
-        drop(inner);
-        drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
     }
 }
 

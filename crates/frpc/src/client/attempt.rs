@@ -203,13 +203,18 @@ impl Drop for SlotWaiter<'_> {
 
 /// A call that has been sent and waits for its reply.
 pub(crate) struct InFlight<B> {
+    call: SentCall,
+    reply: PhantomData<fn() -> B>,
+}
+
+/// A call that has been sent, without the type of its reply.
+struct SentCall {
     link: Arc<Link>,
     method: &'static Method,
     /// `None` once the reply has been taken.
     ticket: Option<CallTicket>,
     /// The table of calls reports it to an observer.
     is_observed: bool,
-    reply: PhantomData<fn() -> B>,
 }
 
 /// The end of a call that has failed, or whose reply is long or lacks fields. In a box, so that other calls need no room
@@ -221,12 +226,7 @@ struct RareEnding {
     over: Option<EndedCall>,
 }
 
-impl<B> InFlight<B> {
-    pub(crate) fn new(link: Arc<Link>, call: &PendingCall<'_>, ticket: CallTicket) -> Self {
-        let is_observed = call.observer.is_some();
-        Self { link, method: call.method, ticket: Some(ticket), is_observed, reply: PhantomData }
-    }
-
+impl SentCall {
     /// The rules for a reply with possibly missing fields.
     fn reading(&self) -> DecodeOptions {
         let rules = self.link.calls.with(|calls| calls.offers.check(self.method.layout));
@@ -267,29 +267,18 @@ impl<B> InFlight<B> {
             _ => SentState::Answered,
         }
     }
-}
 
-impl<B: Message> InFlight<B> {
-    /// The result of a call that has failed, or whose reply could not be read in place.
-    #[cold]
-    fn finish(
-        &self,
-        ticket: CallTicket,
-        RareEnding { ended, until, over }: RareEnding,
-        reply: Option<Result<Response<B>, Status>>,
-        unread: Option<Bytes>,
-    ) -> Result<Response<B>, Box<Failure>> {
-        let reply = match unread {
-            Some(body) => Some(body::reply(&body, self.reading(), &self.link.connection)),
-            None => reply,
-        };
-        let (status, sent) = match (reply, ended) {
-            (Some(Ok(reply)), _) => {
-                self.link.calls.handle_answer(Code::Ok);
-                over.iter().for_each(|over| self.observe_end(Code::Ok, over));
-                return Ok(reply);
-            }
-            (Some(Err(status)), _) => {
+    /// Notes the success of a call whose reply is long or lacks fields.
+    fn succeed(&self, over: Option<&EndedCall>) {
+        self.link.calls.handle_answer(Code::Ok);
+        over.into_iter().for_each(|over| self.observe_end(Code::Ok, over));
+    }
+
+    /// The failure of a call, with the status that it was answered with, if it was.
+    fn fail(&self, ticket: CallTicket, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
+        let RareEnding { ended, until, over } = ending;
+        let (status, sent) = match (answered, ended) {
+            (Some(status), _) => {
                 self.link.calls.handle_answer(status.code());
                 let sent = self.refused(status.code(), until);
                 (status, sent)
@@ -311,7 +300,37 @@ impl<B: Message> InFlight<B> {
                 self.observe_end(failure.status.code(), &over);
             }
         }
-        Err(failure)
+        failure
+    }
+}
+
+impl<B> InFlight<B> {
+    pub(crate) fn new(link: Arc<Link>, call: &PendingCall<'_>, ticket: CallTicket) -> Self {
+        let is_observed = call.observer.is_some();
+        Self { call: SentCall { link, method: call.method, ticket: Some(ticket), is_observed }, reply: PhantomData }
+    }
+}
+
+/// The result of a call that has failed, or whose reply could not be read in place.
+#[cold]
+fn finish<B: Message>(
+    call: &SentCall,
+    ticket: CallTicket,
+    ending: RareEnding,
+    reply: Option<Result<Response<B>, Status>>,
+    unread: Option<Bytes>,
+) -> Result<Response<B>, Box<Failure>> {
+    let reply = match unread {
+        Some(body) => Some(body::reply(&body, call.reading(), &call.link.connection)),
+        None => reply,
+    };
+    match reply {
+        Some(Ok(reply)) => {
+            call.succeed(ending.over.as_ref());
+            Ok(reply)
+        }
+        Some(Err(status)) => Err(call.fail(ticket, ending, Some(status))),
+        None => Err(call.fail(ticket, ending, None)),
     }
 }
 
@@ -337,10 +356,11 @@ impl<B: Message> Future for InFlight<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(ticket) = self.ticket else { return Poll::Pending };
-        let (nesting, is_observed) = (self.link.nesting, self.is_observed);
+        let call = &mut self.call;
+        let Some(ticket) = call.ticket else { return Poll::Pending };
+        let (nesting, is_observed) = (call.link.nesting, call.is_observed);
         let (mut reply, mut unread, mut length, mut observed) = (None, None, 0, None);
-        let ending = ready!(self.link.calls.with(|calls| {
+        let ending = ready!(call.link.calls.with(|calls| {
             let ended = ready!(calls.take_reply(ticket, context, |body| {
                 length = body.len() as u64;
                 read(body, nesting, &mut reply, &mut unread);
@@ -356,24 +376,34 @@ impl<B: Message> Future for InFlight<B> {
             over.iter_mut().for_each(|over| over.tracked.sizes.reply = length);
             Poll::Ready(Some(Box::new(RareEnding { ended, until, over })))
         }));
-        self.ticket = None;
+        call.ticket = None;
         Poll::Ready(match (ending, reply) {
             (None, Some(Ok(reply))) => {
-                self.link.calls.handle_answer(Code::Ok);
+                call.link.calls.handle_answer(Code::Ok);
                 if let Some((token, request)) = observed {
-                    self.notify_end(token, Code::Ok, CallSizes { request, reply: length });
+                    call.notify_end(token, Code::Ok, CallSizes { request, reply: length });
                 }
                 Ok(reply)
             }
-            (Some(ending), reply) => self.finish(ticket, *ending, reply, unread),
+            (Some(ending), reply) => finish(call, ticket, *ending, reply, unread),
             (None, _) => unreachable!("there is a reply"),
         })
     }
 }
 
-impl<B> Drop for InFlight<B> {
+impl Drop for SentCall {
+    #[inline]
     fn drop(&mut self) {
-        let Some(ticket) = self.ticket else { return };
+        if let Some(ticket) = self.ticket {
+            self.give_up(ticket);
+        }
+    }
+}
+
+impl SentCall {
+    /// Abandons a call whose caller no longer waits for the reply.
+    #[cold]
+    fn give_up(&self, ticket: CallTicket) {
         let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
         self.link.abandon(ticket);
         if let Some(over) = over {

@@ -86,12 +86,7 @@ impl<A: Message, B> Codec<A, B> {
     fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
             Self::Native(reading) => body::request(body, *reading),
-            Self::Format(format, terms) => {
-                // Shorter bodies take little memory, with any contents.
-                let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
-                let message = (format.decode)(body, terms)?;
-                Ok(Received { message, memory: body.len() + terms.take_memory() })
-            }
+            Self::Format(format, terms) => decode_format(format, terms, body, connection),
         }
     }
 
@@ -116,6 +111,19 @@ impl<A, B> Codec<A, B> {
             Self::Native(_) => None,
         }
     }
+}
+
+#[cold]
+fn decode_format<A, B>(
+    format: &Format<A, B>,
+    terms: &FormatTerms,
+    body: &Bytes,
+    connection: &Connection,
+) -> Result<Received<A>, Status> {
+    // Shorter bodies take little memory, with any contents.
+    let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
+    let message = (format.decode)(body, terms)?;
+    Ok(Received { message, memory: body.len() + terms.take_memory() })
 }
 
 fn no_format() -> Status {
@@ -396,18 +404,24 @@ impl MethodState {
         served
     }
 
-    /// Ends the call for its observer. The reply begins at this length of the outbox.
+    /// Ends the call for its observer, if there is one. The reply begins at this length of the outbox.
+    #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
-        let Some(method_observer) = &self.method_observer else { return };
-        match (method_observer.row, caller.batch_calls()) {
-            (Some(row), Some(batch_calls)) => batch_calls.add(row, code),
-            (Some(row), None) => method_observer.count_timed(row, code),
-            (None, _) => {}
+        if let Some(method_observer) = &self.method_observer {
+            end_observed(method_observer, caller, code, reply);
         }
-        if method_observer.has_observer && method_observer.token != Token::NO_END {
-            let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
-            method_observer.notify_end(code, length);
-        }
+    }
+}
+
+fn end_observed(method_observer: &MethodObserver, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
+    match (method_observer.row, caller.batch_calls()) {
+        (Some(row), Some(batch_calls)) => batch_calls.add(row, code),
+        (Some(row), None) => method_observer.count_timed(row, code),
+        (None, _) => {}
+    }
+    if method_observer.has_observer && method_observer.token != Token::NO_END {
+        let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));
+        method_observer.notify_end(code, length);
     }
 }
 

@@ -12,6 +12,7 @@
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostSlot, RunnerSlot};
 use super::{Call, CallResponse, MethodInfo, Middleware, Next, Parts};
+use crate::api::extras::OptionalExtras;
 use crate::api::request::Origin;
 use crate::debug::opaque_debug;
 use crate::{Request, Response, Status};
@@ -22,6 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 /// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
 /// others begin.
@@ -153,11 +155,24 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
         A: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let inner = InnerChain::of(&self.chain, 1);
-        let Some(outermost) = self.outermost() else { return };
         let (message, timeout, origin, extras) = request.into_parts_with_extras();
-        let mut last = InnermostCall::new(outermost.last.take(), make, message);
-        last.rest = inner;
+        let spare = self.outermost().and_then(|outermost| outermost.last.take());
+        self.enter(InnermostCall::new(spare, make, message), about, timeout, origin, extras);
+    }
+}
+
+impl<T> PooledCall<T> {
+    /// Begins a call, apart from its message.
+    fn enter(
+        &mut self,
+        mut last: Box<InnermostCall>,
+        about: &MethodInfo,
+        timeout: Option<Duration>,
+        origin: Origin,
+        extras: OptionalExtras,
+    ) {
+        last.rest = InnerChain::of(&self.chain, 1);
+        let Some(outermost) = self.outermost() else { return };
         // Here, since it would be put on the stack before.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             *outermost.has_run = Some(last.has_run.clone());

@@ -128,20 +128,7 @@ impl InnermostCall {
         L: FnOnce(Request<A>) -> F + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Some(mut spare) = spare else {
-            let (call, extras) = (CallStage::boxed(make, message), OptionalExtras::default());
-            let (has_run, slots) = (Arc::default(), Vec::new());
-            return Box::new(Self {
-                call,
-                parts: None,
-                is_coming: true,
-                is_own: true,
-                rest: None,
-                has_run,
-                extras,
-                slots,
-            });
-        };
+        let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
             // It was one of another method.
@@ -150,6 +137,14 @@ impl InnermostCall {
         spare.is_coming = true;
         spare.has_run.store(false, Ordering::Relaxed);
         spare
+    }
+}
+
+impl InnermostCall {
+    fn of(call: Pin<Box<dyn MakeCall>>) -> Box<Self> {
+        let extras = OptionalExtras::default();
+        let (has_run, slots) = (Arc::default(), Vec::new());
+        Box::new(Self { call, parts: None, is_coming: true, is_own: true, rest: None, has_run, extras, slots })
     }
 }
 
