@@ -100,7 +100,7 @@ trait AnySlot<T, A>: Future<Output = ()> + Send {
     /// Polls the future, and drops it when it is done.
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;
 
-    fn set_then(self: Pin<&mut Self>, then: A);
+    fn then_slot(self: Pin<&mut Self>) -> &mut Option<A>;
 }
 
 impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for InlineSlot<F, A> {
@@ -108,8 +108,8 @@ impl<F: Future + Send, A: Continuation<F::Output>> AnySlot<F::Output, A> for Inl
         self.poll_future(context)
     }
 
-    fn set_then(self: Pin<&mut Self>, then: A) {
-        *self.project().then = Some(then);
+    fn then_slot(self: Pin<&mut Self>) -> &mut Option<A> {
+        self.project().then
     }
 }
 
@@ -217,7 +217,7 @@ impl<T: 'static> ParkedFuture<T> {
 impl<T: 'static, A: 'static> ParkedFuture<T, A> {
     /// Lets `then` handle the future's result, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        self.0.as_mut().set_then(then);
+        *self.0.as_mut().then_slot() = Some(then);
         self.0
     }
 }

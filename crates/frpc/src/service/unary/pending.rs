@@ -8,7 +8,7 @@
 use super::{Codec, MethodState, StartedHandler, code, no_format};
 use crate::api::metadata::Metadata;
 use crate::deadline::{HandlerFuture, InheritedContext};
-use crate::observe::observers::{MethodObserver, ObservedCall};
+use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::failures::{caller_gone, log, panicked, too_many};
 use crate::service::formats::{self, FormatTerms};
@@ -22,7 +22,6 @@ use bytes::Bytes;
 use frisbee::tasks::{Continuation, Executor, Job, ParkedFuture, Task, UnwindResult};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::{EncodeError, Encoder, Message};
-use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -123,7 +122,7 @@ impl MethodState {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, *self.about.method());
-        let observed_call = || self.method_observer.as_ref().map(MethodObserver::continue_as_task);
+        let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, packs, is_layered) = (caller.style, self.packs, self.chain.is_some());
@@ -133,7 +132,8 @@ impl MethodState {
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, site, |task| {
                     let observed_call = observed_call();
-                    let answer = Answer { task, id, operation, style, packs, is_layered, name, observed_call, working };
+                    let call = AnsweredCall { id, operation, style, packs, is_layered, name, observed_call, working };
+                    let answer = Answer { task, call };
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return handler.answered_by(answer);
                     }
@@ -165,7 +165,7 @@ impl MethodState {
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let handler = handler.outcome();
-                let (connection, observed_call) = (connection.clone(), observed_call().map(Box::new));
+                let (connection, observed_call) = (connection.clone(), observed_call());
                 let work = Box::pin(async move {
                     let worked = with_deadline(permits, inherited, handler).await;
                     let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
@@ -213,6 +213,11 @@ pub(crate) async fn with_deadline<B>(
 /// The destination of the reply of a native call that continues as a task.
 pub(super) struct Answer {
     task: Task,
+    call: AnsweredCall,
+}
+
+/// A native call that continues as a task. It is small, since it is moved several times.
+struct AnsweredCall {
     id: PacketId,
     operation: Operation,
     style: ReplyForm,
@@ -220,28 +225,29 @@ pub(super) struct Answer {
     /// The handler is within middleware.
     is_layered: bool,
     name: Method,
-    observed_call: Option<ObservedCall>,
+    observed_call: Option<Box<ObservedCall>>,
     /// The call as one that the end works on, if that is counted.
     working: Option<LoadGuard>,
 }
 
 impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
+        let Self { task, mut call } = self;
         // A panic is logged even if no caller waits.
-        let panicked = |panic: Box<dyn Any + Send>| panicked(panic.as_ref(), self.name, self.task.connection());
-        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic)));
-        self.send(body::reply_parts(&reply).map(|(message, metadata)| (message as &dyn EncodeBody, metadata)));
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), call.name, task.connection())));
+        let parts = body::reply_parts(&reply).map(|(message, metadata)| (message as &dyn EncodeBody, metadata));
+        call.send(task, parts);
     }
 }
 
-impl Answer {
-    fn send(self, reply: Result<(&dyn EncodeBody, Option<&Metadata>), &Status>) {
-        let Self { task, id, operation, style, packs, is_layered, name, observed_call, working } = self;
+impl AnsweredCall {
+    fn send(&mut self, task: Task, reply: Result<(&dyn EncodeBody, Option<&Metadata>), &Status>) {
+        let Self { id, operation, style, packs, is_layered, name, observed_call, working } = self;
         if let Err(status) = reply {
-            log(status, name, task.connection());
+            log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        let report = match (&reply, working) {
+        let report = match (&reply, working.take()) {
             (Ok(_), Some(working)) => working.end(),
             // A failure says nothing of how long others take.
             _ => None,
@@ -251,14 +257,14 @@ impl Answer {
         let _ = task.answer(|outbox| {
             let before = outbox.len();
             let reply = reply.as_ref().map(|(message, metadata)| (message, *metadata)).map_err(|status| *status);
-            put_reply(outbox, id, operation, reply, style, report, (packs, is_layered));
+            put_reply(outbox, *id, *operation, reply, *style, report, (*packs, *is_layered));
             length = outbox.len().saturating_sub(before);
         });
-        end(observed_call, code, length as u64);
+        end(observed_call.take(), code, length as u64);
     }
 }
 
-fn end(observed_call: Option<ObservedCall>, code: Code, reply: u64) {
+fn end(observed_call: Option<Box<ObservedCall>>, code: Code, reply: u64) {
     if let Some(observed_call) = observed_call {
         observed_call.end(code, reply);
     }
