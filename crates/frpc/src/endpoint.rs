@@ -299,7 +299,7 @@ impl Protocol for Endpoint {
         }
         let Some(served) = self.offer.table.get(operation.number()) else {
             if let Some(status) = session.denied(operation.number()) {
-                request.refuse(hand_off::refusal(&status, operation));
+                request.refuse(hand_off::failure(&status, operation, true));
                 return Routed::Useless;
             }
             return self.offer.mounts.hand_off(&mut session.mounted, request);
@@ -311,11 +311,11 @@ impl Protocol for Endpoint {
             return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
-            request.refuse(hand_off::refusal(&status, operation));
+            request.refuse(hand_off::failure(&status, operation, true));
             return Routed::Useless;
         }
         let Some((envelope, trace)) = Envelope::parse(request.request().clone()) else {
-            request.refuse(hand_off::refusal(&body::malformed("request"), operation));
+            request.refuse(hand_off::failure(&body::malformed("request"), operation, true));
             return Routed::Useless;
         };
         session.bring(operation.number(), &self.offer.table);

@@ -10,7 +10,7 @@ use crate::deadline;
 use crate::observe::observers::{CallSizes, CallStart};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
-use crate::wire::body::{self, AnyMessage, DecodeOptions};
+use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use polyglot::{Message, Nesting};
@@ -143,7 +143,7 @@ impl PendingCall<'_> {
                 // The time of the wait counts.
                 let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
-                match (Self { options, ..*self }).send(&message, link, &mut waiter, context) {
+                match (Self { options, ..*self }).send(&(message as &dyn EncodeBody), link, &mut waiter, context) {
                     // Either the outbox or the vacancy wakes the caller.
                     Err(NotSent::Full) => poll_notified(vacancy.as_mut(), context).map(|()| Err(NotSent::Full)),
                     sent => Poll::Ready(sent),

@@ -5,15 +5,14 @@ use crate::calls::failures::{closed_status, expired, out_of_time};
 use crate::calls::offers::rules;
 use crate::client::attempt::AnyReply;
 use crate::client::call::PendingCall;
-use crate::client::channel::Channel;
+use crate::client::channel::{BoxedCall, Channel};
 use crate::client::picker::PickedConnection;
 use crate::deadline;
-use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeForm, alone};
+use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, EncodeForm, alone};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
-use std::pin::Pin;
 use std::time::Instant;
 
 /// Makes a call that requests a hand-off. The future is boxed, so that callers do not compile it for each method.
@@ -23,26 +22,18 @@ pub(crate) fn call<'a>(
     message: &'a AnyMessage,
     read_reply: ReadReply,
     handed: &'a HandOffSlot,
-) -> Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Status>> + Send + 'a>> {
-    Box::pin(channel.in_runtime(until_deadline(channel, call, message, read_reply, handed)))
-}
-
-async fn until_deadline(
-    channel: &Channel,
-    call: PendingCall<'_>,
-    message: &AnyMessage,
-    read_reply: ReadReply,
-    handed: &HandOffSlot,
-) -> Result<Response<AnyReply>, Status> {
-    handed.take();
-    let method = call.method;
-    let until = call.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let mut is_requested = false;
-    let call = HandOffCall { channel, call, handed, read_reply, until };
-    let requesting = call.request(message, &mut is_requested);
-    let Some(until) = until else { return requesting.await };
-    let answered = deadline::timeout_at(&channel.inner.runtime, until, requesting).await;
-    answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
+) -> BoxedCall<'a, AnyReply> {
+    Box::pin(channel.in_runtime(async move {
+        handed.take();
+        let method = call.method;
+        let until = call.options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let mut is_requested = false;
+        let call = HandOffCall { channel, call, handed, read_reply, until };
+        let requesting = call.request(message, &mut is_requested);
+        let Some(until) = until else { return requesting.await };
+        let answered = deadline::timeout_at(&channel.inner.runtime, until, requesting).await;
+        answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
+    }))
 }
 
 /// Reads a reply. [`read_reply`] for a type of replies.
@@ -84,7 +75,11 @@ impl HandOffCall<'_> {
             let form = EncodeForm { prefix, ..EncodeForm::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
-                encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &form);
+                encoded = body::put_message(
+                    outbox.packet(PacketId(0), method.operation),
+                    &(message as &dyn EncodeBody),
+                    &form,
+                );
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || {

@@ -3,15 +3,14 @@
 use crate::calls::failures::expired;
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
-use crate::client::channel::Channel;
+use crate::client::channel::{BoxedCall, Channel};
 use crate::client::hedging::Hedge;
 use crate::client::picker::PickedConnection;
 use crate::deadline;
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::AnyMessage;
-use crate::{Code, Response, Status};
-use std::pin::Pin;
+use crate::{Code, Status};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -86,100 +85,94 @@ impl Channel {
     /// The future is boxed, so that callers do not compile it for each method.
     pub(crate) fn attempts<'a>(
         &'a self,
-        call: PendingCall<'a>,
+        mut call: PendingCall<'a>,
         message: &'a AnyMessage,
-        await_reply: AwaitReply,
-        failure: Option<Box<Failure>>,
-        picked: Option<PickedConnection>,
-        observed: (Token, Option<TraceContext>),
-    ) -> Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Status>> + Send + 'a>> {
-        Box::pin(self.in_runtime(self.attempt(call, message, await_reply, failure, picked, observed)))
-    }
-
-    async fn attempt(
-        &self,
-        mut call: PendingCall<'_>,
-        message: &AnyMessage,
         await_reply: AwaitReply,
         mut failure: Option<Box<Failure>>,
         mut picked: Option<PickedConnection>,
         (token, mut trace): (Token, Option<TraceContext>),
-    ) -> Result<Response<AnyReply>, Status> {
-        let (method, max) = (call.method, self.inner.attempts_max);
-        let CallOptions { timeout, .. } = call.options;
-        let until = match failure.as_ref().map(|failure| failure.sent) {
-            // The time of the first attempt counts.
-            Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
-            _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
-        };
-        // The start of the wait for a connection, for its patience.
-        let mut since = None;
-        let configured = self.inner.hedge_after.filter(|_| method.idempotent);
-        configured.iter().for_each(|_| self.inner.hedges.earn());
-        let mut attempts = Attempts::default();
-        loop {
-            if let Some(failed) = failure.take() {
-                let is_retry = failed.may_be_retried();
-                let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
-                let can_continue = match is_retry {
-                    true => method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend(),
-                    false => failed.sent == SentState::No && attempts.may_add(1, max),
-                };
-                if !can_continue {
-                    return Err(attempts.verdict(failed.status, method));
-                }
-                if is_retry {
-                    since = None; // The failed attempt had a connection.
-                    if let Some(observer) = &self.inner.observer {
-                        observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
+    ) -> BoxedCall<'a, AnyReply> {
+        Box::pin(self.in_runtime(async move {
+            let (method, max) = (call.method, self.inner.attempts_max);
+            let CallOptions { timeout, .. } = call.options;
+            let until = match failure.as_ref().map(|failure| failure.sent) {
+                // The time of the first attempt counts.
+                Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
+                _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
+            };
+            // The start of the wait for a connection, for its patience.
+            let mut since = None;
+            let configured = self.inner.hedge_after.filter(|_| method.idempotent);
+            configured.iter().for_each(|_| self.inner.hedges.earn());
+            let mut attempts = Attempts::default();
+            loop {
+                if let Some(failed) = failure.take() {
+                    let is_retry = failed.may_be_retried();
+                    let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
+                    let can_continue = match is_retry {
+                        true => {
+                            method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
+                        }
+                        false => failed.sent == SentState::No && attempts.may_add(1, max),
+                    };
+                    if !can_continue {
+                        return Err(attempts.verdict(failed.status, method));
+                    }
+                    if is_retry {
+                        since = None; // The failed attempt had a connection.
+                        if let Some(observer) = &self.inner.observer {
+                            observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
+                        }
+                    }
+                    let pause = is_retry.then(|| attempts.backoff());
+                    attempts.fail(*failed);
+                    if let Some(pause) = pause {
+                        deadline::wait_until(&self.inner.runtime, deadline::now() + pause).await;
                     }
                 }
-                let pause = is_retry.then(|| attempts.backoff());
-                attempts.fail(*failed);
-                if let Some(pause) = pause {
-                    deadline::wait_until(&self.inner.runtime, deadline::now() + pause).await;
+                let PickedConnection { link, trial } = match picked.take() {
+                    Some(picked) => picked,
+                    None => match self.link_for(&call, until, &mut since).await {
+                        Ok(picked) => picked,
+                        Err(status) => return Err(attempts.verdict(status, method)),
+                    },
+                };
+                if let Some(until) = until {
+                    call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
+                }
+                // Also a trial hedges idempotent calls alone: the second server may run the call too.
+                let hedge = trial
+                    .filter(|_| method.idempotent)
+                    .map(|after| Hedge { after, is_trial: true, until })
+                    .or(configured.map(|after| Hedge { after, is_trial: false, until }));
+                let first = PendingCall { trace: trace.as_ref(), ..call };
+                let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
+                    None => {
+                        first.attempt(message, await_reply, link, &AtomicBool::new(false), &self.inner.runtime).await
+                    }
+                    Some(hedge) => {
+                        let mut next = trace;
+                        let begin_hedge = |why: &Status| {
+                            let is_allowed = hedge.is_trial || self.inner.hedges.spend();
+                            (is_allowed && self.inner.retries.spend()).then(|| {
+                                if let Some(observer) = &self.inner.observer {
+                                    observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
+                                }
+                                next
+                            })
+                        };
+                        self.hedged(first, (message, await_reply), link, hedge, begin_hedge, &mut attempts).await
+                    }
+                };
+                match outcome {
+                    Ok(reply) => {
+                        self.inner.retries.earn();
+                        return Ok(reply);
+                    }
+                    Err(failed) => failure = Some(failed),
                 }
             }
-            let PickedConnection { link, trial } = match picked.take() {
-                Some(picked) => picked,
-                None => match self.link_for(&call, until, &mut since).await {
-                    Ok(picked) => picked,
-                    Err(status) => return Err(attempts.verdict(status, method)),
-                },
-            };
-            if let Some(until) = until {
-                call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
-            }
-            // Also a trial hedges idempotent calls alone: the second server may run the call too.
-            let hedge = trial
-                .filter(|_| method.idempotent)
-                .map(|after| Hedge { after, is_trial: true, until })
-                .or(configured.map(|after| Hedge { after, is_trial: false, until }));
-            let first = PendingCall { trace: trace.as_ref(), ..call };
-            let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
-                None => first.attempt(message, await_reply, link, &AtomicBool::new(false), &self.inner.runtime).await,
-                Some(hedge) => {
-                    let mut next = trace;
-                    let begin_hedge = |why: &Status| {
-                        let is_allowed = hedge.is_trial || self.inner.hedges.spend();
-                        (is_allowed && self.inner.retries.spend()).then(|| {
-                            if let Some(observer) = &self.inner.observer {
-                                observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
-                            }
-                            next
-                        })
-                    };
-                    self.hedged(first, (message, await_reply), link, hedge, begin_hedge, &mut attempts).await
-                }
-            };
-            match outcome {
-                Ok(reply) => {
-                    self.inner.retries.earn();
-                    return Ok(reply);
-                }
-                Err(failed) => failure = Some(failed),
-            }
-        }
+        }))
     }
 }
 

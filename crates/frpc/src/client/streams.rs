@@ -346,64 +346,58 @@ impl OpenDeadlines {
         extras: Option<&'a Extras>,
         started: &'a mut Option<tokio::time::Instant>,
     ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
-        Box::pin(self.try_open(channel, method, extras, started))
-    }
-
-    async fn try_open(
-        &self,
-        channel: &Channel,
-        method: &'static Method,
-        extras: Option<&Extras>,
-        started: &mut Option<tokio::time::Instant>,
-    ) -> Result<OpenedStream, Status> {
-        if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
-            return Err(not_opened());
-        }
-        let is_unclear = AtomicBool::new(false);
-        let open = async {
-            loop {
-                let trace = deadline::trace();
-                let call = PendingCall {
-                    kind: CallKind::Streaming,
-                    trace: trace.as_ref(),
-                    ..PendingCall::new(method, channel.options(None), extras)
-                };
-                let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
-                is_unclear.store(true, Ordering::Relaxed);
-                let peer = link.connection.peer_known().await;
-                is_unclear.store(false, Ordering::Relaxed);
-                let Ok(peer) = peer else { continue };
-                if link.backward && !takes_calls(&peer) {
-                    return Err(takes_no_calls());
-                }
-                if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
-                    return Err(Status::unimplemented("the peer does not accept streams").not_run());
-                }
-                let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                let prefix = match peer.hello() {
-                    Some(_) => call.prefix(false, time_left(self.until)),
-                    None => PrefixFields::default(),
-                };
-                let first = body::open(method.operation, prefix);
-                // An opening that waits for a slot moves to the next connection when this one takes no new calls.
-                let opening = link.unless_abandoned(link.connection.open_stream(&first));
-                let Some(opened) = opening.await else { continue };
-                match opened {
-                    Ok(stream) => {
-                        let (sender, receiver) = stream.split();
-                        let packs = link.packs(method, &peer);
-                        let flags = Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
-                        let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
-                        let replies = Replies { receiver, end, reading, deadline: self.sleep() };
-                        return Ok(OpenedStream { sender, replies, link, flags });
-                    }
-                    Err(SendError::Closed(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
+        Box::pin(async move {
+            if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
+                return Err(not_opened());
             }
-        };
-        let opened = self.within(time_left(self.open_until), open).await;
-        opened.unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
+            let is_unclear = AtomicBool::new(false);
+            let open = async {
+                loop {
+                    let trace = deadline::trace();
+                    let call = PendingCall {
+                        kind: CallKind::Streaming,
+                        trace: trace.as_ref(),
+                        ..PendingCall::new(method, channel.options(None), extras)
+                    };
+                    let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
+                    is_unclear.store(true, Ordering::Relaxed);
+                    let peer = link.connection.peer_known().await;
+                    is_unclear.store(false, Ordering::Relaxed);
+                    let Ok(peer) = peer else { continue };
+                    if link.backward && !takes_calls(&peer) {
+                        return Err(takes_no_calls());
+                    }
+                    if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
+                        return Err(Status::unimplemented("the peer does not accept streams").not_run());
+                    }
+                    let reading = link.reading(rules(method.layout, &peer)?.missing(method));
+                    let prefix = match peer.hello() {
+                        Some(_) => call.prefix(false, time_left(self.until)),
+                        None => PrefixFields::default(),
+                    };
+                    let first = body::open(method.operation, prefix);
+                    // An opening that waits for a slot moves to the next connection when this one takes no new calls.
+                    let opening = link.unless_abandoned(link.connection.open_stream(&first));
+                    let Some(opened) = opening.await else { continue };
+                    match opened {
+                        Ok(stream) => {
+                            let (sender, receiver) = stream.split();
+                            let packs = link.packs(method, &peer);
+                            let flags =
+                                Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
+                            let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
+                            let replies = Replies { receiver, end, reading, deadline: self.sleep() };
+                            return Ok(OpenedStream { sender, replies, link, flags });
+                        }
+                        Err(SendError::Closed(_)) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            };
+            let opened = self.within(time_left(self.open_until), open).await;
+            opened
+                .unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
+        })
     }
 
     /// Bounds a part of the opening by its deadline.

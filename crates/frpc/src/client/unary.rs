@@ -6,7 +6,7 @@ use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
 use crate::client::attempt::{Failure, InFlight, SentState, await_reply};
 use crate::client::call::PendingCall;
-use crate::client::channel::{Channel, Layers};
+use crate::client::channel::{BoxedCall, Channel, Layers};
 use crate::client::hand_off::{self, read_reply};
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
@@ -32,8 +32,6 @@ pub(crate) struct UnaryCall<'a, A, B> {
     state: UnaryState<'a, B>,
 }
 
-type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send + 'a>>;
-
 /// ```text
 ///   New ----> Sent ----> ended
 ///    |  |       | connection lost, or refused
@@ -49,9 +47,9 @@ enum UnaryState<'a, B> {
     /// The call runs within middleware.
     Within(PooledCall<Result<Response<B>, Status>>),
     /// The call runs within middleware and with a deadline or an observer, or requests the connection.
-    Layered(Boxed<'a, B>),
+    Layered(BoxedCall<'a, B>),
     /// The call could not be sent at once, or has to be made again.
-    Retrying(Boxed<'a, B>),
+    Retrying(BoxedCall<'a, B>),
 }
 
 /// No part of it is pinned.
@@ -179,7 +177,7 @@ where
         if observed_call.is_none() && timeout.is_none() && !deadline::is_something() {
             return UnaryState::Within(around);
         }
-        let call: Boxed<'a, B> = Box::pin(async move {
+        let call: BoxedCall<'a, B> = Box::pin(async move {
             let call = within_deadline(&channel.inner.runtime, *method, timeout, around);
             channel.in_runtime(call).await
         });
@@ -193,7 +191,7 @@ where
         failure: Option<Box<Failure>>,
         picked: Option<PickedConnection>,
         observed: Option<CallStart>,
-    ) -> Boxed<'a, B> {
+    ) -> BoxedCall<'a, B> {
         let layers = self.channel.layers.as_deref();
         let observed_call = self.channel.observe(self.method, CallKind::Unary, observed);
         let observed = observed_call.as_ref().map(ObservedCall::start).or_else(|| layers?.observed);
@@ -204,7 +202,7 @@ where
     }
 
     /// Makes the call by attempts of any number. All of them are compiled once for all methods.
-    fn attempts(&mut self, kind: AttemptKind) -> Boxed<'a, B> {
+    fn attempts(&mut self, kind: AttemptKind) -> BoxedCall<'a, B> {
         let (channel, method) = (self.channel.clone(), self.method);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
         let options = channel.options(self.timeout);
@@ -237,7 +235,7 @@ enum AttemptKind {
 }
 
 /// Has the observation of a call end with it.
-fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: Boxed<'a, B>) -> Boxed<'a, B> {
+fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCall<'a, B>) -> BoxedCall<'a, B> {
     match observed_call {
         None => call,
         Some(observed_call) => {

@@ -16,9 +16,9 @@ use std::task::Poll;
 /// The form of answers: only native peers request hand-offs.
 const FORM: ReplyForm = ReplyForm { form: Form::Extended, backward: false };
 
-/// The body of a refusal.
-pub(crate) fn refusal(status: &Status, operation: Operation) -> Bytes {
-    alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, FORM))
+/// The body of a failure, or of a refusal.
+pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -> Bytes {
+    alone(|outbox| body::put_failure(outbox, PacketId(0), operation, status, FORM, is_refused))
 }
 
 /// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer cancels. Its `task`

@@ -358,38 +358,31 @@ impl MethodState {
         self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust))
     }
 
+    /// Answers a call whose handler has panicked.
     #[cold]
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         let status = panicked(panic, *self.about.method(), &caller.connection);
         log(&status, *self.about.method(), &caller.connection);
-        match reply {
-            ReplyTo::Packet { id, operation, outbox } => {
-                caller.connection.collect(outbox);
-                let before = outbox.len();
-                body::put_error(outbox, id, operation, &status, caller.style);
-                self.end(caller, status.code(), Some((outbox, before)));
-            }
-            ReplyTo::Adapter { outcome, .. } => {
-                self.end(caller, status.code(), None);
-                *outcome = Some(AdapterOutcome::Ready(Err(status)));
-            }
-            ReplyTo::HandOff { requested, decision } => {
-                hand_off::settle::<ErasedReply>(requested, *self.about.method(), &decision, Err(&status));
-                self.end(caller, status.code(), None);
-            }
-        }
+        self.fail(caller, reply, status, false);
         if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
 
     /// Refuses a call that no handler gets.
     #[cold]
     fn refuse(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, served: ServeProgress) -> ServeProgress {
+        self.fail(caller, reply, status, true);
+        served
+    }
+
+    /// Answers a call by a failure.
+    fn fail(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, is_refused: bool) {
         let code = status.code();
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
+                caller.connection.collect(outbox);
                 let before = outbox.len();
-                body::put_refusal(outbox, id, operation, &status, caller.style);
+                body::put_failure(outbox, id, operation, &status, caller.style, is_refused);
                 self.end(caller, code, Some((outbox, before)));
             }
             ReplyTo::Adapter { outcome, .. } => {
@@ -397,11 +390,10 @@ impl MethodState {
                 self.end(caller, code, None);
             }
             ReplyTo::HandOff { requested, .. } => {
-                requested.refuse(hand_off::refusal(&status, self.about.method().operation));
+                requested.refuse(hand_off::failure(&status, self.about.method().operation, is_refused));
                 self.end(caller, code, None);
             }
         }
-        served
     }
 
     /// Ends the call for its observer, if there is one. The reply begins at this length of the outbox.

@@ -157,16 +157,6 @@ impl EncodeBody for &dyn EncodeBody {
     }
 }
 
-impl EncodeBody for &AnyMessage {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        (**self).encode(to)
-    }
-}
-
 /// Writes a message as the body of a packet and completes the packet.
 #[inline(always)]
 pub(crate) fn put_message<M: EncodeBody>(
@@ -231,7 +221,8 @@ pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operatio
     put_failure(outbox, id, operation, status, style, true);
 }
 
-fn put_failure(
+/// Writes an error, as [`put_refusal`] does if it is one, and else as [`put_error`].
+pub(crate) fn put_failure(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
