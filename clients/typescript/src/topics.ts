@@ -308,7 +308,11 @@ export class Topics {
           void resume();
         },
       });
-      request(follows ? Op.Follow : operation);
+      try {
+        request(follows ? Op.Follow : operation);
+      } catch (error) {
+        fail(Status.from(error));
+      }
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Channel, Code, Status, encode, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
+import { Channel, Code, Status, Topics, encode, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
 import { frame } from "./frame.js";
 import { DeskClient, Page } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
@@ -66,4 +66,11 @@ test("streamed requests that cannot be written fail a call that may have run", (
     // Its handler waits for the request.
     const single = await failed(client.count({ from: odd.value }).next());
     assert.deepEqual([single.code, single.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
+  }));
+
+test("request to a broker that cannot be written leaves nothing", () =>
+  connected(async (channel) => {
+    const topics = new Topics(channel);
+    assert.equal((await failed(topics.subscribe("a".repeat(6 << 20)))).code, Code.RESOURCE_EXHAUSTED);
+    assert.equal(topics["requests"].size, 0);
   }));
