@@ -353,7 +353,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     while (remaining(from)) {
       const type = takeByte(from);
       const item = reader(takeView(from));
-      if (type in limits) limits[type] = takeVarint(item);
+      if (type in limits) limits[type] = takeVarint(item, 10);
       else if (type === 32 || type === 33) {
         try {
           const layout = readLayout(item);

@@ -2,7 +2,7 @@
  * Topics of a broker, on the connections of a channel. A subscription continues on the next connection when one is lost.
  */
 
-import { remaining, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { remaining, malformed, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
@@ -222,6 +222,7 @@ export class Topics {
           while (remaining(from)) {
             const topic = takeText(from);
             const next = { epoch: takeEpoch(from), offset: takeVarint(from, 10) };
+            if (!Number.isSafeInteger(next.offset)) malformed("an offset is beyond 2^53");
             if (!isActive || (!id && !matches(topic))) continue;
             let before = positions.get(topic);
             if (id && !before) {

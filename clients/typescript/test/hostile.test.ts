@@ -85,6 +85,33 @@ test("items of HELLO that this end does not know are skipped", () =>
     },
   ));
 
+test("limits in HELLO have up to 64 bits", () => {
+  const most = [10, ...new Array<number>(9).fill(0xff), 1];
+  return withServer(
+    frame(0, 3, [...Buffer.from("fris\x01"), ...[1, 2, 3, 4].flatMap((type) => [type, ...most])]),
+    async (client) => assert.equal((await client.add({})).total, 3n),
+    (socket, request) => {
+      if (operationOf(request) >= 10) socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
+    },
+  );
+});
+
+test("offset of a topic that a number cannot hold ends the connection", () =>
+  withServer(
+    HELLO,
+    async (client) => {
+      const topics = new Topics(client.channel);
+      await topics.subscribe("a", { from: "now" });
+      assert.match((await failed(topics.sync())).message, /beyond 2\^53/);
+    },
+    (socket, request) => {
+      const epoch = new Array<number>(8).fill(1);
+      // One topic of the history follows, with an offset of 2^53 and one.
+      if (operationOf(request) === 0xff06) socket.write(frame(idOf(request), 0xff06, [0, 1, ...epoch, 1]));
+      if (operationOf(request) === 0xff03) socket.write(frame(1, 0xff07, [1, 0x61, ...epoch, 0x81, ...new Array<number>(6).fill(0x80), 0x10]));
+    },
+  ));
+
 test("a call starts while a stream lacks a slot", () =>
   withServer(
     // One stream.
