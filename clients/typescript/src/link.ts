@@ -457,9 +457,17 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (opened >= Math.min(limits[2], 0x7000)) return false;
       do lastStream = (lastStream % 0x7fff) + 1;
       while (streams.has(lastStream));
+      const id = lastStream;
+      // Before the write, which may end the connection and with it the stream.
+      streams.set(id, stream);
       opened++;
-      accept(stream, lastStream, missing);
-      write(lastStream, Op.Stream, put);
+      try {
+        write(id, Op.Stream, put);
+      } catch (error) {
+        link.over(id);
+        throw error;
+      }
+      stream.begin(link, id, limits[4], missing);
       return true;
     },
     accept,

@@ -74,3 +74,13 @@ test("request to a broker that cannot be written leaves nothing", () =>
     assert.equal((await failed(topics.subscribe("a".repeat(6 << 20)))).code, Code.RESOURCE_EXHAUSTED);
     assert.equal(topics["requests"].size, 0);
   }));
+
+test("stream whose opening cannot be written sends nothing", () =>
+  connected(async (channel, _, sent) => {
+    const client = new DeskClient(channel);
+    const status = await failed(client.count({}, { metadata: { "A KEY": "x" } }).next());
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
+    void client.count({}).next();
+    await until("the second is opened", () => sent.some((packet) => packet.readUInt16BE(4) === 2));
+    assert.deepEqual(sent.filter((packet) => packet.readUInt16BE(4) === 7 && packet.length > 10), []);
+  }));
