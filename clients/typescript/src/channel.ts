@@ -123,7 +123,8 @@ export class Channel {
         for (const calls of waiting) {
           for (const call of calls) {
             if (link !== on || !starts(call, on)) break;
-            calls.delete(call);
+            // The write may have ended the connection. A call that waits again stays in the queue.
+            if (link === on) calls.delete(call);
           }
         }
       }),

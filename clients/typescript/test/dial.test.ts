@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { Channel, Code, connect, type Dial, type Status, type Transport, type TransportEvents, type WebSocketLike } from "frisbee-rpc";
 import { connect as connectSocket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
-import { DeskClient } from "./generated/desk.js";
+import { Desk, DeskClient } from "./generated/desk.js";
 import { frame } from "./frame.js";
 import { failed } from "./transports.js";
 
@@ -109,6 +109,33 @@ test("server that closes after each answer fails no call", async (context) => {
   };
   const channel = new Channel(dial, { patience: 500 });
   for (let call = 0; call < 12; call++) assert.equal((await new DeskClient(channel).add({})).total, 3n, `call ${call}`);
+  channel.close();
+});
+
+test("waiting call is repeated when its write ends the connection", async () => {
+  let dials = 0;
+  const blob = { ...Desk.methods.blob, idempotent: true };
+  const dial: Dial = (events) => {
+    const isFirst = ++dials === 1;
+    events.open();
+    // One call at a time.
+    events.data(frame(0, 3, [...Buffer.from("fris\x01"), 3, 1, 1]));
+    const send = (bytes: Uint8Array): void => {
+      if (isFirst && bytes.length > 100_000) throw new Error("no room");
+      const sent = Buffer.from(bytes);
+      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
+        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
+        if (operation >= 10) setImmediate(() => events.data(frame(id, operation, operation === blob.operation ? [8, 0, 4, 10, 1, 7] : [8, 0, 13, 6, 10, 1])));
+      }
+    };
+    return { send, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial);
+  const first = new DeskClient(channel).add({});
+  const second = channel.unary(Desk, blob, { data: new Uint8Array(100_000) }, { timeout: 5000 });
+  assert.equal((await first).total, 3n);
+  assert.deepEqual((await second).data, new Uint8Array([7]));
+  assert.equal(dials, 2);
   channel.close();
 });
 
