@@ -64,8 +64,12 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             // The ids of streams are separate from those of calls.
             const key = isStream ? id + 0x1_0000 : id;
             const controller = new AbortController();
+            // Its id may be that of another call then.
+            let isOver = false;
             /** Ends it on this end, and aborts its handler unless that has replied. */
             const end = (hasReplied: boolean): void => {
+              if (isOver) return;
+              isOver = true;
               clearTimeout(timer);
               if (!hasReplied) controller.abort();
               progress.delete(key);
@@ -73,7 +77,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             };
             const replies: Replying = isStream ? stream(method.reply, method.request, false, () => end(false)) : {
               send(reply) {
-                if (!progress.has(key)) return;
+                if (isOver) return;
                 answer(reply);
                 end(true);
               },

@@ -84,3 +84,25 @@ test("stream whose opening cannot be written sends nothing", () =>
     await until("the second is opened", () => sent.some((packet) => packet.readUInt16BE(4) === 2));
     assert.deepEqual(sent.filter((packet) => packet.readUInt16BE(4) === 7 && packet.length > 10), []);
   }));
+
+test("late reply of a cancelled handler is not that of the next call with its id", () => {
+  const replies: ((text: { value: string }) => void)[] = [];
+  const handlers = { ask: () => new Promise<{ value: string }>((resolve) => replies.push(resolve)) };
+  return connected(
+    async (_, receive, sent) => {
+      const request = frame(1, ask.operation, [16, 2, 4, 0, ...encode(ask.request, {})]);
+      const texts = (): string[] => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).map((packet) => packet.subarray(10).toString("latin1"));
+      receive(request);
+      receive(frame(1, 6, [ask.operation]));
+      receive(request);
+      await until("the first is cancelled", () => replies.length === 2 && texts().length === 1);
+      replies[0]?.({ value: "late" });
+      await new Promise(setImmediate);
+      replies[1]?.({ value: "own" });
+      await until("the second is answered", () => texts().length > 1);
+      assert.equal(texts().length, 2);
+      assert.match(texts()[1]!, /own$/);
+    },
+    serve(Page, handlers as unknown as Handlers<typeof Page>),
+  );
+});
