@@ -6,7 +6,9 @@ import type { Channel } from "./channel.js";
 import type { Link } from "./link.js";
 import type { Status } from "./status.js";
 
-/** A protocol that the server has mounted too. It gives packets their meaning. */
+/**
+ * A protocol that the server has mounted too. It gives packets their meaning. An exception of its functions is uncaught, as
+ * that of a listener of events, and the connection stays. */
 export interface Protocol {
   /** Its operations, from the first to the last, of 10 to 65535. No service may have one of them: begin at 1000. */
   readonly operations: readonly [first: number, last: number];
@@ -32,13 +34,22 @@ export type Send = (id: number, operation: number, body: Uint8Array) => Promise<
  */
 export function mount(channel: Channel, protocol: Protocol): Send {
   const [first, last] = protocol.operations;
+  const call = (run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  };
   channel.mount({
     packet(_, id, operation, body) {
       const isOwn = first <= operation && operation <= last;
-      if (isOwn) protocol.packet(id, operation, body);
+      if (isOwn) call(() => protocol.packet(id, operation, body));
       return isOwn;
     },
-    down: (_, status) => protocol.down?.(status),
+    down: (_, status) => call(() => protocol.down?.(status)),
   });
   return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, body);
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Channel, Code, Status, Topics, encode, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
+import { Channel, Code, Status, Topics, encode, mount, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
 import { frame } from "./frame.js";
 import { DeskClient, Page } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
@@ -105,4 +105,29 @@ test("late reply of a cancelled handler is not that of the next call with its id
     },
     serve(Page, handlers as unknown as Handlers<typeof Page>),
   );
+});
+
+test("exception of a mounted protocol is uncaught and harms no other", (context) => {
+  const uncaught: unknown[] = [];
+  const original = queueMicrotask;
+  context.mock.method(globalThis, "queueMicrotask", (run: () => void) => original(() => {
+    try {
+      run();
+    } catch (error) {
+      uncaught.push(error);
+    }
+  }));
+  return connected(async (channel, receive) => {
+    const fail = (text: string) => () => { throw new Error(text); };
+    mount(channel, { operations: [1000, 1000], packet: fail("packet"), down: fail("down") });
+    const syncing = failed(new Topics(channel).sync());
+    const link = await channel.connected();
+    receive(frame(1, 1000));
+    assert.equal(link.isUp, true);
+    // A packet that breaks the protocol.
+    receive(frame(0, 8));
+    assert.equal((await syncing).code, Code.UNAVAILABLE);
+    await until("both are reported", () => uncaught.length === 2);
+    assert.deepEqual(uncaught.map((error) => (error as Error).message), ["packet", "down"]);
+  });
 });
