@@ -50,7 +50,7 @@ interface Call extends InFlight {
   readonly service: AnyService | undefined;
   readonly method: AnyCalled;
   readonly request: unknown;
-  readonly options: CallOptions;
+  readonly options: CallOptions & Pick<ChannelOptions, "patience">;
   /** The timeout that is sent to the server, in milliseconds. */
   readonly sentTimeout: number | undefined;
   /**
@@ -93,7 +93,7 @@ export class Channel {
   /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
   /** Waits for a connection and returns it. For `mount` and `Topics`. @internal */
-  readonly connected: () => Promise<Link>;
+  readonly connected: (patience?: number) => Promise<Link>;
 
   constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
     let link: Link | undefined;
@@ -197,10 +197,10 @@ export class Channel {
       if (link?.isUp && starts(call, link)) return;
       if (isClosed) return fail(call, closed());
       // Without a connection a call waits for `patience`, without a free slot until its deadline.
-      call.patientUntil = performance.now() + patience;
+      call.patientUntil = performance.now() + (call.options.patience ?? patience);
       queue(call).add(call);
-      checkTimers(call);
       connect();
+      checkTimers(call);
     };
 
     /** Ends a call whose time is up, or sets a timer for it. */
@@ -248,7 +248,7 @@ export class Channel {
       service: AnyService | undefined,
       method: AnyCalled,
       request: unknown,
-      options: CallOptions,
+      options: Call["options"],
       sentTimeout: number | undefined,
       start: Call["start"],
       resolve: Call["resolve"],
@@ -300,9 +300,9 @@ export class Channel {
     };
     this.name = (service) => void named.add(service);
     this.mount = (mount) => void mounts.push(mount);
-    this.connected = () =>
+    this.connected = (patience) =>
       new Promise((resolve, reject) => {
-        begin(undefined, {} as AnyCalled, undefined, {}, undefined, (call, on) => {
+        begin(undefined, {} as AnyCalled, undefined, { patience }, undefined, (call, on) => {
           over(call);
           resolve(on);
           return true;

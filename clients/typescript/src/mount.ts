@@ -54,11 +54,11 @@ export function mount(channel: Channel, protocol: Protocol): Send {
   return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, body);
 }
 
-/** The connection of a channel, opened if there is none. */
-export async function connected(channel: Channel): Promise<Link> {
+/** The connection of a channel, opened if there is none, within the time that a call waits for one or this one, in ms. */
+export async function connected(channel: Channel, patience?: number): Promise<Link> {
   let link: Link;
   // It may have been lost before this continues.
-  do link = await channel.connected();
+  do link = await channel.connected(patience);
   while (!link.isUp);
   return link;
 }

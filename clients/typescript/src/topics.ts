@@ -245,14 +245,12 @@ export class Topics {
       /** Continues on the next connection. */
       const resume = async (): Promise<void> => {
         try {
-          const next = await connected(this.channel);
+          const next = await connected(this.channel, Infinity);
           if (!requests.has(key)) return;
           link = next;
           request(follows ? Op.Follow : Op.Subscribe);
         } catch (error) {
-          const status = Status.from(error);
-          if (status.code === Is.UNAVAILABLE && requests.has(key)) return resume();
-          fail(status);
+          fail(Status.from(error));
         }
       };
 

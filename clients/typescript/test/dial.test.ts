@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { Channel, Code, connect, type Dial, type Status, type Transport, type TransportEvents, type WebSocketLike } from "frisbee-rpc";
+import { Channel, Code, Topics, connect, type Dial, type Status, type Transport, type TransportEvents, type WebSocketLike } from "frisbee-rpc";
 import { connect as connectSocket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { Desk, DeskClient } from "./generated/desk.js";
 import { frame } from "./frame.js";
-import { failed } from "./transports.js";
+import { failed, until } from "./transports.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
 
@@ -136,6 +136,34 @@ test("waiting call is repeated when its write ends the connection", async () => 
   assert.equal((await first).total, 3n);
   assert.deepEqual((await second).data, new Uint8Array([7]));
   assert.equal(dials, 2);
+  channel.close();
+});
+
+/** It asked for a connection again and again, and no event of it was handled. */
+test("subscription continues on a channel without patience", async () => {
+  let dials = 0;
+  let lose = (): void => {};
+  const dial: Dial = (events) => {
+    if (++dials > 1 && dials < 4) throw new Error("not yet");
+    lose = () => events.close("lost");
+    events.open();
+    setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
+    const send = (bytes: Uint8Array): void => {
+      const sent = Buffer.from(bytes);
+      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
+        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
+        // It confirms the subscription, and publishes the number of the connection.
+        if (operation === 0xff00) setImmediate(() => events.data(Buffer.concat([frame(id, operation), frame(id, 0xff02, [1, 97, dials])])));
+      }
+    };
+    return { send, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial, { patience: 0 });
+  await until("it is connected", () => channel.connected().then(() => true, () => false));
+  const messages = await new Topics(channel).subscribe("a");
+  assert.deepEqual((await messages.next()).value?.payload, new Uint8Array([1]));
+  lose();
+  assert.deepEqual((await messages.next()).value?.payload, new Uint8Array([4]));
   channel.close();
 });
 
