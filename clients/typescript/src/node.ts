@@ -36,6 +36,16 @@ export function openSocket(address: Address, tls?: ConnectionOptions, onread?: O
   return socket;
 }
 
+/** How long a closed socket may take for its unsent bytes without sending any, in ms. */
+const CLOSE_WITHIN = 2000;
+
+/** Closes a socket after its unsent bytes, unless the peer does not take them. @internal */
+export function closeSocket(socket: Socket): void {
+  if (socket.connecting) return void socket.destroy();
+  socket.setTimeout(CLOSE_WITHIN, () => socket.destroy());
+  socket.destroySoon();
+}
+
 /** Dials a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
@@ -53,7 +63,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
     return {
       // Copied, since the socket may keep it until later.
       send: (bytes) => void socket.write(Buffer.from(bytes)),
-      close: () => void socket.destroySoon(),
+      close: () => closeSocket(socket),
       buffered: () => socket.writableLength,
     };
   };

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Socket as NetSocket } from "node:net";
 import { test } from "node:test";
 import { Channel, Code, Topics, connect, type Dial, type Status, type Transport, type TransportEvents, type WebSocketLike } from "frisbee-rpc";
-import { connect as connectSocket } from "frisbee-rpc/node";
+import { connect as connectSocket, socket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { Desk, DeskClient } from "./generated/desk.js";
 import { frame } from "./frame.js";
@@ -165,6 +165,29 @@ test("subscription continues on a channel without patience", async () => {
   lose();
   assert.deepEqual((await messages.next()).value?.payload, new Uint8Array([4]));
   channel.close();
+});
+
+test("closed socket is gone though it never connects", async () => {
+  const closed = deferred();
+  const address = { host: "nowhere", port: 1, lookup: () => {} };
+  socket(address)({ open() {}, data() {}, close: () => closed.resolve() }).close();
+  await closed.promise;
+});
+
+test("closed socket is gone though its peer reads nothing", async () => {
+  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  const accepted = once(server, "connection") as Promise<[NetSocket]>;
+  await once(server, "listening");
+  const [opened, closed] = [deferred(), deferred()];
+  const { port } = server.address() as { port: number };
+  const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
+  await opened.promise;
+  transport.send(new Uint8Array(64 << 20));
+  transport.close();
+  await closed.promise;
+  const [peer] = await accepted;
+  peer.destroy();
+  server.close();
 });
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
