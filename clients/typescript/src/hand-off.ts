@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { cutter, numbered, packet } from "./frames.js";
 import { Channel, Code, Status, type AnyService, type CallOptions, type Init, type TransportEvents, type Unary } from "./index.js";
 import { Op } from "./link.js";
-import { closeSocket, openSocket, type Address, type SocketOptions } from "./node.js";
+import { closeSocket, openSocket, reasonOf, type Address, type SocketOptions } from "./node.js";
 
 /** The settings of a hand-off. */
 export interface HandOffOptions extends SocketOptions, CallOptions {
@@ -48,7 +48,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     let pending: number | undefined;
     const end = (): void => closeSocket(open);
     const closed = (): void => events.close(reason);
-    const failed = (error: Error): void => void (reason = error.message);
+    const failed = (error: Error): void => void (reason = reasonOf(error));
     const give = (id: number, operation: number, body?: Uint8Array): void => events.data(packet("current", id, operation, body));
 
     const outward = cutter("current", (id, operation, body) => {

@@ -46,6 +46,9 @@ export function closeSocket(socket: Socket): void {
   socket.destroySoon();
 }
 
+/** The text of an error. That of several addresses, such as those of localhost, has one for each. @internal */
+export const reasonOf = (error: Error & { readonly errors?: readonly Error[] }): string => (error.errors ?? [error]).map(({ message }) => message).join("; ");
+
 /** Dials a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
@@ -58,7 +61,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
     });
     let reason = "the server closed the connection";
     socket.once(tls ? "secureConnect" : "connect", () => events.open());
-    socket.on("error", (error) => (reason = error.message));
+    socket.on("error", (error) => (reason = reasonOf(error)));
     socket.on("close", () => events.close(reason));
     return {
       // Copied, since the socket may keep it until later.

@@ -35,17 +35,20 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
     if (!WebSocket) throw new Error("no global WebSocket; set the option `WebSocket`, or connect by frisbee-rpc/node");
     const socket: WebSocketLike = new WebSocket(String(url), [SUBPROTOCOL, ...protocols]);
     socket.binaryType = "arraybuffer";
+    let problem = "";
     socket.onopen = () => {
-      if (socket.protocol === SUBPROTOCOL) events.open();
-      else socket.close();
+      if (socket.protocol === SUBPROTOCOL) return events.open();
+      problem = `the server does not speak ${SUBPROTOCOL}`;
+      socket.close();
     };
     socket.onmessage = ({ data }: Pick<MessageEvent<unknown>, "data">) => {
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
-    socket.onerror = () => {}; // A close event with the reason follows.
+    // A close event follows. Browsers state no reason.
+    socket.onerror = ({ message = "" }: { message?: string }) => void (problem ||= message);
     socket.onclose = ({ code, reason }: Pick<CloseEvent, "code" | "reason">) => {
-      events.close(`the WebSocket was closed (${code}${reason && `, ${reason}`})`);
+      events.close(problem || `the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };
     return {
       send: (bytes) => socket.send(bytes as Uint8Array<ArrayBuffer>),

@@ -27,6 +27,9 @@ test("transport that cannot be made fails calls with its reason", async () => {
     [connect("ws://127.0.0.1:1/", { patience }), /no global WebSocket; .* frisbee-rpc\/node/],
     [connect("foo://x", { patience, WebSocket: Socket }), /protocol/],
     [connectSocket({ port: 99_999 }, { patience }), /port/i],
+    // All addresses of localhost.
+    [connectSocket({ port: 1 }, { patience: 1000 }), /ECONNREFUSED/],
+    [connect("ws://127.0.0.1:1/", { patience: 1000, WebSocket: Socket }), /ECONNREFUSED/],
     [new Channel(() => { throw new Error("no route"); }, { patience }), /no route/],
     [new Channel(() => { throw "a text"; }, { patience }), /a text/],
     [new Channel((events) => { events.close("closed at once"); return { send() {}, close() {}, buffered: () => 0 }; }, { patience }), /closed at once/],
