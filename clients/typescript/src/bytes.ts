@@ -38,6 +38,9 @@ export const reader = (bytes: Uint8Array): Cursor => ({ bytes: bytes as Uint8Arr
 /** A cursor in a buffer that grows. */
 export const writer = (size = 64): Cursor => reader(new Uint8Array(size));
 
+/** Whether a value is a `Uint8Array`, of whatever realm. */
+export const isBytes = (value: unknown): boolean => ArrayBuffer.isView(value) && (value as Uint8Array).length === value.byteLength;
+
 export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
 
 // Writing.

@@ -8,7 +8,7 @@
  * of a list, `%` and the letter of the key in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { expect, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { expect, isBytes, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -178,8 +178,10 @@ function putField(to: Cursor, field: Field, value: Value): void {
   if (head) {
     const map = value as ReadonlyMap<Value, Value>;
     const list = value as readonly Value[];
+    const count = key ? map.size : list.length;
+    check(count >= 0, value);
     for (const wire of head) putByte(to, wire);
-    putVarint(to, key ? map.size : list.length);
+    putVarint(to, count);
     if (key) {
       for (const [name, one] of map) {
         putOne(to, key, name);
@@ -325,6 +327,7 @@ const wide = (isSigned: boolean, asNumber: boolean): Kind =>
 
 const float = (wire: number, length: 4 | 8): Kind =>
   kind(wire, () => 0, (to, value) => {
+    check(typeof value === "number", value);
     NUMBERS[length > 4 ? "setFloat64" : "setFloat32"](0, value);
     for (let at = 0; at < length; at++) putByte(to, SCRATCH[at] as number);
   }, (from) => {
@@ -334,7 +337,10 @@ const float = (wire: number, length: 4 | 8): Kind =>
 
 /** The letters of tables. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  "b": kind(7, () => false, (to, value) => putByte(to, +value), (from) => {
+  "b": kind(7, () => false, (to, value) => {
+    check(typeof value === "boolean", value);
+    putByte(to, +value);
+  }, (from) => {
     const byte = takeByte(from);
     if (byte > 1) malformed(`a bool is ${byte}`);
     return byte > 0;
@@ -365,6 +371,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     return takeText(from);
   }),
   "y": kind(4, () => new Uint8Array(), (to, value) => {
+    check(isBytes(value), value);
     putByte(to, 10);
     putSized(to, value);
   }, (from) => {
@@ -376,5 +383,5 @@ const KINDS: Readonly<Record<string, Kind>> = {
 const invalid = (name: string, problem: string): Status => notRun(Is.INVALID_ARGUMENT, `${name} ${problem}`);
 
 function check(fits: boolean, value: Value): void {
-  if (!fits) throw new Error(`cannot be ${String(value)}`);
+  if (!fits) throw new Error(`cannot be the ${typeof value} ${String(value)}`);
 }

@@ -4,6 +4,7 @@
 import { putRaw } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import type { Link } from "./link.js";
+import { bytesOf } from "./prefix.js";
 import type { Status } from "./status.js";
 
 /**
@@ -51,7 +52,7 @@ export function mount(channel: Channel, protocol: Protocol): Send {
     },
     down: (_, status) => call(() => protocol.down?.(status)),
   });
-  return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, body);
+  return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, bytesOf(body));
 }
 
 /** The connection of a channel, opened if there is none, within the time that a call waits for one or this one, in ms. */

@@ -1,7 +1,7 @@
 /**
  * The parts in front of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
-import { expect, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
@@ -39,7 +39,12 @@ const isBinary = (key: string): boolean => key.endsWith("-bin");
 const fits = (key: string, entry: string | Uint8Array): boolean =>
   isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${key} ${isBinary(key) ? "" : entry}`);
 
-export const bytesOf = (content: string | Uint8Array): Uint8Array => (typeof content === "string" ? utf8(content) : content);
+/** Content as bytes. Throws a `Status` for a value that is neither text nor bytes. */
+export function bytesOf(content: string | Uint8Array): Uint8Array {
+  if (typeof content === "string") return utf8(content);
+  if (!isBytes(content)) throw notRun(Is.INVALID_ARGUMENT, `content is a Uint8Array or a string, not ${String(content)}`);
+  return content;
+}
 
 /** Writes a prefix, unless it would be empty. Throws a `Status` for metadata that breaks the rules. */
 export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, status }: PrefixFields): void {

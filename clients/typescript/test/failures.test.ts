@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Channel, Code, Status, Topics, encode, mount, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
 import { frame } from "./frame.js";
-import { DeskClient, Page } from "./generated/desk.js";
+import { Desk, DeskClient, Page } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
@@ -131,3 +131,24 @@ test("exception of a mounted protocol is uncaught and harms no other", (context)
     assert.deepEqual(uncaught.map((error) => (error as Error).message), ["packet", "down"]);
   });
 });
+
+/** An `ArrayBuffer` in place of bytes made the position in the output NaN, and nothing was sent any more. */
+test("values of another type than their field's are refused, and harm no other call", () =>
+  connected(async (channel, receive, sent) => {
+    const client = new DeskClient(channel);
+    const wrong = { flag: "yes", i: "1", f: "1.5", d: null, s: 7, y: new ArrayBuffer(8), names: new Set(["a"]), ages: { a: 1 } };
+    for (const [name, value] of Object.entries(wrong)) {
+      const status = await failed(client.echo({ [name]: value }));
+      assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false], String(status));
+      assert.match(status.message, new RegExp(`^desk.All.${name} cannot be the (string|object|number) `));
+    }
+    const buffer = new ArrayBuffer(8) as unknown as Uint8Array;
+    const send = mount(channel, { operations: [1000, 1000], packet() {} });
+    for (const sending of [send(1, 1000, buffer), new Topics(channel).publish("a", buffer), client.echo({}, { metadata: { "a-bin": buffer } })]) {
+      assert.match((await failed(sending)).message, /not \[object ArrayBuffer\]/);
+    }
+    const total = client.add({});
+    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === Desk.methods.add.operation));
+    receive(frame(sent.at(-1)!.readUInt16BE(2), Desk.methods.add.operation, [8, 0, 13, 6, 10, 1]));
+    assert.equal((await total).total, 3n);
+  }));
