@@ -7,7 +7,7 @@ import { read, write, type Init } from "./codec.js";
 import { after, makeLink, type Dial, type InFlight, type Link, type Mount, type Owner, type Serving } from "./link.js";
 import { readPrefix, readStatus, writePrefix } from "./prefix.js";
 import { Fit, missing, type AnyService, type Method, type Source } from "./service.js";
-import { Is, Status, ended, givenUp, late, type Metadata } from "./status.js";
+import { Is, Status, ended, givenUp, late, notRun, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
 /** The default timeout of a unary call, in ms. It is not sent to the server. */
@@ -257,11 +257,12 @@ export class Channel {
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + (sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity, missing: 0,
+        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity, missing: 0,
         timer: undefined, link: undefined, service, method, request, options, sentTimeout, start, resolve, reject,
         abort: signal && (() => fail(call, givenUp(call.isSent))),
       };
-      if (signal?.aborted) call.abort?.();
+      if (Number.isNaN(call.until)) reject(notRun(Is.INVALID_ARGUMENT, "the timeout is not a number; it is in milliseconds"));
+      else if (signal?.aborted) call.abort?.();
       else {
         signal?.addEventListener("abort", call.abort as () => void);
         if (sentTimeout !== undefined) checkTimers(call);

@@ -152,3 +152,12 @@ test("values of another type than their field's are refused, and harm no other c
     receive(frame(sent.at(-1)!.readUInt16BE(2), Desk.methods.add.operation, [8, 0, 13, 6, 10, 1]));
     assert.equal((await total).total, 3n);
   }));
+
+test("timeout that is no number fails its call", () =>
+  connected(async (channel) => {
+    const client = new DeskClient(channel);
+    for (const call of [client.add({}, { timeout: NaN }), client.count({}, { timeout: NaN }).next()]) {
+      const status = await failed(call);
+      assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
+    }
+  }));
