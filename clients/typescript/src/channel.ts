@@ -132,9 +132,9 @@ export class Channel {
       closing(on, reason) {
         if (link !== on) return;
         link = undefined;
+        trouble = reason;
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
-        else {
-          trouble = reason;
+        else if (!isClosed) {
           clearTimeout(pause);
           pause = after(Math.random() * Math.min(PAUSE_FIRST * 2 ** Math.min(failures++, 16), PAUSE_MAX), () => {
             pause = undefined;
@@ -195,7 +195,7 @@ export class Channel {
     /** Runs a call on the connection, at once or as soon as one has a free slot. */
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
-      if (isClosed) return fail(call, closed());
+      if (isClosed) return fail(call, closed(call.isSent));
       // Without a connection a call waits for `patience`, without a free slot until its deadline.
       call.patientUntil = performance.now() + (call.options.patience ?? patience);
       queue(call).add(call);
@@ -312,11 +312,11 @@ export class Channel {
     this.close = () => {
       isClosed = true;
       clearTimeout(pause);
-      for (const calls of waiting) for (const call of calls) fail(call, closed());
+      for (const calls of waiting) for (const call of calls) fail(call, closed(call.isSent));
       link?.drain();
     };
     if (stayConnected) queueMicrotask(connect);
   }
 }
 
-const closed = (): Status => ended(Is.FAILED_PRECONDITION, "the channel is closed", false);
+const closed = (isSent: boolean): Status => ended(Is.FAILED_PRECONDITION, "the channel is closed", isSent);

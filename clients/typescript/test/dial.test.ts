@@ -193,6 +193,39 @@ test("closed socket is gone though its peer reads nothing", async () => {
   server.close();
 });
 
+test("call without a connection names the end of the last one, and that it may have run", async (context) => {
+  let dials = 0;
+  let lose = (): void => {};
+  const sent = deferred();
+  const dial: Dial = (events) => {
+    const isFirst = ++dials === 1;
+    if (isFirst) {
+      lose = () => events.close("lost by a test");
+      events.open();
+      setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
+    }
+    const send = (bytes: Uint8Array): void => {
+      if (Buffer.from(bytes).readUInt16BE(4) >= 10) sent.resolve();
+    };
+    return { send, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial, { patience: 50 });
+  const link = await channel.connected();
+  // The connection has lasted for long.
+  const now = performance.now.bind(performance);
+  context.mock.method(performance, "now", () => now() + 10_000);
+  const repeated = failed(new DeskClient(channel).get({}));
+  await sent.promise;
+  lose();
+  assert.equal(link.isUp, false);
+  const status = await repeated;
+  assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
+  assert.match(status.message, /lost by a test/);
+  const closed = failed(new DeskClient(channel).get({}));
+  channel.close();
+  assert.equal((await closed).mayHaveRun, false);
+});
+
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((resolved) => (resolve = resolved));
