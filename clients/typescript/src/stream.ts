@@ -190,7 +190,11 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         stopSource = undefined;
         finish();
       } catch (error) {
-        if (!ours) throw error;
+        if (!ours) {
+          stopSource?.();
+          stopSource = undefined;
+          throw error;
+        }
         stop(hasRun ? mayHaveRun(error) : Status.from(error));
       }
     },

@@ -161,3 +161,26 @@ test("timeout that is no number fails its call", () =>
       assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
     }
   }));
+
+test("generator of a handler ends when its message cannot be sent", () => {
+  let hasEnded = false;
+  const handlers = {
+    feed: function* () {
+      try {
+        yield { value: "x" };
+      } finally {
+        hasEnded = true;
+      }
+    },
+  };
+  return connected(
+    async (_, receive, sent) => {
+      receive(frame(0x8000, 2, [16, 2, 4, 0, 9, feed.operation]));
+      receive(frame(0x8000, 2, encode(feed.request, {})));
+      // The caller does not end its direction.
+      await until("the failure is sent", () => sent.some((packet) => packet.readUInt16BE(2) === 0x8000 && packet.readUInt16BE(4) === 7));
+      assert.ok(hasEnded);
+    },
+    serve(Page, handlers as unknown as Handlers<typeof Page>),
+  );
+});
