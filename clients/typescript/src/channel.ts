@@ -92,8 +92,10 @@ export class Channel {
   readonly close: () => void;
   /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
-  /** Waits for a connection and returns it. For `mount` and `Topics`. @internal */
-  readonly connected: (patience?: number) => Promise<Link>;
+  /**
+   * Waits for a connection with room, uses it, and returns it. Rejects with what `use` throws, or after `patience` in place
+   * of that of the channel. For `mount` and `Topics`. @internal */
+  readonly connected: (use?: (link: Link) => void, patience?: number) => Promise<Link>;
 
   constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
     let link: Link | undefined;
@@ -301,9 +303,11 @@ export class Channel {
     };
     this.name = (service) => void named.add(service);
     this.mount = (mount) => void mounts.push(mount);
-    this.connected = (patience) =>
+    this.connected = (use, patience) =>
       new Promise((resolve, reject) => {
         begin(undefined, {} as AnyCalled, undefined, { patience }, undefined, (call, on) => {
+          if (on.isFull) return false;
+          use?.(on);
           over(call);
           resolve(on);
           return true;

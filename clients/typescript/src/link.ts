@@ -100,6 +100,8 @@ export interface Mount {
 export interface Link {
   /** HELLO was received: the connection is usable. */
   isUp: boolean;
+  /** Much is unsent: nothing new begins. */
+  isFull: boolean;
   /** Sends a packet. Throws, and sends nothing, if its body cannot be encoded or is too long. */
   write<T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void;
   /** Resets a stream. */
@@ -143,6 +145,9 @@ export const WINDOW = 256 << 10;
 const WASTE_MAX = 100_000;
 /** How many bytes may be unsent before the connection is closed: the bytes of replies that Rust's dialling end buffers. */
 const UNSENT_MAX = 64 << 20;
+/** The unsent bytes from which new calls, streams and packets of programs wait, and the pause between two looks, in ms. */
+const FULL_AT = 8 << 20;
+const FULL_PAUSE = 10;
 /** The buffered length from which a write does not wait for the end of the task. */
 const FLUSH_AT = 64 << 10;
 /** An end that has received or sent nothing for this time sends a PING, and closes after five times as long, in ms. */
@@ -217,9 +222,22 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
     carried((to) => {
-      if (to.buffered() > UNSENT_MAX) fail("too many unsent bytes");
+      const unsent = to.buffered();
+      if (unsent > UNSENT_MAX) fail("too many unsent bytes");
+      else if (unsent > FULL_AT && !link.isFull) {
+        link.isFull = true;
+        lookForRoom();
+      }
     });
   };
+
+  /** Ends the state of being full when the transport has sent most bytes, which it does not report. */
+  const lookForRoom = (): void =>
+    carried((to) => {
+      if (to.buffered() > FULL_AT / 2) return void after(FULL_PAUSE, lookForRoom);
+      link.isFull = false;
+      owner.room(link);
+    });
 
   /** Flushes at the end of the task, so that each woken caller may add its request. */
   const settle = (): void => {
@@ -419,6 +437,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   const link: Link = {
     isUp: false,
+    isFull: false,
     write,
     reset,
     refuse,
@@ -431,7 +450,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       return Fit.Whole;
     },
     call(call, put) {
-      if (inFlight >= limits[3]) return false;
+      if (link.isFull || inFlight >= limits[3]) return false;
       do lastCall = (lastCall + 1) & 0xffff;
       while (calls[lastCall % CALLS_MAX]);
       const id = (call.id = lastCall);
@@ -454,7 +473,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     },
     open(stream, missing, put) {
       if (!limits[2]) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
-      if (opened >= Math.min(limits[2], 0x7000)) return false;
+      if (link.isFull || opened >= Math.min(limits[2], 0x7000)) return false;
       do lastStream = (lastStream % 0x7fff) + 1;
       while (streams.has(lastStream));
       const id = lastStream;

@@ -3,7 +3,6 @@
 
 import { putRaw } from "./bytes.js";
 import type { Channel } from "./channel.js";
-import type { Link } from "./link.js";
 import { bytesOf } from "./prefix.js";
 import type { Status } from "./status.js";
 
@@ -19,7 +18,7 @@ export interface Protocol {
   down?(status: Status): void;
 }
 
-/** Sends a packet. Resolves when it is queued for sending; rejects if there is no connection or the body is too long. */
+/** Sends a packet. Resolves when it is queued for sending, which waits while much is unsent; rejects if there is no connection or the body is too long. */
 export type Send = (id: number, operation: number, body: Uint8Array) => Promise<void>;
 
 /**
@@ -52,14 +51,5 @@ export function mount(channel: Channel, protocol: Protocol): Send {
     },
     down: (_, status) => call(() => protocol.down?.(status)),
   });
-  return async (id, operation, body) => (await connected(channel)).write(id, operation, putRaw, bytesOf(body));
-}
-
-/** The connection of a channel, opened if there is none, within the time that a call waits for one or this one, in ms. */
-export async function connected(channel: Channel, patience?: number): Promise<Link> {
-  let link: Link;
-  // It may have been lost before this continues.
-  do link = await channel.connected(patience);
-  while (!link.isUp);
-  return link;
+  return async (id, operation, body) => void (await channel.connected((link) => link.write(id, operation, putRaw, bytesOf(body))));
 }

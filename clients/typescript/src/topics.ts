@@ -6,7 +6,6 @@ import { remaining, malformed, putByte, putRaw, putSized, putText, putVarint, re
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
-import { connected } from "./mount.js";
 import { bytesOf } from "./prefix.js";
 import { Is, notRun, Status } from "./status.js";
 
@@ -118,12 +117,12 @@ export class Topics {
     return this.request(Op.Subscribe, pattern, group, from);
   }
 
-  /** Publishes a message. Resolves when it is queued for sending. */
+  /** Publishes a message. Resolves when it is queued for sending, which waits while much is unsent. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
-    (await connected(this.channel)).write(0, FIRST + Op.Message, (to) => {
+    await this.channel.connected((link) => link.write(0, FIRST + Op.Message, (to) => {
       putSized(to, utf8(topic));
       putRaw(to, bytesOf(payload));
-    });
+    }));
   }
 
   /**
@@ -138,13 +137,13 @@ export class Topics {
   }
 
   /** Sends a request, and resolves when the broker has confirmed it. Its id is that of all later packets for it. */
-  private async request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
-    const { requests } = this;
-    let link = await connected(this.channel);
+  private request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
+    const { channel, requests } = this;
     do this.last = (this.last % 0xffff) + 1;
     while (requests.has(this.last));
     const key = this.last;
     return new Promise((resolve, reject) => {
+      let link: Link | undefined;
       let unread = 0;
       /** How many messages are missing in front of the next one. */
       let lagged = 0;
@@ -153,7 +152,7 @@ export class Topics {
         unread -= message.payload.length + MESSAGE_COST;
         return message;
       }, () => {
-        if (requests.delete(key) && pattern !== undefined && link.isUp) link.write(key, FIRST + Op.Unsubscribe);
+        if (requests.delete(key) && pattern !== undefined && link?.isUp) link.write(key, FIRST + Op.Unsubscribe);
       });
       const fail = (status: Status): void => {
         requests.delete(key);
@@ -183,8 +182,9 @@ export class Topics {
       /** The broker has confirmed it on this connection. */
       let isActive = false;
 
+      /** Sends it on a connection. */
       const request = (as: Op): void => {
-        link.write(key, FIRST + as, (to) => {
+        link?.write(key, FIRST + as, (to) => {
           if (pattern !== undefined) putSized(to, utf8(pattern));
           if (as === Op.Follow) {
             putByte(to, opening);
@@ -195,6 +195,14 @@ export class Topics {
             }
           } else putRaw(to, utf8(group));
         });
+      };
+      /** Sends it on the next connection. */
+      const begin = (patience?: number): void => {
+        channel.connected((next) => {
+          if (!requests.has(key)) return;
+          link = next;
+          request(follows ? Op.Follow : operation);
+        }, patience).catch(fail);
       };
       const activate = (): void => {
         isActive = true;
@@ -242,18 +250,6 @@ export class Topics {
         } else return false;
         return true;
       };
-      /** Continues on the next connection. */
-      const resume = async (): Promise<void> => {
-        try {
-          const next = await connected(this.channel, Infinity);
-          if (!requests.has(key)) return;
-          link = next;
-          request(follows ? Op.Follow : Op.Subscribe);
-        } catch (error) {
-          fail(Status.from(error));
-        }
-      };
-
       requests.set(key, {
         packet(on, id, operation, from) {
           if (on !== link || (follows && history(id, operation, from))) return;
@@ -304,14 +300,10 @@ export class Topics {
           positions = new Map();
           isActive = false;
           isResumed = true;
-          void resume();
+          begin(Infinity);
         },
       });
-      try {
-        request(follows ? Op.Follow : operation);
-      } catch (error) {
-        fail(Status.from(error));
-      }
+      begin();
     });
   }
 }

@@ -226,6 +226,41 @@ test("call without a connection names the end of the last one, and that it may h
   assert.equal((await closed).mayHaveRun, false);
 });
 
+/** A loop of publications never let the transport send, and 64 MiB closed the connection. */
+test("calls and publications wait while much is unsent", async () => {
+  const [count, size] = [100, 1 << 20];
+  let [dials, unsent, most, received] = [0, 0, 0, 0];
+  const dial: Dial = (events) => {
+    dials++;
+    events.open();
+    events.data(frame(0, 3, Buffer.from("fris\x01")));
+    const take = (): void => {
+      received += unsent;
+      unsent = 0;
+    };
+    const send = (bytes: Uint8Array): void => {
+      if (!unsent) setImmediate(take);
+      most = Math.max(most, (unsent += bytes.length));
+      for (let at = 0; at < bytes.length; ) {
+        const sent = Buffer.from(bytes.buffer, bytes.byteOffset + at);
+        const [id, operation] = [sent.readUInt16BE(2), sent.readUInt16BE(4)];
+        if (operation === Desk.methods.blob.operation) setImmediate(() => events.data(frame(id, operation, [8, 0, 4, 10, 0])));
+        at += 10 + sent.readUInt32BE(6);
+      }
+    };
+    return { send, close() {}, buffered: () => unsent };
+  };
+  const channel = new Channel(dial);
+  const [client, topics, data] = [new DeskClient(channel), new Topics(channel), new Uint8Array(size)];
+  await channel.connected();
+  for (let at = 0; at < count; at++) await topics.publish("a", data);
+  await Promise.all(Array.from({ length: count }, () => client.blob({ data })));
+  await until("all is sent", () => received > 2 * count * size);
+  assert.equal(dials, 1);
+  assert.ok(most < 16 * size, `${most} bytes waited`);
+  channel.close();
+});
+
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((resolved) => (resolve = resolved));
