@@ -46,16 +46,19 @@ type Callback = (Py<PyAny>, Option<Py<PyAny>>);
 
 enum Outcome {
     Value(Py<PyAny>),
-    Failed(PyErr),
+    /// `None` once it was raised: its traceback refers to the frame of the task, which refers to the reply.
+    Failed(Option<PyErr>),
     /// With a message.
     Cancelled(Option<Py<PyAny>>),
 }
 
 impl Outcome {
-    fn result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn result(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self {
             Self::Value(value) => Ok(value.clone_ref(py)),
-            Self::Failed(error) => Err(error.clone_ref(py)),
+            Self::Failed(error) => {
+                Err(error.take().unwrap_or_else(|| InvalidStateError::new_err("the exception was raised before")))
+            }
             Self::Cancelled(None) => Err(CancelledError::new_err(())),
             Self::Cancelled(Some(message)) => Err(CancelledError::new_err((message.clone_ref(py),))),
         }
@@ -80,7 +83,7 @@ impl Reply {
     /// Itself while there is no outcome, for the task to wait; then the outcome.
     fn __next__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let py = slf.py();
-        let outcome = slf.get().state.lock().outcome.as_ref().map(|outcome| outcome.result(py));
+        let outcome = slf.get().state.lock().outcome.as_mut().map(|outcome| outcome.result(py));
         match outcome {
             Some(result) => Err(PyStopIteration::new_err((result?,))),
             None => {
@@ -113,7 +116,7 @@ impl Reply {
     }
 
     fn result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let result = self.state.lock().outcome.as_ref().map(|outcome| outcome.result(py));
+        let result = self.state.lock().outcome.as_mut().map(|outcome| outcome.result(py));
         result.unwrap_or_else(|| Err(InvalidStateError::new_err("there is no result yet")))
     }
 
@@ -161,7 +164,7 @@ impl Reply {
     pub(crate) fn settle(slf: &Bound<'_, Self>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
         let outcome = match outcome {
             Ok(value) => Outcome::Value(value.unbind()),
-            Err(error) => Outcome::Failed(error),
+            Err(error) => Outcome::Failed(Some(error)),
         };
         let Some(callbacks) = slf.get().end(outcome) else { return Ok(()) };
         for callback in callbacks {

@@ -45,3 +45,33 @@ with server.start("127.0.0.1:0"):
     assert grown < max(4_000_000, {MANY} * 50), grown
 """
     program(text, limit=LIMIT + MANY / 100)
+
+
+def test_exceptions_of_calls_are_freed_with_their_last_reference() -> None:
+    text = """
+import asyncio, gc
+from typing import Iterator
+from frisbee_rpc import AsyncClient, Server, Status
+server = Server()
+@server
+def fail() -> None:
+    raise Status(5, "no")
+@server
+def count() -> Iterator[int]:
+    raise Status(5, "no")
+    yield 1
+async def call() -> None:
+    async with AsyncClient(server.address) as client:
+        for _ in range(100):
+            for failing in (client.fail(), anext(client.count())):
+                try:
+                    await failing
+                except Status:
+                    pass
+gc.disable()
+with server.start("127.0.0.1:0"):
+    asyncio.run(call())
+    left = sum(isinstance(each, Status) for each in gc.get_objects())
+    assert left < 10, left
+"""
+    program(text)
