@@ -435,9 +435,10 @@ impl Drop for Guard {
             return;
         }
         let task = self.task.clone();
-        self.sender.leave(Box::new(move |py| match task.lock().take() {
-            Some(task) => task.call_method0(py, "cancel").map(drop),
-            None => Ok(()),
+        self.sender.leave(Box::new(move |py| {
+            // Code of Python runs without the lock.
+            let task = task.lock().take();
+            task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
         }));
     }
 }
