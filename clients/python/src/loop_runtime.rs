@@ -15,7 +15,6 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
-use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
@@ -33,6 +32,14 @@ const TICKS_IDLE: u32 = 20;
 /// The number of successive turns for tasks that continue and call again. Then the loop runs others first.
 const SUCCESSIVE_POLLS_MAX: u32 = 4;
 
+/// A number that no other running thread has.
+fn this_thread() -> usize {
+    thread_local! {
+        static OWN: u8 = const { 0 };
+    }
+    OWN.with(|own| std::ptr::from_ref(own).addr())
+}
+
 /// A runtime in turns.
 pub(crate) struct LoopRuntime {
     /// `None` once it is dropped.
@@ -43,7 +50,8 @@ pub(crate) struct LoopRuntime {
     sender: Sender,
     /// A weak reference to the loop.
     event_loop: Py<PyAny>,
-    thread: ThreadId,
+    /// The thread in which the loop runs, as `this_thread` has it. A loop may continue in another one.
+    thread: AtomicUsize,
     /// Whether the loop is going to give a turn.
     is_due: AtomicBool,
     /// Whether several tasks are going on with their replies, one after the other. Another turn follows if one of them calls.
@@ -95,7 +103,7 @@ impl LoopRuntime {
             last: Mutex::new(Instant::now()),
             sender: sender.clone(),
             event_loop,
-            thread: thread::current().id(),
+            thread: AtomicUsize::new(this_thread()),
             is_due: AtomicBool::new(false),
             is_shared: AtomicBool::new(false),
             is_wanted: AtomicBool::new(false),
@@ -104,6 +112,11 @@ impl LoopRuntime {
         });
         drive::background()?.spawn(tick(Arc::downgrade(&loop_runtime), calls, sender));
         Ok(loop_runtime)
+    }
+
+    /// Whether the loop has called in this thread before. Elsewhere the loop is woken.
+    fn is_in_loop(&self) -> bool {
+        self.thread.load(Ordering::Relaxed) == this_thread()
     }
 
     pub(crate) fn sender(&self) -> &Sender {
@@ -137,7 +150,7 @@ impl LoopRuntime {
     /// Schedules a turn for the spawned work: now for the first call in flight, and else once for all that begin before
     /// the loop continues, or while others handle their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
-        if thread::current().id() != self.thread {
+        if !self.is_in_loop() {
             self.sender.ring();
             return Ok(());
         }
@@ -170,7 +183,7 @@ impl LoopRuntime {
 
     /// Runs the ready tasks, and does the work of the inbox, within a task of the loop.
     pub(crate) fn run_batch(&self, py: Python<'_>) -> PyResult<()> {
-        if thread::current().id() != self.thread {
+        if !self.is_in_loop() {
             self.sender.ring();
             return Ok(());
         }
@@ -182,10 +195,7 @@ impl LoopRuntime {
 
     /// As [`run_batch`](Self::run_batch), where the loop itself has called: tasks continue with their results.
     pub(crate) fn run_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
-        if thread::current().id() != self.thread {
-            self.sender.ring();
-            return Ok(());
-        }
+        self.thread.store(this_thread(), Ordering::Relaxed);
         self.made.check()?;
         let mut delivered = Ok(());
         for _ in 0..SUCCESSIVE_POLLS_MAX {
@@ -206,7 +216,7 @@ impl LoopRuntime {
 
     /// Has sockets read if there was no turn for some time.
     pub(crate) fn catch_up(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
-        if self.last.lock().elapsed() < AWAY || thread::current().id() != self.thread {
+        if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
         }
         self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.mark_readable()).is_some());

@@ -73,6 +73,24 @@ def test_two_loops_in_two_threads_share_a_client() -> None:
         client.close()
 
 
+def test_loop_continues_in_another_thread() -> None:
+    with functions().start("127.0.0.1:0") as server:
+        loop = asyncio.new_event_loop()
+        client: AsyncClient = loop.run_until_complete(AsyncClient.connect(server.address))
+        assert loop.run_until_complete(client.sum(1, 2)) == 3
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            for a in range(3):
+                assert asyncio.run_coroutine_threadsafe(client.sum(a, 2), loop).result(LIMIT) == a + 2
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(LIMIT)
+        assert loop.run_until_complete(client.sum(3, 4)) == 7
+        client.close()
+        loop.close()
+
+
 def test_a_task_that_is_cancelled_ends_its_call_and_its_handler() -> None:
     async def main() -> None:
         arrived, left = asyncio.Event(), asyncio.Event()
