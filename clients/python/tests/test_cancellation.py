@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import itertools
 import threading
 from typing import Any, AsyncIterator, Callable, Coroutine, Iterator
 
@@ -347,5 +348,97 @@ def test_requests_that_fail_end_a_stream_without_replies() -> None:
         async with served(server) as client:
             with pytest.raises(ValueError, match="no more"):
                 await anext(client.double(numbers()))
+
+    run(main)
+
+
+def doubling() -> Server:
+    server = Server()
+
+    @server
+    async def double(numbers: AsyncIterator[int]) -> AsyncIterator[int]:
+        async for number in numbers:
+            yield 2 * number
+
+    @server
+    async def total(numbers: AsyncIterator[int]) -> int:
+        return sum([number async for number in numbers])
+
+    @server
+    async def first(numbers: AsyncIterator[int]) -> int:
+        return await anext(numbers)
+
+    return server
+
+
+def test_two_way_stream_outlives_a_cancelled_wait() -> None:
+    async def main() -> None:
+        released = asyncio.Event()
+
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+            await released.wait()
+            yield 2
+
+        async with served(doubling()) as client:
+            doubled = client.double(numbers())
+            assert await anext(doubled) == 2
+            for _ in range(2):
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(anext(doubled), 0.01)
+            released.set()
+            assert [number async for number in doubled] == [4]
+
+    run(main)
+
+
+def test_two_way_stream_that_is_dropped_ends_its_source() -> None:
+    async def main() -> None:
+        ended = asyncio.Event()
+
+        async def numbers() -> AsyncIterator[int]:
+            try:
+                yield 1
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        async with served(doubling()) as client:
+            doubled = client.double(numbers())
+            assert await anext(doubled) == 2
+            del doubled
+            await ended.wait()
+
+    run(main)
+
+
+@pytest.mark.parametrize("kind", ["total", "double"])
+def test_source_of_requests_that_raises_a_status_fails_its_call(kind: str) -> None:
+    async def main() -> None:
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+            # As a source that relays another call.
+            raise Status(Code.ABORTED, "from elsewhere")
+
+        async with served(doubling()) as client:
+            with pytest.raises(Status, match="from elsewhere"):
+                if kind == "total":
+                    await client.total(numbers())
+                else:
+                    [number async for number in client.double(numbers())]
+
+    run(main)
+
+
+def test_reply_before_the_end_of_requests_leaves_no_exception() -> None:
+    async def main() -> None:
+        problems: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        async with served(doubling()) as client:
+            for _ in range(50):
+                assert await client.first(itertools.count(7)) == 7
+            gc.collect()
+            await asyncio.sleep(0)
+        assert problems == []
 
     run(main)

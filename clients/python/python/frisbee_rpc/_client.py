@@ -405,7 +405,7 @@ def streaming(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
     """Makes a call with streams in both directions."""
-    return _both(channel, api, index, requests, timeout, metadata)
+    return _Both(channel, api, index, requests, timeout, metadata)
 
 
 #: By whether requests, and whether replies are a stream.
@@ -434,57 +434,115 @@ class _Replies:
         self._messages.close()
 
 
-async def _both(
-    channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
-) -> AsyncIterator[Any]:
-    from asyncio import current_task
+class _Both:
+    """The replies of a call with streams in both directions, which begins with the first one that is awaited."""
 
-    loop = _running_loop()
-    inbox = inbox_of(loop)
-    messages, sink = channel.open_streaming(api, index, inbox, timeout, metadata)
-    sending = loop.create_task(_send(sink, requests))
-    pending: Reply | None = None
+    def __init__(
+        self, channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
+    ) -> None:
+        self._call = (channel, api, index, requests, timeout, metadata)
+        self._streams: tuple[AsyncMessages, asyncio.Task[None]] | None = None
+        #: Those who wait for the next message.
+        self._waiting: set[Reply] = set()
+        self._is_over = False
 
-    def has_failed() -> bool:
-        return sending.done() and (sending.cancelled() or _source_error(sending) is not None)
+    def __aiter__(self) -> _Both:
+        return self
 
-    def wake(_: asyncio.Task[None]) -> None:
-        if pending is not None and has_failed():
-            pending.cancel()
+    async def __anext__(self) -> Any:
+        from asyncio import current_task
 
-    sending.add_done_callback(wake)
-    try:
-        while not has_failed():
-            pending = Reply(loop)
-            started = messages.start_next(inbox, pending)
+        loop = _running_loop()
+        inbox = inbox_of(loop)
+        while not self._is_over:
+            messages, sending = self._streams or self._open(loop, inbox)
+            if _has_failed(sending):
+                self._end()
+                sending.result()
+            reply = Reply(loop)
+            self._waiting.add(reply)
+            started = messages.start_next(inbox, reply)
             try:
-                await pending
-                item = messages.take()
-            except StopAsyncIteration:
-                break
+                await reply
             except BaseException:
                 started.cancel()
                 task = current_task()
-                if has_failed() and (task is None or not task.cancelling()):
-                    break
+                if _has_failed(sending) and (task is None or not task.cancelling()):
+                    continue
                 raise
-            pending = None
+            finally:
+                self._waiting.discard(reply)
+            try:
+                item = messages.take()
+            except BaseException:
+                self._end()
+                if _has_failed(sending):
+                    sending.result()
+                raise
             if item is not None:
-                yield item[0]
-        if has_failed():
-            sending.result()
-    finally:
-        sending.cancel()
-        messages.close()
+                return item[0]
+        raise StopAsyncIteration
+
+    def _open(self, loop: asyncio.AbstractEventLoop, inbox: Inbox) -> tuple[AsyncMessages, asyncio.Task[None]]:
+        channel, api, index, requests, timeout, metadata = self._call
+        messages, sink = channel.open_streaming(api, index, inbox, timeout, metadata)
+        sending = loop.create_task(_send(sink, requests))
+        # Not this object, which would live as long as the task.
+        waiting = self._waiting
+
+        def wake(_: asyncio.Task[None]) -> None:
+            if _has_failed(sending):
+                for reply in list(waiting):
+                    reply.cancel()
+
+        sending.add_done_callback(wake)
+        self._streams = messages, sending
+        return self._streams
+
+    def _end(self) -> None:
+        self._is_over = True
+        if self._streams is not None:
+            messages, sending = self._streams
+            sending.cancel()
+            messages.close()
+
+    async def aclose(self) -> None:
+        """Gives the call up."""
+        self._end()
+
+    def __del__(self) -> None:
+        if self._streams is not None and not self._is_over:
+            _, sending = self._streams
+            loop = sending.get_loop()
+            if not loop.is_closed():
+                # This may be any thread.
+                loop.call_soon_threadsafe(sending.cancel)
+
+
+def _has_failed(sending: asyncio.Task[None]) -> bool:
+    """Whether the source of the requests has ended with an exception."""
+    return sending.done() and (sending.cancelled() or sending.exception() is not None)
 
 
 async def _send(sink: Requests, requests: Any) -> None:
+    """Sends requests. A failed send ends it, since its status is that of the call and arrives with its reply."""
+    from ._status import Status
+
+    async def send(request: Any) -> bool:
+        try:
+            await _wait(sink.start_send, request)
+            return True
+        except Status:
+            return False
+
     if hasattr(requests, "__aiter__"):
         async for request in requests:
-            await _wait(sink.start_send, request)
+            if not await send(request):
+                return
     else:
         for request in requests:
-            await _wait(sink.start_send, request)
+            if not await send(request):
+                return
     sink.close()
 
 
@@ -495,13 +553,5 @@ def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
     if sending.cancelled():
         # The source of the requests has waited for something that was cancelled.
         future.cancel()
-    elif (error := _source_error(sending)) is not None:
+    elif (error := sending.exception()) is not None:
         future.set_exception(error)
-
-
-def _source_error(sending: asyncio.Task[None]) -> BaseException | None:
-    """The exception of the source of requests. The status of a failed send is that of the call, and arrives with its reply."""
-    from ._status import Status
-
-    error = sending.exception()
-    return None if isinstance(error, Status) else error
