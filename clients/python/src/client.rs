@@ -470,7 +470,14 @@ pub(crate) struct AsyncMessages {
     /// What opens the call, with the first message that is waited for.
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
-    slot: ReadySlot<Stage, Result<Option<Payload>, Status>>,
+    slot: ReadySlot<OpenMessages, Result<Option<Payload>, Status>>,
+    /// Ends the wait for a message.
+    closing: Arc<Notify>,
+}
+
+struct OpenMessages {
+    stage: Stage,
+    closing: Arc<Notify>,
 }
 
 /// How far a call has come.
@@ -482,13 +489,15 @@ enum Stage {
 
 impl AsyncMessages {
     fn new(channel: &Bound<'_, Channel>, plans: Arc<Plans>, endpoint: Endpoint, open: Open) -> Self {
+        let closing = Arc::<Notify>::default();
         Self {
             channel: channel.clone().unbind(),
             plans,
             endpoint,
             open: Mutex::new(Some(open)),
             site: Mutex::new(None),
-            slot: ReadySlot::new(Stage::Over),
+            slot: ReadySlot::new(OpenMessages { stage: Stage::Over, closing: closing.clone() }),
+            closing,
         }
     }
 
@@ -499,8 +508,8 @@ impl AsyncMessages {
             return Ok(site.clone());
         }
         let lane = self.channel.get().lane(py, inbox)?;
-        if let (Some(open), Ok(mut stage)) = (self.open.lock().take(), self.slot.stream().try_lock()) {
-            *stage = Stage::Opening(open(lane.channel));
+        if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.stream().try_lock()) {
+            messages.stage = Stage::Opening(open(lane.channel));
         }
         *site = Some(lane.site.clone());
         Ok(lane.site)
@@ -522,16 +531,18 @@ impl AsyncMessages {
         PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
     }
 
-    /// Gives the call up.
+    /// Gives the call up, and ends the waits of tasks for a message.
     fn close(&self) {
         self.open.lock().take();
         self.slot.take();
-        if self.slot.stream().try_lock().is_ok_and(|stage| matches!(*stage, Stage::Over)) {
-            return;
+        match self.slot.stream().try_lock() {
+            Ok(messages) if matches!(messages.stage, Stage::Over) => return,
+            Ok(_) => {}
+            Err(_) => self.closing.notify_one(),
         }
         let stream = self.slot.stream().clone();
         if let Some(site) = &*self.site.lock() {
-            site.run(async move { *stream.lock().await = Stage::Over });
+            site.run(async move { stream.lock().await.stage = Stage::Over });
         }
     }
 }
@@ -543,23 +554,30 @@ impl Drop for AsyncMessages {
     }
 }
 
-impl NextItem<Result<Option<Payload>, Status>> for Stage {
+impl NextItem<Result<Option<Payload>, Status>> for OpenMessages {
     async fn next_item(&mut self) -> Result<Option<Payload>, Status> {
-        if let Self::Opening(opening) = self {
-            match opening.as_mut().await {
-                Ok(response) => *self = Self::Open(Box::new(response.into_inner())),
-                Err(status) => {
-                    *self = Self::Over;
-                    return Err(status);
-                }
-            }
-        }
-        let Self::Open(stream) = self else { return Ok(None) };
-        let next = stream.message().await;
+        let next = tokio::select! {
+            next = self.stage.next() => next,
+            () = self.closing.notified() => Ok(None),
+        };
         if !matches!(next, Ok(Some(_))) {
-            *self = Self::Over;
+            self.stage = Stage::Over;
         }
         next
+    }
+}
+
+impl Stage {
+    /// The next message. Dropping the future loses nothing.
+    async fn next(&mut self) -> Result<Option<Payload>, Status> {
+        if let Self::Opening(opening) = self {
+            let response = opening.as_mut().await?;
+            *self = Self::Open(Box::new(response.into_inner()));
+        }
+        match self {
+            Self::Open(stream) => stream.message().await,
+            _ => Ok(None),
+        }
     }
 }
 

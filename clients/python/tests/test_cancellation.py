@@ -442,3 +442,30 @@ def test_reply_before_the_end_of_requests_leaves_no_exception() -> None:
         assert problems == []
 
     run(main)
+
+
+@pytest.mark.parametrize("kind", ["count", "double"])
+def test_closed_stream_ends_the_wait_of_another_task(kind: str) -> None:
+    async def main() -> None:
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+            await asyncio.Event().wait()
+
+        server = doubling()
+
+        @server
+        async def count() -> AsyncIterator[int]:
+            yield 2
+            await asyncio.Event().wait()
+
+        async with served(server) as client:
+            stream = client.count() if kind == "count" else client.double(numbers())
+            assert await anext(stream) == 2
+            task = asyncio.ensure_future(anext(stream))
+            await asyncio.sleep(0)
+            await stream.aclose()
+            with pytest.raises(StopAsyncIteration):
+                await task
+            await stream.aclose()
+
+    run(main)
