@@ -9,7 +9,7 @@ use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
 use crate::plan::Plans;
 use crate::ready::{NextItem, ReadySlot};
-use crate::requests::{IterableMessages, Requests};
+use crate::requests::{IterableSource, Requests};
 use crate::schema::{Api, Endpoint, Schema};
 use crate::server::Described;
 use crate::serving::Serving;
@@ -152,10 +152,10 @@ impl Channel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (channel, drive) = self.blocking()?;
         let endpoint = api.endpoint(index)?;
-        let (requests, failure) = IterableMessages::new(values, &api.plans, endpoint.request)?;
+        let (requests, source) = IterableSource::new(values, &api.plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.client_streaming::<_, Payload>(endpoint.method, request);
-        let reply = drive.wait(py, failure.or(call))??;
+        let reply = source.wait(py, &drive, call)?;
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
@@ -171,11 +171,11 @@ impl Channel {
     ) -> PyResult<Messages> {
         let (channel, drive) = slf.get().blocking()?;
         let endpoint = api.get().endpoint(index)?;
-        let (requests, failure) = IterableMessages::new(values, &api.get().plans, endpoint.request)?;
+        let (requests, source) = IterableSource::new(values, &api.get().plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.streaming::<_, Payload>(endpoint.method, request);
-        let stream = drive.wait(slf.py(), call)?;
-        Messages::new(slf, &api.get().plans, endpoint, stream, Some(failure))
+        let stream = source.wait(slf.py(), &drive, call)?;
+        Messages::new(slf, &api.get().plans, endpoint, stream, Some(source))
     }
 
     /// Begins [`reflect`](Self::reflect) for a future of asyncio.
@@ -328,8 +328,7 @@ impl Drop for Channel {
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
                 drop(channel);
-                // Its thread may be within an iterable of requests, which needs the GIL. Without an interpreter nothing
-                // does.
+                // Its thread may release the memory of a message, which needs the GIL. Without an interpreter nothing does.
                 let mut drive = Some(drive);
                 Python::try_attach(|py| py.detach(|| drop(drive.take())));
             }
@@ -379,7 +378,7 @@ pub(crate) struct Messages {
     stream: Mutex<ReplyStream>,
     /// Ends the wait of a thread for a reply.
     closing: Notify,
-    failure: Option<crate::requests::Failure>,
+    source: Option<IterableSource>,
 }
 
 enum ReplyStream {
@@ -395,12 +394,12 @@ impl Messages {
         plans: &Arc<Plans>,
         endpoint: Endpoint,
         stream: Result<Response<Streaming<Payload>>, Status>,
-        failure: Option<crate::requests::Failure>,
+        source: Option<IterableSource>,
     ) -> PyResult<Self> {
         let stream = stream.map_err(|status| raised(channel.py(), &status))?.into_inner();
         let channel = channel.clone().unbind();
         let stream = Mutex::new(ReplyStream::Open(Box::new(stream)));
-        Ok(Self { channel, plans: plans.clone(), endpoint, stream, closing: Notify::new(), failure })
+        Ok(Self { channel, plans: plans.clone(), endpoint, stream, closing: Notify::new(), source })
     }
 }
 
@@ -448,9 +447,9 @@ impl Messages {
                 () = self.closing.notified() => Ok(None),
             }
         };
-        let next = match &self.failure {
+        let next = match &self.source {
             None => drive.wait(py, next)?,
-            Some(failure) => drive.wait(py, failure.clone().or(next))??,
+            Some(source) => source.wait(py, &drive, next)?,
         };
         next.transpose().map(|message| decoded(py, &self.plans, self.endpoint, message)).transpose()
     }

@@ -199,6 +199,13 @@ impl BlockingRuntime {
     }
 }
 
+/// Runs what is due, such as the driver of a connection.
+pub(crate) async fn flush() {
+    for _ in 0..4 {
+        tokio::task::yield_now().await;
+    }
+}
+
 impl Shared {
     fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.enter();
@@ -219,11 +226,7 @@ impl Shared {
                 future = None;
                 drop(future);
                 // The CANCEL leaves at once.
-                self.block_on(async {
-                    for _ in 0..4 {
-                        tokio::task::yield_now().await;
-                    }
-                });
+                self.block_on(flush());
                 return Err(error);
             }
         }

@@ -1,6 +1,7 @@
 //! The requests of a call that streams: pulled from an iterable where a caller blocks, or sent one by one.
 
 use crate::client::{Started, start};
+use crate::drive::{self, Waiter};
 use crate::encode;
 use crate::inbox::Inbox;
 use crate::lanes::Site;
@@ -12,67 +13,109 @@ use futures_core::Stream;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
 /// How many requests may wait to be sent.
 const REQUESTS_AHEAD: usize = 16;
 
-/// The messages of an iterable, each read when the send queue has room.
-pub(crate) struct IterableMessages {
+/// The messages of an iterable, each read when the send queue has room. [`IterableSource`] reads them.
+pub(crate) struct IterableMessages(Arc<Shared>);
+
+/// An iterable, read by the thread that waits for the call, where it may make calls itself.
+pub(crate) struct IterableSource {
     values: Py<PyIterator>,
     plans: Arc<Plans>,
     index: usize,
-    failure: Failure,
+    shared: Arc<Shared>,
 }
 
-/// The exception that ended the iterable.
-#[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<(Mutex<Option<PyErr>>, Notify)>);
+#[derive(Default)]
+struct Shared {
+    slot: Mutex<Slot>,
+    /// Notified when a message is wanted.
+    wanted: Notify,
+}
 
-impl IterableMessages {
-    pub(crate) fn new(values: &Bound<'_, PyAny>, plans: &Arc<Plans>, index: usize) -> PyResult<(Self, Failure)> {
-        let failure = Failure::default();
-        let values = values.try_iter()?.unbind();
-        Ok((Self { values, plans: plans.clone(), index, failure: failure.clone() }, failure))
-    }
+#[derive(Default)]
+struct Slot {
+    /// The next message, or the end.
+    next: Option<Option<Payload>>,
+    /// The task that wants it.
+    waker: Option<Waker>,
 }
 
 impl Stream for IterableMessages {
     type Item = Payload;
 
-    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Payload>> {
-        let next = Python::attach(|py| {
-            let next = self.values.bind(py).clone().next();
-            next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()
-        });
-        match next {
-            Ok(next) => Poll::Ready(next),
-            Err(error) => {
-                // The call is cancelled, rather than ended as if all had been sent.
-                *self.failure.0.0.lock() = Some(error);
-                self.failure.0.1.notify_one();
-                Poll::Pending
-            }
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Payload>> {
+        let mut slot = self.0.slot.lock();
+        if let Some(next) = slot.next.take() {
+            return Poll::Ready(next);
         }
+        slot.waker = Some(context.waker().clone());
+        drop(slot);
+        self.0.wanted.notify_one();
+        Poll::Pending
     }
 }
 
-impl Failure {
-    /// Waits for the end of a call, or for the exception.
-    pub(crate) async fn or<T>(self, call: impl Future<Output = T>) -> PyResult<T> {
-        let mut call = pin!(call);
-        tokio::select! {
-            biased;
-            () = self.0.1.notified() => {}
-            output = &mut call => return Ok(output),
+impl IterableSource {
+    pub(crate) fn new(
+        values: &Bound<'_, PyAny>,
+        plans: &Arc<Plans>,
+        index: usize,
+    ) -> PyResult<(IterableMessages, Self)> {
+        let shared = Arc::<Shared>::default();
+        let values = values.try_iter()?.unbind();
+        Ok((IterableMessages(shared.clone()), Self { values, plans: plans.clone(), index, shared }))
+    }
+
+    /// Waits for a part of the call, and meanwhile reads the messages that it wants. An exception of the iterable ends the
+    /// wait, and its call is cancelled, rather than ended as if all had been sent.
+    pub(crate) fn wait<F>(&self, py: Python<'_>, waiter: &Waiter<'_>, part: F) -> PyResult<F::Output>
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        let mut part = Box::pin(part);
+        let outcome = loop {
+            let turn = async {
+                tokio::select! {
+                    biased;
+                    output = part.as_mut() => Some(output),
+                    () = self.shared.wanted.notified() => None,
+                }
+            };
+            match waiter.wait(py, turn) {
+                Ok(Some(output)) => break Ok(output),
+                Ok(None) => {
+                    if let Err(error) = self.supply(py) {
+                        break Err(error);
+                    }
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        if outcome.is_err() {
+            drop(part);
+            // The CANCEL leaves at once. The first error is the outcome.
+            let _ = waiter.wait(py, drive::flush());
         }
-        match self.0.0.lock().take() {
-            Some(error) => Err(error),
-            None => Err(pyo3::exceptions::PyRuntimeError::new_err("the requests have failed before")),
-        }
+        outcome
+    }
+
+    /// Reads the next message, if it is wanted.
+    fn supply(&self, py: Python<'_>) -> PyResult<()> {
+        // A waker that was taken says that the last message still waits in the slot.
+        let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
+        let next = self.values.bind(py).clone().next();
+        let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
+        self.shared.slot.lock().next = Some(next);
+        waker.wake();
+        Ok(())
     }
 }
 

@@ -426,6 +426,34 @@ def test_a_call_that_is_given_up_ends_its_stream_of_requests(server: Server, con
     assert left.wait(LIMIT)
 
 
+@pytest.mark.parametrize("serves", [False, True])
+def test_source_of_requests_makes_calls(server: Server, connect: Connect, serves: bool) -> None:
+    agent = Server("test.Agent")
+
+    @agent
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    @server
+    def total(numbers: Iterator[int]) -> int:
+        return builtins.sum(numbers)
+
+    @server
+    def double(numbers: Iterator[int]) -> Iterator[int]:
+        for number in numbers:
+            yield 2 * number
+
+    client = connect(serves=agent if serves else None)
+
+    def requests() -> Iterator[int]:
+        for number in range(3):
+            yield client.sum(number, 1)
+
+    assert client.total(requests()) == 6
+    assert list(client.double(requests())) == [2, 4, 6]
+
+
 def test_numpy_bools_are_bools(server: Server, connect: Connect) -> None:
     @dataclasses.dataclass
     class Flags:
