@@ -199,3 +199,15 @@ def test_wrong_arguments_are_refused_with_a_remedy() -> None:
         client.call("a.B/C", retries=11)
     with pytest.raises(ValueError, match="a timeout of 0 s is not positive"):
         client.call("a.B/C", timeout=0)
+
+
+def test_client_of_asyncio_is_used_in_one_loop_after_the_other() -> None:
+    def answer(_: int, request: dict[str, Any]) -> bytes | None:
+        return third(3, request)
+
+    address, thread, _ = peer(answer)
+    client = AsyncUdpClient(address, timeout=LIMIT)
+    assert run(lambda: client.call("a")) == 3
+    thread.join(LIMIT)
+    peer(answer, int(address.rpartition(":")[2]))
+    assert run(lambda: client.call("a")) == 3

@@ -252,12 +252,11 @@ class AsyncUdpClient:
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
         """A client of ``HOST:PORT``, with the parameters of ``UdpClient``. The first call opens its socket."""
-        from asyncio import Lock
-
         self._settings = _Settings(address, timeout, pad)
         self._receiver = _Receiver()
         self._transport: asyncio.DatagramTransport | None = None
-        self._opening = Lock()
+        #: The loop of the transport, and its lock for opening it.
+        self._loop: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def __aenter__(self) -> AsyncUdpClient:
         return self
@@ -288,10 +287,11 @@ class AsyncUdpClient:
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
-        calls, loop = self._receiver.calls, get_running_loop()
+        loop = get_running_loop()
         begun = loop.time()
+        calls = self._calls(loop)
         try:
-            transport = await self._open()
+            transport = await self._open(loop)
             for sent in range(1, sent_max + 1):
                 calls[number] = loop.create_future()
                 transport.sendto(request)
@@ -317,17 +317,33 @@ class AsyncUdpClient:
 
     async def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
         """Sends a notification, which gets no reply: it may be lost, or fail."""
+        from asyncio import get_running_loop
+
         datagram = _notification(method, params, metadata)
+        loop = get_running_loop()
+        self._calls(loop)
         try:
-            (await self._open()).sendto(datagram)
+            (await self._open(loop)).sendto(datagram)
         except OSError as error:
             raise self._settings.unreachable(error) from None
 
-    async def _open(self) -> asyncio.DatagramTransport:
-        from asyncio import get_running_loop
+    def _calls(self, loop: asyncio.AbstractEventLoop) -> dict[int, asyncio.Future[dict[str, Any]]]:
+        """The calls of a loop. Those of the loop before are over, and its socket is closed."""
+        from asyncio import Lock
 
-        async with self._opening:
+        if self._loop is None or self._loop[0] is not loop:
+            try:
+                self.close()
+            except RuntimeError:
+                # The loop is closed, and closes no transport.
+                self._transport = None
+            self._receiver, self._loop = _Receiver(), (loop, Lock())
+        return self._receiver.calls
+
+    async def _open(self, loop: asyncio.AbstractEventLoop) -> asyncio.DatagramTransport:
+        assert self._loop is not None
+        async with self._loop[1]:
             if self._transport is None:
                 receiver, peer = cast("asyncio.DatagramProtocol", self._receiver), (self._settings.host, self._settings.port)
-                self._transport, _ = await get_running_loop().create_datagram_endpoint(lambda: receiver, remote_addr=peer)
+                self._transport, _ = await loop.create_datagram_endpoint(lambda: receiver, remote_addr=peer)
             return self._transport
