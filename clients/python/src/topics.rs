@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// How long a caller waits for the connection in the place of one that was lost: 5 s in all.
 const RECONNECT_ATTEMPTS: u32 = 250;
@@ -59,6 +59,7 @@ struct Shared {
     from: From,
     /// The connection, made when it is used, and again when it has ended.
     client: Mutex<Option<Client>>,
+    is_closed: watch::Sender<bool>,
 }
 
 /// Where the broker is.
@@ -139,9 +140,11 @@ impl Topics {
         })
     }
 
-    /// Ends the connection, and its subscriptions.
+    /// Ends the connection, its subscriptions, and the waits for it.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.made.check()?;
         let shared = self.shared.clone();
+        shared.is_closed.send_replace(true);
         self.wait(py, async move {
             if let Some(client) = shared.client.lock().await.take()
                 && let Ok(connection) = client.connection()
@@ -155,7 +158,7 @@ impl Topics {
 
 impl Topics {
     fn of(from: From) -> PyResult<Self> {
-        let shared = Arc::new(Shared { from, client: Mutex::new(None) });
+        let shared = Arc::new(Shared { from, client: Mutex::new(None), is_closed: watch::Sender::new(false) });
         Ok(Self { shared, runtime: drive::background()?, made: fork::Generation::current() })
     }
 
@@ -190,6 +193,15 @@ impl Topics {
 
 impl Shared {
     async fn client(&self) -> Result<Client, Status> {
+        let mut is_closed = self.is_closed.subscribe();
+        tokio::select! {
+            biased;
+            () = async { drop(is_closed.wait_for(|is_closed| *is_closed).await) } => Err(Status::failed_precondition("the topics are closed")),
+            client = self.connected() => client,
+        }
+    }
+
+    async fn connected(&self) -> Result<Client, Status> {
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();

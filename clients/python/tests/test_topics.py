@@ -38,6 +38,29 @@ def test_messages_reach_those_who_have_subscribed_in_order() -> None:
         topics.close()
 
 
+def test_closed_topics_refuse_calls_and_end_a_wait_for_the_connection() -> None:
+    failed: list[Status] = []
+    server = Server(topics=True).start("127.0.0.1:0")
+    topics = Client(server.address).topics()
+    topics.sync()
+    server.stop()
+
+    def publish() -> None:
+        with pytest.raises(Status) as caught:
+            # Until the end of the connection is known.
+            while True:
+                topics.publish("a", "b")
+        failed.append(caught.value)
+
+    thread = threading.Thread(target=publish)
+    thread.start()
+    topics.close()
+    thread.join(LIMIT)
+    publish()
+    topics.close()
+    assert [status.code for status in failed] == [Code.FAILED_PRECONDITION] * 2
+
+
 def test_a_server_publishes_to_its_subscribers_and_hears_them() -> None:
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         here, there = server.topics(), client.topics()

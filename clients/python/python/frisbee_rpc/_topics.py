@@ -142,7 +142,7 @@ class Topics:
         return Subscription(self._native.subscribe(pattern, group, start), kind)
 
     def close(self) -> None:
-        """Ends the connection, and with it the subscriptions."""
+        """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
         self._native.close()
 
 
@@ -207,7 +207,7 @@ class AsyncTopics:
         return AsyncSubscription(await _wait(self._native.start_subscribe, pattern, group, start), kind)
 
     def close(self) -> None:
-        """Ends the connection, and with it the subscriptions."""
+        """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
         self._native.close()
 
 
