@@ -502,16 +502,16 @@ impl AsyncMessages {
 
     /// Where the call runs. It begins if it has not.
     fn site(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Site> {
-        let mut site = self.site.lock();
-        if let Some(site) = &*site {
+        if let Some(site) = &*self.site.lock() {
             return Ok(site.clone());
         }
+        // Code of Python may run here, so without the lock.
         let lane = self.channel.get().lane(py, inbox)?;
+        let mut site = self.site.lock();
         if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.stream().try_lock()) {
             messages.stage = Stage::Opening(open(lane.channel));
         }
-        *site = Some(lane.site.clone());
-        Ok(lane.site)
+        Ok(site.get_or_insert(lane.site).clone())
     }
 }
 
