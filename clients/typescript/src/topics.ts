@@ -100,7 +100,7 @@ export class Topics {
         // A packet without an id is for all requests.
         if (operation < FIRST) return false;
         if (!id && operation === FIRST + Op.Refused) this.refused ??= refusal(reader(body));
-        for (const [key, one] of requests) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
+        for (const one of id ? [requests.get(id)] : requests.values()) one?.packet(link, id, operation - FIRST, reader(body));
         return true;
       },
       down(link, status) {
