@@ -437,86 +437,65 @@ class _Replies:
 class _Both:
     """The replies of a call with streams in both directions, which begins with the first one that is awaited."""
 
-    def __init__(
-        self, channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
-    ) -> None:
-        self._call = (channel, api, index, requests, timeout, metadata)
+    def __init__(self, *call: Any) -> None:
+        #: The arguments of `_open_both`; `None` once it is over.
+        self._call: tuple[Any, ...] | None = call
         self._streams: tuple[AsyncMessages, asyncio.Task[None]] | None = None
-        #: Those who wait for the next message.
-        self._waiting: set[Reply] = set()
-        self._is_over = False
 
     def __aiter__(self) -> _Both:
         return self
 
     async def __anext__(self) -> Any:
-        from asyncio import current_task
+        from asyncio import CancelledError
 
-        loop = _running_loop()
-        inbox = inbox_of(loop)
-        while not self._is_over:
-            messages, sending = self._streams or self._open(loop, inbox)
-            if _has_failed(sending):
-                self._end()
-                sending.result()
-            reply = Reply(loop)
-            self._waiting.add(reply)
-            started = messages.start_next(inbox, reply)
-            try:
-                await reply
-            except BaseException:
-                started.cancel()
-                task = current_task()
-                if _has_failed(sending) and (task is None or not task.cancelling()):
-                    continue
+        if self._call is None:
+            raise StopAsyncIteration
+        messages, sending = self._streams = self._streams or _open_both(*self._call)
+        try:
+            return await _next_item(messages)
+        except CancelledError:
+            raise
+        except BaseException:
+            if self._call is None or not _has_failed(sending):
+                await self.aclose()
                 raise
-            finally:
-                self._waiting.discard(reply)
-            try:
-                item = messages.take()
-            except BaseException:
-                self._end()
-                if _has_failed(sending):
-                    sending.result()
-                raise
-            if item is not None:
-                return item[0]
-        raise StopAsyncIteration
+        # An exception of the source has ended the call, and is the one to raise.
+        await self.aclose()
+        return sending.result()
 
-    def _open(self, loop: asyncio.AbstractEventLoop, inbox: Inbox) -> tuple[AsyncMessages, asyncio.Task[None]]:
-        channel, api, index, requests, timeout, metadata = self._call
-        messages, sink = channel.open_streaming(api, index, inbox, timeout, metadata)
-        sending = loop.create_task(_send(sink, requests))
-        # Not this object, which would live as long as the task.
-        waiting = self._waiting
-
-        def wake(_: asyncio.Task[None]) -> None:
-            if _has_failed(sending):
-                for reply in list(waiting):
-                    reply.cancel()
-
-        sending.add_done_callback(wake)
-        self._streams = messages, sending
-        return self._streams
-
-    def _end(self) -> None:
-        self._is_over = True
+    async def aclose(self) -> None:
+        """Gives the call up."""
+        self._call = None
         if self._streams is not None:
             messages, sending = self._streams
             sending.cancel()
             messages.close()
 
-    async def aclose(self) -> None:
-        """Gives the call up."""
-        self._end()
-
     def __del__(self) -> None:
-        if self._streams is not None and not self._is_over:
-            _, sending = self._streams
-            loop = sending.get_loop()
-            if not loop.is_closed():
-                # This may be any thread.
-                loop.call_soon_threadsafe(sending.cancel)
+        if self._call is None or self._streams is None:
+            return
+        messages, sending = self._streams
+        messages.close()
+        loop = sending.get_loop()
+        if not loop.is_closed():
+            # This may be any thread.
+            loop.call_soon_threadsafe(sending.cancel)
+
+
+def _open_both(
+    channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
+) -> tuple[AsyncMessages, asyncio.Task[None]]:
+    """Begins a call with streams in both directions, and a task that sends the requests."""
+    loop = _running_loop()
+    messages, sink = channel.open_streaming(api, index, inbox_of(loop), timeout, metadata)
+    sending = loop.create_task(_send(sink, requests))
+
+    def end(_: asyncio.Task[None]) -> None:
+        if _has_failed(sending):
+            messages.close()
+
+    sending.add_done_callback(end)
+    return messages, sending
 
 
 def _has_failed(sending: asyncio.Task[None]) -> bool:
