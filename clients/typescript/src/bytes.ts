@@ -143,8 +143,8 @@ export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
   return from.bytes.subarray(from.at, (from.at += length));
 }
 
-/** A copy of the bytes that are left. */
-export const takeRest = ({ bytes, at }: Cursor): Uint8Array => bytes.slice(at);
+/** A copy of the bytes that are left. `slice` of a `Buffer` is a view. */
+export const takeRest = ({ bytes, at }: Cursor): Uint8Array => new Uint8Array(bytes.subarray(at));
 
 /** Text of so many bytes. */
 export function takeText(from: Cursor, length = takeVarint(from)): string {

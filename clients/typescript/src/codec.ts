@@ -376,7 +376,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     putSized(to, value);
   }, (from) => {
     expect(from, 10);
-    return takeView(from).slice(); // A copy: a view would keep the whole packet.
+    return new Uint8Array(takeView(from)); // A copy: a view would keep the whole packet.
   }),
 };
 

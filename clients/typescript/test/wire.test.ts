@@ -18,6 +18,13 @@ const REPOSITORY = "../../";
 
 vectors();
 
+test("decoded message shares no memory with its bytes, also with those of a Buffer", () => {
+  const body = Buffer.from(encode(desk.Chunk, { data: new Uint8Array([1, 2]) }));
+  const { data } = decode(desk.Chunk, body);
+  body.fill(0);
+  assert.deepEqual(data, new Uint8Array([1, 2]));
+});
+
 test("presence is exact in the rich form", () => {
   for (const value of [
     { number: 0, word: "", data: new Uint8Array(), color: presence.Color.RED, inner: undefined, plain: false },
