@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Handle;
@@ -158,6 +159,7 @@ pub(crate) struct Lanes {
     /// Driven by the thread of the process.
     shared: frpc::Channel,
     by_loop: Mutex<Vec<(Weak<LoopRuntime>, frpc::Channel)>>,
+    is_closed: AtomicBool,
 }
 
 /// The connection for a loop.
@@ -173,14 +175,16 @@ impl Lanes {
         let background = drive::background()?;
         let _context = background.enter();
         let shared = settings.channel()?;
-        Ok(Self { settings, shared, by_loop: Mutex::default() })
+        Ok(Self { settings, shared, by_loop: Mutex::default(), is_closed: AtomicBool::new(false) })
     }
 
     /// The connection for the loop of this thread.
     pub(crate) fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         let timeout = self.settings.timeout;
-        // Within a handler the thread is in the runtime of its server, and no other one can run.
-        if self.settings.tls.is_some() || Handle::try_current().is_ok() {
+        // Within a handler the thread is in the runtime of its server, and no other one can run. A closed client makes no
+        // further connection, and its calls fail.
+        let is_closed = self.is_closed.load(Ordering::Relaxed);
+        if is_closed || self.settings.tls.is_some() || Handle::try_current().is_ok() {
             return Ok(Lane { channel: self.shared.clone(), site: Site::Thread(drive::background()?), timeout });
         }
         let loop_runtime = inbox.loop_runtime(py)?;
@@ -201,6 +205,7 @@ impl Lanes {
 
     /// Ends the connections. Calls in flight fail. Those that the loops of other threads drive end when these have a turn.
     pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
+        self.is_closed.store(true, Ordering::Relaxed);
         self.shared.close();
         let mut loops = Vec::new();
         for (loop_runtime, channel) in &*self.by_loop.lock() {

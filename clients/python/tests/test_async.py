@@ -279,6 +279,9 @@ def test_a_client_serves_one_loop_after_the_other() -> None:
         for _ in range(3):
             assert run(lambda: client.sum(1, 2)) == 3
         client.close()
+        with pytest.raises(Status) as caught:
+            run(lambda: client.sum(1, 2))
+        assert caught.value.code is Code.FAILED_PRECONDITION
 
 
 def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
