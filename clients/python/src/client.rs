@@ -338,7 +338,7 @@ impl Drop for Channel {
 
 /// The time of an argument, in seconds.
 pub(crate) fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
-    let text = || format!("{name}: {seconds} s is not a time from 0 to {:e} s", u64::MAX as f64);
+    let text = || format!("{name}: {seconds:?} s is not a time from 0 to {:e} s", u64::MAX as f64);
     Duration::try_from_secs_f64(seconds).map_err(|_| PyValueError::new_err(text()))
 }
 

@@ -347,7 +347,11 @@ pub(crate) fn services(
     event_loop: Option<&(Py<Inbox>, Py<PyAny>)>,
 ) -> PyResult<Vec<Functions>> {
     let event_loop = || {
-        let (inbox, begin) = event_loop.ok_or_else(|| PyRuntimeError::new_err("coroutines need an event loop"))?;
+        let (inbox, begin) = event_loop.ok_or_else(|| {
+            PyRuntimeError::new_err(
+                "coroutine functions need an event loop: use `server.run()` or `await server.serve()`",
+            )
+        })?;
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };
     let mut services: Vec<Functions> = Vec::new();

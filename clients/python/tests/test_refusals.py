@@ -263,3 +263,16 @@ def test_refusals_by_limits_name_nothing_of_rust(attempt: str) -> None:
     with pytest.raises(Exception) as refused:
         call(served, options, use)
     assert not rust_words(text_of(refused.value)), text_of(refused.value)
+
+
+def test_argument_of_a_wrong_type_is_named() -> None:
+    with Server(topics=True).start(LOOPBACK) as server, Client(server.address) as client:
+        uses: dict[str, Callable[[], Any]] = {
+            "address: str expected, not int": lambda: Client(5),  # type: ignore[arg-type]
+            "timeout: a time in seconds expected, not str": lambda: client.with_options(timeout="5"),  # type: ignore[arg-type]
+            "topic: str expected, not int": lambda: client.topics().publish(5, "x"),  # type: ignore[arg-type]
+            "pattern: str expected, not int": lambda: client.topics().subscribe(5),  # type: ignore[call-overload]
+        }
+        for text, use in uses.items():
+            with pytest.raises(TypeError, match=text):
+                use()

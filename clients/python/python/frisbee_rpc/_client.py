@@ -122,7 +122,7 @@ class _Base:
         if timeout is not None:
             timeout = seconds("timeout", timeout)
         offered = None if serves is None else serves._offered()
-        self._channel = Channel(address, self._blocking, pem, name, timeout, offered, body_max)
+        self._channel = Channel(instance("address", address, str), self._blocking, pem, name, timeout, offered, body_max)
         self._where = (address, pem, name)
         self._schemas = _schema(schema, proto)
         self._service = self._timeout = self._metadata = None
@@ -149,7 +149,7 @@ class _Base:
     def with_options(self: _Self, *, timeout: float | None = None, metadata: Metadata | None = None) -> _Self:
         """The same client, whose calls end after ``timeout`` seconds, and carry ``metadata``."""
         copy = self._copy()
-        copy._timeout = self._timeout if timeout is None else timeout
+        copy._timeout = self._timeout if timeout is None else seconds("timeout", timeout)
         copy._metadata = self._metadata if metadata is None else metadata
         return copy
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, AsyncIterator, Generic, Iterator, Literal, NamedTuple, TypeVar, Union, overload
 
+from ._checks import instance
 from ._client import _next_item, _wait
 from ._native import Api, Schema, Subscribed
 from ._native import Topics as NativeTopics
@@ -115,7 +116,7 @@ class Topics:
 
     def publish(self, topic: str, value: Any) -> None:
         """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
-        self._native.publish(topic, _body(value))
+        self._native.publish(instance("topic", topic, str), _body(value))
 
     def sync(self) -> None:
         """Waits until the broker has all that was published before."""
@@ -139,7 +140,7 @@ class Topics:
         """
         if kind is not None:
             _codec(kind)
-        return Subscription(self._native.subscribe(pattern, group, start), kind)
+        return Subscription(self._native.subscribe(instance("pattern", pattern, str), group, start), kind)
 
     def close(self) -> None:
         """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
@@ -180,7 +181,7 @@ class AsyncTopics:
 
     async def publish(self, topic: str, value: Any) -> None:
         """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
-        await _wait(self._native.start_publish, topic, _body(value))
+        await _wait(self._native.start_publish, instance("topic", topic, str), _body(value))
 
     async def sync(self) -> None:
         """Waits until the broker has all that was published before."""
@@ -204,7 +205,8 @@ class AsyncTopics:
         """
         if kind is not None:
             _codec(kind)
-        return AsyncSubscription(await _wait(self._native.start_subscribe, pattern, group, start), kind)
+        native = await _wait(self._native.start_subscribe, instance("pattern", pattern, str), group, start)
+        return AsyncSubscription(native, kind)
 
     def close(self) -> None:
         """Ends the connection, and with it the subscriptions. Later calls fail with ``FAILED_PRECONDITION``."""
