@@ -54,7 +54,7 @@ export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, st
     if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
     let total = 0;
     Object.entries(metadata).forEach(([key, entry], count) => {
-      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry: ${key}`);
+      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
       total += key.length + entry.length + 8;
       if (count >= ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
       putItem(to, 2, () => {

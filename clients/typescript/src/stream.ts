@@ -9,7 +9,7 @@ import { inbox } from "./inbox.js";
 import { Op, WINDOW, type Link } from "./link.js";
 import { readPrefix, readStatus, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Is, Status, codeOf, givenUp, mayHaveRun, type Metadata } from "./status.js";
+import { Is, Status, codeOf, givenUp, mayHaveRun, notRun, type Metadata } from "./status.js";
 
 /** The cost of a message in addition to its length. */
 const MESSAGE_COST = 64;
@@ -171,7 +171,9 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     send,
     async pump(source, hasRun) {
       try {
-        const messages = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+        const both = source as AsyncIterable<Init<A>> & Iterable<Init<A>> | undefined;
+        const messages = both?.[Symbol.asyncIterator]?.() ?? both?.[Symbol.iterator]?.();
+        if (!messages) throw notRun(Is.INVALID_ARGUMENT, `messages of a stream are an iterable, not ${String(source)}`);
         stopSource = async () => {
           try {
             await messages.return?.();

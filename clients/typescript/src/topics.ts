@@ -170,6 +170,7 @@ export class Topics {
       // The history: positions have the offset of the next message of a topic.
       const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
+      if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position of a message`);
       let opening = isPosition || from === undefined ? STARTS.oldest : STARTS[from];
       let expected = new Map<string, Position>(isPosition ? [[pattern as string, { ...from, offset: from.offset + 1 }]] : []);
       let positions = new Map<string, Position>();

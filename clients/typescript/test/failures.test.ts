@@ -184,3 +184,19 @@ test("generator of a handler ends when its message cannot be sent", () => {
     serve(Page, handlers as unknown as Handlers<typeof Page>),
   );
 });
+
+test("invalid arguments are refused with their remedy", () =>
+  connected(async (channel) => {
+    const client = new DeskClient(channel);
+    const from = { epoch: "zz", offset: -7 };
+    for (const [call, text] of [
+      [client.total(5 as never), "messages of a stream are an iterable, not 5"],
+      [client.total(undefined as never), "messages of a stream are an iterable, not undefined"],
+      [client.add({}, { metadata: { A: "b" } }), "invalid metadata entry A: keys have a-z"],
+      [new Topics(channel).subscribe("a", { from }), "zz, -7 is not a position"],
+    ] as const) {
+      const status = await failed(call);
+      assert.equal(status.code, Code.INVALID_ARGUMENT);
+      assert.ok(status.message.startsWith(text), status.message);
+    }
+  }));
