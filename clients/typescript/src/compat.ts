@@ -79,7 +79,8 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
 
     /** Delivers the queued messages that the link has credit for. */
     const deliverQueued = (id: number, stream: Open): void => {
-      for (let next; (next = stream.queued[0]) && (next[0] !== Op.Stream || stream.credit > 0); stream.queued.shift()) {
+      let count = 0;
+      for (let next; (next = stream.queued[count]) && (next[0] !== Op.Stream || stream.credit > 0); count++) {
         const [operation, body] = next;
         if (operation === Op.Stream) {
           stream.credit -= costOf(body);
@@ -87,6 +88,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
         }
         deliver(id, operation, body);
       }
+      stream.queued.splice(0, count);
     };
     const put = (to: Cursor, id: number, operation: Op, body?: ArrayLike<number>): void => putPacket(to, form, id, operation, body);
     const forget = (id: number, stream: Open): void => {

@@ -7,8 +7,12 @@ import { Status } from "./status.js";
 export interface Inbox<Item, T> {
   /** Its reader. */
   readonly messages: AsyncGenerator<T, undefined>;
-  readonly items: Item[];
   put(item: Item): void;
+  /** The next item, which stays. */
+  first(): Item | undefined;
+  /** Takes the next item. */
+  take(): Item | undefined;
+  clear(): void;
   /** Ends it after the queued items. The first end counts, and a status is thrown once. */
   end(end: Status | true): void;
 }
@@ -17,17 +21,35 @@ export interface Inbox<Item, T> {
  * Makes a queue. `convert` makes an item a value, or `undefined` if it has none; readers get its exception. `onReturn`
  * is called when the reader ends, and may be called again. */
 export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn: () => void): Inbox<Item, T> {
-  const items: Item[] = [];
+  let items: (Item | undefined)[] = [];
+  /** The items before this one are taken: to shift each of a hundred thousand would move all others. */
+  let head = 0;
   let last: Status | boolean = false;
   let wake = (): void => {};
   const end = (status: Status | true): void => {
     last ||= status;
     wake();
   };
+  const first = (): Item | undefined => items[head];
+  const take = (): Item | undefined => {
+    const item = first();
+    if (item !== undefined) {
+      items[head++] = undefined;
+      if (head > 999 && head * 2 > items.length) {
+        items.splice(0, head);
+        head = 0;
+      }
+    }
+    return item;
+  };
+  const clear = (): void => {
+    items = [];
+    head = 0;
+  };
   const messages = (async function* (): AsyncGenerator<T, undefined> {
     try {
       for (;;) {
-        const item = items.shift();
+        const item = take();
         if (item !== undefined) {
           const value = convert(item);
           if (value !== undefined) yield value;
@@ -44,13 +66,15 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
   // Otherwise it would wait for the next message while a reader does.
   messages.return = () => {
     onReturn();
-    items.length = 0;
+    clear();
     end(true);
     return finish.call(messages, undefined);
   };
   return {
     messages,
-    items,
+    first,
+    take,
+    clear,
     put: (item) => {
       items.push(item);
       wake();

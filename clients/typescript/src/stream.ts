@@ -69,7 +69,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
 
   const isOver = (): boolean => !isSending && !isReceiving;
 
-  const { messages, items, put, end } = inbox((body: Uint8Array): B | undefined => {
+  const { messages, clear, put, end } = inbox((body: Uint8Array): B | undefined => {
     const cost = body.length + MESSAGE_COST;
     unreadCost -= cost;
     consumed += cost;
@@ -115,12 +115,12 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   };
   const stop = (status: Status | true, resetStatus = givenUp(true)): void => {
     if (!isOver()) link?.reset(id, resetStatus);
-    items.length = 0;
+    clear();
     lost(status);
   };
   const fail = (status: Status): void => stop(status, status);
   const discard = (): void => {
-    items.length = 0;
+    clear();
     isDiscarding = true;
   };
   const send = (message: Init<A> | Status): void => {

@@ -148,7 +148,7 @@ export class Topics {
       /** How many messages are missing in front of the next one. */
       let lagged = 0;
       let reconnected = false;
-      const { items, messages, put, end } = inbox((message: Message): Published => {
+      const { first, messages, put, end, take } = inbox((message: Message): Published => {
         unread -= message.payload.length + MESSAGE_COST;
         return message;
       }, () => {
@@ -262,10 +262,9 @@ export class Topics {
             const position = positions.get(topic);
             if (position) positions.set(topic, { ...position, offset: position.offset + 1 });
             unread += payload.length + MESSAGE_COST;
-            while (unread > QUEUE_MAX && items.length) {
-              const oldest = items.shift() as Message;
+            for (let oldest; unread > QUEUE_MAX && (oldest = take()); ) {
               unread -= oldest.payload.length + MESSAGE_COST;
-              const following = items[0];
+              const following = first();
               lagged += oldest.lagged + 1;
               reconnected ||= oldest.reconnected;
               if (following) {

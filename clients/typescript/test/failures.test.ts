@@ -200,3 +200,23 @@ test("invalid arguments are refused with their remedy", () =>
       assert.ok(status.message.startsWith(text), status.message);
     }
   }));
+
+/** Each message behind a full queue moved all others, for minutes. */
+test("flood of short messages drops the oldest in time", { timeout: 30_000 }, () =>
+  connected(async (channel, receive, sent) => {
+    const [count, at] = [300_000, 1000];
+    const subscribing = new Topics(channel).subscribe("a");
+    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    receive(frame(1, 0xff00));
+    const messages = await subscribing;
+    const some = Buffer.concat(new Array<Buffer>(at).fill(frame(1, 0xff02, [1, 97, 1])));
+    for (let received = 0; received < count; received += at) receive(some);
+    let taken = 0;
+    let lagged = 0;
+    for await (const message of messages) {
+      taken++;
+      lagged += message.lagged;
+      if (taken + lagged === count) break;
+    }
+    assert.ok(lagged > 0 && taken > 200_000, `${taken}, ${lagged}`);
+  }));
