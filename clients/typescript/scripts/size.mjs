@@ -11,8 +11,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 10_675, esbuild: 11_215 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_545, esbuild: 8_980 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_135, esbuild: 11_685 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 8_950, esbuild: 9_390 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {
