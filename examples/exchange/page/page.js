@@ -1,172 +1,178 @@
-var Tn=new TextEncoder,kn=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Wt=40,Se=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-F=e=>{throw new Se(e)},V=e=>({bytes:e,at:0,depth:0,memory:0}),ze=(e=64)=>V(new Uint8Array(e)),pe=e=>Tn.encode(e);function Ye(e,t){let{bytes:n,at:o}=e;o+t>n.length&&
-(e.bytes=new Uint8Array(Math.max(o+t,n.length*2)),e.bytes.set(n.subarray(0,o)))}function O(e,t){e.at===e.bytes.length&&Ye(e,1),e.bytes[e.at++]=t}function Xt(e,t){
-O(e,t>>8),O(e,t)}function L(e,t){for(;t>127;t=Math.floor(t/128))O(e,t|128);O(e,t)}function re(e,t){Ye(e,t.length),e.bytes.set(t,e.at),e.at+=t.length}function we(e,t){
-L(e,t.length),re(e,t)}function be(e,t){let{at:n}=e,{length:o}=t,r=o>Wt?128:0;O(e,o);for(let i=0;i<o&&r<128;i++)O(e,r=t.charCodeAt(i));r>127&&(e.at=n,we(e,pe(t)))}
-function ue(e,t,n){O(e,t);let{at:o}=e;n();let r=e.bytes.slice(o,e.at);return e.at=o,we(e,r),r.length>0}var Je=({bytes:e,at:t})=>e.subarray(0,t),q=({bytes:e,at:t})=>e.
-length-t,xe=({bytes:e,at:t})=>e[t],Y=e=>e.bytes[e.at++]??F("truncated");function fe(e,t){let n=Y(e);n!==t&&F(`found byte ${n}, expected ${t}`)}function U(e,t=5){
-let n=0;for(let o=1;t-- >0;o*=128){let r=Y(e);if(r<128)return n+r*o;n+=(r-128)*o}return F("a number is too long")}function me(e,t=U(e)){return t>q(e)&&F("trunca\
-ted"),e.bytes.subarray(e.at,e.at+=t)}var Ae=({bytes:e,at:t})=>e.slice(t);function ee(e,t=U(e)){let{bytes:n,at:o}=e,r="",i=0;if(t<=Wt)for(let a;i<t&&(a=n[o+i])<128;i++)
-r+=String.fromCharCode(a);if(i<t){let a=me(e,t);try{return kn.decode(a)}catch{F("a text is not UTF-8")}}return e.at+=t,r}var k=class e extends Error{constructor(n,o,r){super(o,r);this.name="Status";let{details:i=new Uint8Array,metadata:a={},mayHaveRun:d=!0}=r??{};Object.assign(this,
-{details:i,metadata:a,mayHaveRun:d,code:n})}static from(n){return n instanceof e?n:new e(2,Re(n),{cause:n})}};var Re=e=>e instanceof Error?e.message:String(e),W=(e,t)=>new k(e,t,{mayHaveRun:!1}),Qe=e=>{let t=k.from(e);return t.mayHaveRun?t:new k(t.code,t.message,{...t,mayHaveRun:!0})},
-Ze=e=>e>0&&e<=16?e:2,Ve=(e,t,n)=>new k(e,n?t:`not sent: ${t}`,{mayHaveRun:n}),Ne=e=>Ve(1,"the caller cancelled the call",e),et=(e,t="")=>Ve(4,`deadline exceeded${t}`,
-e);var rt=100,Cn=64<<20,Mn=12,St=8,wt=56,gt=new Uint8Array(8),jt=new DataView(gt.buffer);function ye(e,t,n){let o;return{name:e,fields:()=>o??=In(t,n?.()??[])}}var xt=(e,t)=>Te(V(t),e,0);function Le(e,t,n){e.depth=rt,Yt(e,t,n)}function Te(e,t,n){return e.depth=rt,e.memory=Math.max(Cn,q(e)*Mn),Jt(e,t,n)??Qt(e,t)}function In(e,t){
+var Cn=new TextEncoder,In=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Xt=40,Te=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
+$=e=>{throw new Te(e)},W=e=>({bytes:e,at:0,depth:0,memory:0}),Ye=(e=64)=>W(new Uint8Array(e)),Je=e=>ArrayBuffer.isView(e)&&e.length===e.byteLength,ye=e=>Cn.encode(
+e);function Qe(e,t){let{bytes:n,at:o}=e;o+t>n.length&&(e.bytes=new Uint8Array(Math.max(o+t,n.length*2)),e.bytes.set(n.subarray(0,o)))}function U(e,t){e.at===e.bytes.
+length&&Qe(e,1),e.bytes[e.at++]=t}function Gt(e,t){U(e,t>>8),U(e,t)}function R(e,t){for(;t>127;t=Math.floor(t/128))U(e,t|128);U(e,t)}function re(e,t){Qe(e,t.length),
+e.bytes.set(t,e.at),e.at+=t.length}function ke(e,t){R(e,t.length),re(e,t)}function ve(e,t){let{at:n}=e,{length:o}=t,r=o>Xt?128:0;U(e,o);for(let i=0;i<o&&r<128;i++)
+U(e,r=t.charCodeAt(i));r>127&&(e.at=n,ke(e,ye(t)))}function ce(e,t,n){U(e,t);let{at:o}=e;n();let r=e.bytes.slice(o,e.at);return e.at=o,ke(e,r),r.length>0}var Ze=({
+bytes:e,at:t})=>e.subarray(0,t),X=({bytes:e,at:t})=>e.length-t,Ce=({bytes:e,at:t})=>e[t],Y=e=>e.bytes[e.at++]??$("truncated");function fe(e,t){let n=Y(e);n!==t&&
+$(`found byte ${n}, expected ${t}`)}function N(e,t=5){let n=0;for(let o=1;t-- >0;o*=128){let r=Y(e);if(r<128)return n+r*o;n+=(r-128)*o}return $("a number is too\
+ long")}function he(e,t=N(e)){return t>X(e)&&$("truncated"),e.bytes.subarray(e.at,e.at+=t)}var Ie=({bytes:e,at:t})=>new Uint8Array(e.subarray(t));function te(e,t=N(
+e)){let{bytes:n,at:o}=e,r="",i=0;if(t<=Xt)for(let a;i<t&&(a=n[o+i])<128;i++)r+=String.fromCharCode(a);if(i<t){let a=he(e,t);try{return In.decode(a)}catch{$("a t\
+ext is not UTF-8")}}return e.at+=t,r}var C=class e extends Error{constructor(n,o,r){super(o,r);this.name="Status";let{details:i=new Uint8Array,metadata:a={},mayHaveRun:d=!0}=r??{};Object.assign(this,
+{details:i,metadata:a,mayHaveRun:d,code:n})}static from(n){return n instanceof e?n:new e(2,Pe(n),{cause:n})}};var Pe=e=>e instanceof Error?e.message:String(e),P=(e,t)=>new C(e,t,{mayHaveRun:!1}),et=e=>{let t=C.from(e);return t.mayHaveRun?t:new C(t.code,t.message,{...t,mayHaveRun:!0})},
+tt=e=>e>0&&e<=16?e:2,We=(e,t,n)=>new C(e,n?t:`not sent: ${t}`,{mayHaveRun:n}),Be=e=>We(1,"the caller cancelled the call",e),nt=(e,t="")=>We(4,`deadline exceeded${t}`,
+e);var it=100,Mn=64<<20,Un=12,At=8,xt=56,St=new Uint8Array(8),Kt=new DataView(St.buffer);function be(e,t,n){let o;return{name:e,fields:()=>o??=Nn(t,n?.()??[])}}var Et=(e,t)=>Ue(W(t),e,0);function $e(e,t,n){e.depth=it,Jt(e,t,n)}function Ue(e,t,n){return e.depth=it,e.memory=Math.max(Mn,X(e)*Un),Qt(e,t,n)??Zt(e,t)}function Nn(e,t){
 let n=new Map,o=0;return(e?e.split(" "):[]).map(r=>{let i=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(r);if(!i)throw new Error(`invalid table entry:\
- ${r}`);let[,a,d,f,m,b]=i,y=b==="m"?Rn(t[o++]):b==="e"?Nn(t[o++]):Kt[b],v=Kt[m[1]??""],E=v?[2,v.wire,y.wire,10]:m==="*"?[1,y.wire,10]:void 0,S=d?n.get(d):void 0;
-d&&!S&&n.set(d,S=[]);let P={name:d??a,of:y,isOptional:m==="?",key:v,head:E,case:a,number:+f,all:S};return S?.push(P),P})}var Xe=({head:e,key:t,isOptional:n,of:o})=>t?
-new Map:e?[]:n?void 0:o.zero();function Yt(e,t,n){if(!e.depth--)throw zt(t.name,`nests deeper than ${rt}`);O(e,8),O(e,0);let o="";try{for(let r of t.fields()){let{
-all:i,name:a}=r,d=n[o=a];if(!i)On(e,r,d);else if(e.isFlat||r===i[0]){let f=d,m=i.find(y=>y.case===f?.case);if(f&&!m)throw new Error(`has no member ${f.case}`);e.
-isFlat||(O(e,3),L(e,m?m.number:0));let b=e.isFlat?r:m;b&&qe(e,b.of,b===m?f?.value:void 0)}}}catch(r){throw r instanceof k?r:zt(`${t.name}.${o}`,r.message)}e.depth++}
-function On(e,t,n){let{head:o,key:r,of:i}=t;if(n===void 0&&(o||t.isOptional)&&(n=Xe(t)),o){let a=n,d=n;for(let f of o)O(e,f);if(L(e,r?a.size:d.length),r)for(let[
-f,m]of a)qe(e,r,f),qe(e,i,m);else for(let f of d)qe(e,i,f)}else n===void 0&&t.isOptional&&!e.isFlat?O(e,0):qe(e,i,n)}function qe(e,t,n){t.table||O(e,t.wire),t.put(
-e,n===void 0?t.zero():n)}function Jt(e,t,n){if(xe(e)===0)return void e.at++;fe(e,8),Y(e),e.depth--||F(`${t.name} nests deeper than ${rt}`);let o=t.fields();At(e,
-wt+St*o.length);let r={},i="";for(let a of o){let{name:d,all:f,of:m}=a,b=f&&f[0]===a;if(b&&(r[d]=void 0),n>0&&!q(e))n--,f||(r[d]=Xe(a));else if(!f)r[d]=Un(e,a);else if(b&&
-xe(e)===3){e.at++,i+=` ${d} `;let y=U(e),v=f.find(E=>E.number===y);v?r[d]={case:v.case,value:vt(e,v.of)}:y&&F(`${t.name}.${d} has no member ${y}`)}else if(!i.includes(
-` ${d} `)){let y=nt(e,m);(y instanceof Uint8Array?y.length:!Object.is(y,m.zero()))&&(r[d]={case:a.case,value:y})}}return e.depth++,r}function Un(e,t){let{head:n,
-key:o,of:r}=t;if((o||t.isOptional)&&xe(e)===0)return e.at++,Xe(t);if(!n)return nt(e,r);for(let d of n)fe(e,d);let i=U(e),a=Xe(t);for(;i-- >0;)At(e,o?wt:St),o?a.
-set(nt(e,o),vt(e,r)):a.push(vt(e,r));return a}function nt(e,{wire:t,table:n,take:o}){return n||fe(e,t),o(e)}var vt=(e,t)=>nt(e,t)??Qt(e,t.table);function Qt(e,t){
-let n={},o=t.fields();At(e,wt+St*o.length);for(let r of o)n[r.name]=r.all?void 0:Xe(r);return n}function At(e,t){(e.memory-=t)<0&&F("exceeds the memory limit")}
-var ge=(e,t,n,o,r)=>({wire:e,zero:t,put:n,take:o,table:r}),Rn=e=>ge(3,()=>{},(t,n)=>n?Yt(t,e,n):O(t,0),t=>Jt(t,e,0),e);function Nn(e){let t=Object.values(e);return ge(
-10,()=>t[0],(n,o)=>{let r=t.indexOf(o),i=o+2147483648;We(r>=0||o===(o|0)&&o<0&&i>=t.length,o),L(n,r<0?i:r)},n=>{let o=U(n)>>>0,r=o-2147483648;return o>=t.length&&
-(r>=0||t.includes(r))&&F(`an enum has the index ${o}`),t[o]??r})}var tt=(e,t)=>ge(e?13:11,()=>t?0:0n,(n,o)=>{let r=BigInt(o),i=Number(r),a=e?i<0?-2*i-1:2*i:i;if(Number.
-isSafeInteger(a)&&a>=0)return L(n,a);We((e?BigInt.asIntN:BigInt.asUintN)(64,r)===r,o);let d=e?r<<1n^r>>63n:r;for(;d>>53n;d>>=7n)O(n,Number(d&127n)|128);L(n,Number(
-d))},n=>{let{at:o}=n,r=U(n,10);if(r<=Number.MAX_SAFE_INTEGER)e&&(r=r%2?(r+1)/-2:r/2);else{let i=0n;for(let a=0n;o<n.at;a+=7n)i|=BigInt(n.bytes[o++]&127)<<a;i=BigInt.
-asUintN(64,i),r=e?i>>1n^-(i&1n):i}return t?(Number.isSafeInteger(Number(r))||F("an integer is beyond 2^53"),Number(r)):BigInt(r)}),Gt=(e,t)=>ge(e,()=>0,(n,o)=>{
-jt[t>4?"setFloat64":"setFloat32"](0,o);for(let r=0;r<t;r++)O(n,gt[r])},n=>{for(let o=0;o<t;o++)gt[o]=Y(n);return jt[t>4?"getFloat64":"getFloat32"](0)}),Kt={b:ge(
-7,()=>!1,(e,t)=>O(e,+t),e=>{let t=Y(e);return t>1&&F(`a bool is ${t}`),t>0}),i:ge(12,()=>0,(e,t)=>{We(t===(t|0),t),L(e,(t<<1^t>>31)>>>0)},e=>{let t=U(e);return t>>>
-1^-(t&1)}),u:ge(10,()=>0,(e,t)=>{We(t===t>>>0,t),L(e,t)},e=>U(e)>>>0),l:tt(!0,!1),w:tt(!1,!1),L:tt(!0,!0),W:tt(!1,!0),f:Gt(14,4),d:Gt(15,8),s:ge(5,()=>"",(e,t)=>{
-We(typeof t=="string",t),O(e,10),be(e,t)},e=>(fe(e,10),ee(e))),y:ge(4,()=>new Uint8Array,(e,t)=>{O(e,10),we(e,t)},e=>(fe(e,10),me(e).slice()))},zt=(e,t)=>W(3,`${e}\
- ${t}`);function We(e,t){if(!e)throw new Error(`cannot be ${String(t)}`)}var Tt=16,Zt=65536,en=256,Ln=61440,Pn={metadata:{}},Et=e=>e.endsWith("-bin"),tn=(e,t)=>Et(e)!==(typeof t=="string")&&/^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${e} ${Et(
-e)?"":t}`),kt=e=>typeof e=="string"?pe(e):e;function je(e,{isBackward:t,timeout:n,metadata:o={},status:r}){let{at:i}=e;ue(e,Tt,()=>{t&&ue(e,4,()=>{}),n!==void 0&&
-ue(e,1,()=>L(e,Math.min(Math.max(0,Math.round(n*1e3)),Number.MAX_SAFE_INTEGER)));let d=0;if(Object.entries(o).forEach(([f,m],b)=>{if(!tn(f,m))throw W(3,`invalid\
- metadata entry: ${f}`);if(d+=f.length+m.length+8,b>=en||d>Ln)throw W(8,"too much metadata");ue(e,2,()=>{be(e,f),re(e,kt(m))})}),r){let{code:f,details:m,mayHaveRun:b}=r;
-ue(e,3,()=>{L(e,f),e.at-i+m.length+32<=Zt&&re(e,m)}),b||ue(e,5,()=>{})}})||(e.at=i)}function Pe(e){if(xe(e)!==Tt)return Pn;e.at++;let t=V(me(e));q(t)>Zt&&F("a p\
-refix is too long");let n=Object.create(null),o={metadata:n},r=0;for(;q(t);){let i=Y(t),a=V(me(t));if(i===1)o.timeout=U(a,10)/1e3;else if(i===2){let d=ee(a),f=Et(
-d)?Ae(a):ee(a,q(a));(!tn(d,f)||d in n||++r>en)&&F("invalid metadata"),n[d]=f}else i===3?(o.code=Ze(U(a,10)),o.details=Ae(a)):i===5&&(o.isRefused=!0)}return o}function nn(e){
-let t=1;for(;e[t]>127;)t++;return e[0]===Tt&&e[t+1]===4&&e[t+2]===0}function ot(e,{metadata:t,code:n,details:o,isRefused:r}){if(xe(e)===6)return e.at++,fe(e,5),
-fe(e,10),new k(n??2,ee(e),{metadata:t,mayHaveRun:!r,...o&&{details:o}})}function it(e,t,n){je(e,{isBackward:n,status:t,metadata:t.metadata}),re(e,[6,5,10]),be(e,
-t.message)}var st=(e,t,n,o)=>({name:e,fingerprint:t,compatible:n,methods:o,operations:Object.values(o).map(({operation:r})=>r)});function at(e,t){if(e.fingerprint===t.fingerprint||t.compatible.includes(e.fingerprint))return 0;if(!e.compatible.includes(t.fingerprint))throw W(9,`incompatibl\
-e layouts of ${e.name}`);return 1}var lt=({added:e=[0,0]},t,n)=>t*e[n];function Ct(e,t){let n=r=>r.match(/../g)?.forEach(i=>O(e,parseInt(i,16)));be(e,t.name),n(
-t.fingerprint),L(e,t.compatible.length),t.compatible.forEach(n);let o=0;for(let r of[...t.operations].sort((i,a)=>i-a))L(e,r-o),o=r}function rn(e){let t=()=>{let o="";
-for(;o.length<16;)o+=Y(e).toString(16).padStart(2,"0");return o},n={service:ee(e),fingerprint:t(),compatible:[],operations:[]};for(let o=U(e);o>0;o--)n.compatible.
-push(t());for(let o=0;q(e);)n.operations.push(o+=U(e));return n}var Mt=5<<20,Dn=1024,Bn=65536,De=10,ke=16384,$n=ke/2,It=256,dt=262144,_n=1e5,Fn=64<<20,Hn=65536,Vn=2e3,qn=5,Wn=1e4,on="the server is going away",Xn=2147483647,Be=(e,t)=>setTimeout(
-t,Math.min(Math.max(0,e),Xn));function an(e,t,n,o,r){let i=ze(16384),a=new Map,d=new Map,f=new Map,m=[],b=0,y=0,v=0,E=0,S=0,P=32767,D=[0,Mt,1/0,ke,0],R=!1,X=!1,
-K,z=De,j=0,G=!1,H=0,B=!1,N=!1,Q=0,ce,te=l=>{if(!(R||!Ie))try{l(Ie)}catch(p){_(Re(p));try{Ie.close()}catch{}}},J=()=>{i.at&&(B=!1,N=!0,te(l=>l.send(Je(i))),i.at=
-H=0,i.bytes.length>1<<20&&(i.bytes=new Uint8Array(16384)),te(l=>{l.buffered()>Fn&&M("too many unsent bytes")}))},s=()=>{i.at!==H?(H=i.at,queueMicrotask(s)):(G=!1,
-J())},c=(l,p,g,$)=>{let{at:Oe}=i;try{Ye(i,De),i.at+=De,g?.(i,$);let le=i.at,Ue=le-Oe-De,qt=Math.max(D[1],Dn);if(Ue>qt)throw W(8,`the message has ${Ue} bytes of \
-at most ${qt}`);i.at=Oe;for(let En of[15,l,p,Ue>>>16,Ue])Xt(i,En);i.at=le}catch(le){throw i.at=Oe,le}i.at>Hn?J():G||(G=!0,H=0,queueMicrotask(s))},u=(l,{code:p,message:g})=>c(
-l,7,$=>{L($,p),re($,pe(g.slice(0,256)))}),h=(l,p)=>{c(l,5,L,0),u(l,p)},x=l=>{if(!R){if(Q=0,K){if(re(K,l),K.at<z)return;l=Je(K),K=void 0}try{let p=0,g=$=>l[p+$]<<
-8|l[p+$+1];for(;!R&&!(l.length<(z=p+De));p=z){g(0)!==15&&F("a header without its magic");let $=g(6)*65536+g(8);if($>Mt&&F(`a packet of ${$} bytes`),l.length<(z+=
-$))break;C(g(2),g(4),l.subarray(p+De,z))}p<l.length&&(z-=p,re(K=ze(),l.subarray(p)))}catch(p){M(`the server broke the protocol: ${p.message}`)}}},C=(l,p,g)=>{let $=V(
-g),Oe=a.get(l);if(p>=10)if(I.isUp||F("a packet before HELLO"),nn(g)){if(ne)return ne.packet(l,p,g,!1)}else{let le=m[l%ke];if(le?.id===l&&le.operation===p)return ae(
-l),t.answered(),le.isGivenUp?y--:t.replied(le,g),w();if(r.filter(Ue=>Ue.packet(I,l,p,g)).length)return}else if(p<2){g.length&&F("a PING with a body"),p===1?I.isUp||
-M("the server is a compat peer"):B||(B=!0,c(0,1));return}else{if(p===3&&!I.isUp)return Z($);if(p===4)return A();if(p===6)return ne?.cancel(l,U($));if(p===8)F("a\
- stray hand-off");else{if(Oe&&p!==3&&p<8)return t.answered(),Oe.packet(p,g);if(p===2){let le=l-P&32767;if(l>=32768&&le&&le<=16384)return P=l,ne?ne.packet(l,2,g,
-!0):h(l,W(12,"no service is served"))}}}++j>_n&&M("too many stray packets")},Z=l=>{for((q(l)>Bn||ee(l,4)!=="fris"||!Y(l))&&F("no HELLO");q(l);){let p=Y(l),g=V(me(
-l));if(p in D)D[p]=U(g);else if(p===32||p===33)try{let $=rn(g);(p===32?d:f).set($.service,$)}catch{}}D[3]=Math.min(D[3],ke),I.isUp=!0,clearTimeout(Me),t.room(I)},
-ae=l=>{m[l%ke]=void 0,b--===D[3]&&t.room(I)},T=(l,p,g)=>{a.set(p,l),l.begin(I,p,D[4],g)},w=()=>{X&&b===y&&!a.size&&!ne?.progress.size&&queueMicrotask(()=>M(on))},
-A=()=>{X||(X=!0,t.closing(I,on),w())},M=l=>{R||(J(),te(p=>p.close()),_(l))},_=l=>{if(R)return;R=!0,clearInterval(ce),clearTimeout(Me),t.closing(I,l),I.isUp=!1;let p=new k(
-14,`the connection was lost: ${l}`);for(let g of m)g&&!g.isGivenUp&&t.lost(g,p);for(let g of a.values())g.lost(p);ne?.down(p);for(let g of r)g.down(I,p)},I={isUp:!1,
-write:c,reset:u,refuse:h,fits(l){let p=d.get(l.name);if(p)return p.fingerprint===l.fingerprint||n.includes(l)?at(l,p):void 0;for(let g of d.values())if(g.operations.
-some($=>l.operations.includes($)))throw W(12,`the server has ${g.service} instead of ${l.name}`);return 0},call(l,p){if(b>=D[3])return!1;do v=v+1&65535;while(m[v%
-ke]);let g=l.id=v;m[g%ke]=l,b++;try{c(g,l.operation,p,l)}catch($){throw ae(g),$}return!0},cancel(l){R||(l.isGivenUp=!0,c(l.id,6,L,l.operation),++y>=$n&&A(),w())},
-open(l,p,g){if(!D[2])throw W(12,"the server does not accept streams");if(E>=Math.min(D[2],28672))return!1;do S=S%32767+1;while(a.has(S));return E++,T(l,S,p),c(S,
-2,g),!0},accept:T,over(l){a.delete(l),l<32768&&(E--,t.room(I)),w()},drain:A,closeIfIdle:w},ne=o?.on(I,f),Me=Be(Wn,()=>M("handshake timeout")),He=()=>{i.isFlat=Ie?.
-isFlat,c(0,3,l=>{re(l,pe("fris"));let p=ne?It:0;[Mt,p,p,dt].forEach((g,$)=>ue(l,$+1,()=>L(l,g)));for(let g of o?.services??[])ue(l,32,()=>Ct(l,g));for(let g of n)
-ue(l,33,()=>Ct(l,g))}),c(1,0),J(),!R&&(ce=setInterval(()=>{if(++Q>qn)return M("keepalive timeout");(Q>1||!N)&&c(0,0),N=!1;let l=performance.now();for(let p of m)
-p&&p.until<=l&&!p.isGivenUp&&t.expired(p)},Vn))},Ie,Ht=l=>Ie?l():queueMicrotask(l),Vt=l=>Ht(()=>_(l));try{Ie=e({open:()=>Ht(He),data:x,close:Vt})}catch(l){Vt(Re(
-l))}return I}function ct(e,t){let n=[],o=!1,r=()=>{},i=f=>{o||=f,r()},a=(async function*(){try{for(;;){let f=n.shift();if(f!==void 0){let m=e(f);m!==void 0&&(yield m)}else if(o){
-if(o!==!0)throw o;return}else await new Promise(m=>r=m)}}finally{t()}})(),{return:d}=a;return a.return=()=>(t(),n.length=0,i(!0),d.call(a,void 0)),{messages:a,items:n,
-put:f=>{n.push(f),r()},end:i}}var Ot=64,jn=4,Gn=4096,Ut=(e,t)=>e instanceof Se?new k(13,`not a valid ${t.name}: ${e.message}`):k.from(e);function ut(e,t,n,o,r){let i,a=0,d=0,f=0,m=0,b=0,y=!0,
-v=!0,E=!1,S=!1,P=()=>{},D,R=()=>!y&&!v,{messages:X,items:K,put:z,end:j}=ct(s=>{let c=s.length+Ot;m-=c,b+=c,v&&b*jn>=dt&&(i?.write(a,5,L,b),b=0);try{let u=V(s),h=Pe(
-u);if(u.at&&(r?.(G.metadata=h.metadata),!q(u)))return;let x=ot(u,h);if(x)throw x;return Te(u,t,d)}catch(u){throw Ut(u,t)}},()=>n?Q(!0):te()),G=Object.assign(X,{
-metadata:{}}),H=()=>{R()&&(P(),D?.(),i?.over(a),i=D=void 0,o())},B=()=>{y&&(y=!1,i?.write(a,7),H())},N=s=>{y=v=!1,j(s),H()},Q=(s,c=Ne(!0))=>{R()||i?.reset(a,c),
-K.length=0,N(s)},ce=s=>Q(s,s),te=()=>{K.length=0,E=!0},J=s=>{if(!i||!y)return;let c=s instanceof k;i.write(a,2,u=>{let{at:h}=u;c?it(u,s,!1):Le(u,e,s),f-=u.at-h+
-Ot}),c&&B()};return{messages:G,begin(s,c,u,h){i=s,a=c,f=u,d=h},packet(s,c){if(s===2)return!v||E?void 0:m+b>=dt?ce(new k(8,"the peer exceeded its credit")):(m+=c.
-length+Ot,z(new Uint8Array(c)));let u=V(c);if(s===5){let h=U(u,10);S||=!h,(f+=h)>0&&P()}else if(c.length){let h=Ze(U(u));N(new k(h,new TextDecoder().decode(Ae(u).
-subarray(0,Gn)),{mayHaveRun:!S}))}else v=!1,j(!0),H()},send:J,async pump(s,c){try{let u=Symbol.asyncIterator in s?s[Symbol.asyncIterator]():s[Symbol.iterator]();
-for(D=async()=>{try{await u.return?.()}catch{}};;){for(;f<=0&&!R();)await new Promise(C=>P=C);if(R())return;let{done:h,value:x}=await u.next();if(R())return;if(h)
-break;J(x)}D=void 0,B()}catch(u){if(!n)throw u;Q(c?Qe(u):k.from(u))}},finish:B,discard:te,fail:ce,lost:N}}var Kn=3e4,zn=5e3,Yn=20,ln=2e3,dn=10,ft=class{constructor(t,{timeout:n,patience:o=zn,metadata:r,serve:i,stayConnected:a}={}){let d,f=0,m=dn,b=0,y,v=!1,E="",S=[new Set,
-new Set],P=({method:{sends:s,receives:c}})=>S[s||c?1:0],D=new Set,R=[],X=()=>{d||y||v||!(S[0].size||S[1].size||a)||(b=performance.now(),d=an(t,K,[...D],i,R))},K={
-room:s=>queueMicrotask(()=>{for(let c of S)for(let u of c){if(d!==s||!z(u,s))break;c.delete(u)}}),closing(s,c){d===s&&(d=void 0,s.isUp&&performance.now()-b>=ln?
-f=0:(E=c,clearTimeout(y),y=Be(Math.random()*Math.min(Yn*2**Math.min(f++,16),ln),()=>{y=void 0,X()})),X())},answered:()=>void(f=0),replied(s,c){let u=s,{method:{
-reply:h},options:{onMetadata:x}}=u;H(u);try{let C=V(c),Z=Pe(C),ae=ot(C,Z);if(ae)throw ae;C.at&&x?.(Z.metadata),u.resolve(Te(C,h,u.missing)),m<dn&&(m+=.1)}catch(C){
-u.reject(Ut(C,h))}},expired:s=>G(s),lost(s,c){let u=s;if(u.link=void 0,!u.method.idempotent||m<1)return B(u,c);m--,j(u)}},z=(s,c)=>{let{service:u,method:h}=s;try{
-let x=u?c.fits(u):0;return x!==void 0?(s.missing=lt(h,x,1),s.start(s,c)&&(s.isSent=!0)):(D.add(u),f=0,c.drain(),!1)}catch(x){return B(s,k.from(x)),!0}},j=s=>{if(!(d?.
-isUp&&z(s,d))){if(v)return B(s,cn());s.patientUntil=performance.now()+o,P(s).add(s),G(s),X()}},G=s=>{let{until:c,isSent:u,patientUntil:h}=s,x=performance.now(),
-C=P(s).has(s)&&!d?.isUp&&`no connection to the server${E&&`: ${E}`}`;clearTimeout(s.timer),x>=c?B(s,et(u,C?`; ${C}`:"")):x>=h&&C?B(s,Ve(14,C,u)):s.timer=Be((x<h?
-Math.min(c,h):c)-x,()=>G(s))},H=s=>{P(s).delete(s),clearTimeout(s.timer),s.options.signal?.removeEventListener("abort",s.abort)},B=(s,c)=>{H(s),s.link?.cancel(s),
-s.reject(c)},N=(s,{sentTimeout:c,until:u,options:{metadata:h}})=>{(c!==void 0||r||h)&&je(s,{timeout:c&&u-performance.now(),metadata:{...r,...h}})},Q=(s,c)=>{N(s,
-c),Le(s,c.method.request,c.request)},ce=(s,c)=>{let u=c.call(s,Q);return u&&(s.link=c),u},te=(s,c,u,h,x,C,Z,ae,T=1/0)=>{let{signal:w}=h,A={id:0,operation:c.operation,
-until:performance.now()+(x??T),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,timer:void 0,link:void 0,service:s,method:c,request:u,options:h,sentTimeout:x,start:C,
-resolve:Z,reject:ae,abort:w&&(()=>B(A,Ne(A.isSent)))};return w?.aborted?A.abort?.():(w?.addEventListener("abort",A.abort),x!==void 0&&G(A),(x===void 0||x>0)&&j(
-A)),A},J=(s,c,u,h={})=>{let x,C=ut(c.request,c.reply,!0,()=>x&&H(x),h.onMetadata);return x=te(s,c,u,h,h.timeout,(Z,ae)=>{let T=ae.open(C,Z.missing,w=>{N(w,Z),O(
-w,9),L(w,Z.operation)});return T&&C.pump(u,c.sends),T},()=>{},C.fail),C};this.unary=(s,c,u,h={})=>new Promise((x,C)=>void te(s,c,u,h,h.timeout??n,ce,x,C,Kn)),this.
-serverStreaming=(s,c,u,h)=>J(s,c,[u],h).messages,this.twoWay=(s,c,u,h)=>J(s,c,u,h).messages,this.clientStreaming=async(s,c,u,h)=>{let{messages:x}=J(s,c,u,h),{done:C,
-value:Z}=await x.next();if(C)throw new k(13,"there is no reply");return x.return?.(),Z},this.name=s=>void D.add(s),this.mount=s=>void R.push(s),this.connected=()=>new Promise(
-(s,c)=>{te(void 0,{},void 0,{},void 0,(u,h)=>(H(u),s(h),!0),s,c)}),this.close=()=>{v=!0,clearTimeout(y);for(let s of S)for(let c of s)B(c,cn());d?.drain()},a&&queueMicrotask(
-X)}},cn=()=>Ve(9,"the channel is closed",!1);async function pt(e){let t;do t=await e.connected();while(!t.isUp);return t}function Rt(e,t,n){let o=new Map(n?.methods);for(let[r,i]of Object.entries(e.methods))o.set(i.operation,{service:e,method:i,handler:(a,d)=>t[r]?.(a,d)});return{
-services:[...n?.services??[],e],methods:o,on(r,i){let a=new Map,d=(f,m)=>{let b=o.get(f);if(!b||!(b.method.sends||b.method.receives)===m)throw W(12,`unknown ope\
-ration ${f}`);if(a.size>=It)throw W(8,"too many calls are in progress");let{service:y,method:v}=b,E=i.get(y.name);return{...b,left:lt(v,E?at(y,E):0,0)}};return{
-progress:a,packet(f,m,b,y){let v,E=S=>r.write(f,m,P=>{S instanceof k?it(P,S,!0):(je(P,{isBackward:!0}),Le(P,v.reply,S))});try{let S=V(b),{timeout:P,metadata:D}=Pe(
-S);y&&(fe(S,9),m=U(S,3));let R=d(m,y);({method:v}=R);let X=y||Te(S,v.request,R.left),K=y?f+65536:f,z=new AbortController,j=N=>{clearTimeout(B),N||z.abort(),a.delete(
-K),r.closeIfIdle()},G=y?ut(v.reply,v.request,!1,()=>j(!1)):{send(N){a.has(K)&&(E(N),j(!0))},fail:E,finish(){},discard(){}},H=N=>{G.fail(N),j(!1)},B=P===void 0?void 0:
-Be(P,()=>H(et(!0)));a.set(K,{operation:m,stop:H}),y&&r.accept(G,f,R.left),Jn(R,y,X,G,{signal:z.signal,metadata:D})}catch(S){let P=S instanceof Se?W(3,`malformed\
- request: ${S.message}`):k.from(S);y?r.refuse(f,P):E(P)}},cancel(f,m){let b=a.get(f);b?.operation===m&&b.stop(Ne(!0))},down(f){for(let m of a.values())m.stop(f)}}}}}
-async function Jn({method:e,handler:t},n,o,r,i){let a=!1;try{if(e.sends)o=r.messages;else if(n){let f=await r.messages.next();if(f.done)throw W(3,"no request");
-o=f.value}a=!0;let d=t(o,i);e.receives?await r.pump?.(d):(r.send(await d),r.finish())}catch(d){try{r.send(a?Qe(d):k.from(d))}catch(f){r.send(new k(13,Re(f)))}}r.
-discard()}var $e=65280,Qn=16<<20,Nt=64,Zn=65536,er=4,mt={now:0,last:1,oldest:2},un=e=>W([8,12,7][Y(e)-3]??3,ee(e,q(e))),Ge=class{constructor(t){this.channel=t;this.requests=
-new Map;this.last=0;let{requests:n}=this;t.mount({packet:(o,r,i,a)=>{if(i<$e)return!1;!r&&i===$e+5&&(this.refused??=un(V(a)));for(let[d,f]of n)(!r||r===d)&&f.packet(
-o,r,i-$e,V(a));return!0},down(o,r){for(let i of[...n.values()])i.down(o,r)}})}subscribe(t,{group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){
-(await pt(this.channel)).write(0,$e+2,o=>{we(o,pe(t)),re(o,kt(n))})}async sync(){await(await this.request(3)).return?.();let{refused:t}=this;if(this.refused=void 0,
-t)throw t}async request(t,n,o="",r){let{requests:i}=this,a=await pt(this.channel);do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last;return new Promise(
-(f,m)=>{let b=0,y=0,v=!1,{items:E,messages:S,put:P,end:D}=ct(T=>(b-=T.payload.length+Nt,T),()=>{i.delete(d)&&n!==void 0&&a.isUp&&a.write(d,$e+1)}),R=T=>{i.delete(
-d),m(T),D(T)},X=o?[]:n?.split(".")??[],K=X[X.length-1]===">",z=T=>{let w=T.split(".");return(K?w.length>=X.length:w.length===X.length)&&X.every((A,M)=>A===">"||
-A==="*"||A===w[M])},j=t===0&&!o&&r!==void 0,G=typeof r=="object",H=G||r===void 0?mt.oldest:mt[r],B=new Map(G?[[n,{...r,offset:r.offset+1}]]:[]),N=new Map,Q=0,ce="",
-te=!1,J=!1,s=!1,c=!1,u=!1,h=T=>{a.write(d,$e+T,w=>{if(n!==void 0&&we(w,pe(n)),T===6){O(w,H);for(let[A,M]of B){be(w,A);for(let _=0;_<16;_+=2)O(w,parseInt(M.epoch.
-slice(_,_+2),16));L(w,M.offset)}}else re(w,pe(o))})},x=()=>{u=!0,J&&(s||!(j&&c))&&(v=!0),f(S)},C=T=>Array.from(me(T,8),w=>w.toString(16).padStart(2,"0")).join(""),
-Z=(T,w,A)=>{if(w===5&&T&&!u&&j&&A.bytes[A.at]===er)s=!0,h(0);else if(w===6&&T&&A.bytes[A.at]===0){Y(A),c=Y(A)===1;let M=C(A);Q=U(A,10);let _=ce!==""&&ce!==M,I=!n?.
-match(/[*>]/)&&B.size>0;ce=M,x(),s=!1,v||=I?!Q:_}else if(w===7)for(;q(A);){let M=ee(A),_={epoch:C(A),offset:U(A,10)};if(!u||!T&&!z(M))continue;let I=N.get(M);T&&
-!I?(Q--,I=B.get(M)??(te?{..._,offset:1}:void 0)):!T&&I?.epoch!==_.epoch&&(I=void 0),I&&c&&(I.epoch===_.epoch&&I.offset<=_.offset?y+=_.offset-I.offset:v=!0),N.size>=
-Zn&&(N.clear(),s=!0),N.set(M,_)}else return!1;return!0},ae=async()=>{try{let T=await pt(this.channel);if(!i.has(d))return;a=T,h(j?6:0)}catch(T){let w=k.from(T);
-if(w.code===14&&i.has(d))return ae();R(w)}};i.set(d,{packet(T,w,A,M){if(!(T!==a||j&&Z(w,A,M)))if(A===2){let _=ee(M);if(!w&&(!u||!z(_)))return;let I=Ae(M),ne=N.get(
-_);for(ne&&N.set(_,{...ne,offset:ne.offset+1}),b+=I.length+Nt;b>Qn&&E.length;){let Me=E.shift();b-=Me.payload.length+Nt;let He=E[0];y+=Me.lagged+1,v||=Me.reconnected,
-He&&(He.lagged+=y,He.reconnected||=v,y=0,v=!1)}P({topic:_,payload:I,position:ne,lagged:y,reconnected:v}),y=0,v=!1}else A===4?j&&c&&u||(y+=U(M,10)):w&&(q(M)?R(un(
-M)):x())},down(T,w){if(T===a){if(n===void 0||!u&&!J)return R(w);if(u)if(Q>0)for(let[A,M]of N)B.set(A,M);else B=s?new Map:N,H=s?mt.now:mt.oldest,te=!s;N=new Map,
-u=!1,J=!0,ae()}}}),h(j?6:t)})}};var Lt="frisbee.1";function fn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
-bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[Lt,...t]);return r.binaryType="arraybuffer",r.onopen=()=>{r.protocol===Lt?o.open():r.close()},
-r.onmessage=({data:i})=>{i instanceof ArrayBuffer?o.data(new Uint8Array(i)):r.close()},r.onerror=()=>{},r.onclose=({code:i,reason:a})=>{o.close(`the WebSocket w\
-as closed (${i}${a&&`, ${a}`})`)},{send:i=>r.send(i),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}var Pt=(e,t={})=>new ft(fn(e,t),t);var de={BUY:0,SELL:1},Dt=ye("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[pn,pn,nr]),nr=ye("exchange.Deal","number:u side:e price:u amount:\
-u",()=>[de]),mn=ye("exchange.Inquiry","side:e amount:u",()=>[de]),pn=ye("exchange.Level","price:u amount:u"),rr=ye("exchange.Nothing",""),yn=ye("exchange.Offer",
-"price:u called:u answered:u"),or=ye("exchange.Order","number:u side:e price:u amount:u",()=>[de]),ir=ye("exchange.Report","number:u side:e amount:u price:u lef\
-t:u",()=>[de]),Ce=st("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:rr,reply:Dt},trade:{operation:11,request:or,reply:ir,sends:!0,receives:!0},
-inquire:{operation:12,request:mn,reply:yn}}),yt=class{constructor(t){this.channel=t,t.name(Ce)}look(t,n){return this.channel.unary(Ce,Ce.methods.look,t,n)}trade(t,n){
-return this.channel.twoWay(Ce,Ce.methods.trade,t,n)}inquire(t,n){return this.channel.unary(Ce,Ce.methods.inquire,t,n)}},hn=st("exchange.Trader","1eff350ff92dc48\
-2",[],{quote:{operation:13,request:mn,reply:yn}});var $t=240,wn=8,se=e=>document.getElementById(e),ie=(e,t)=>void(se(e).textContent=t),he=e=>(e/100).toFixed(2),ht=e=>e===de.BUY?"buy":"sell";function oe(e,t,n=""){
-let o=document.createElement(e);return o.className=n,typeof t=="string"?o.textContent=t:o.append(...t),o}function sr(e,t){let n=se(e);for(n.querySelector(".empt\
-y")?.remove(),n.prepend(t);n.children.length>wn;)n.lastElementChild?.remove()}var Ke=new Map,bn=0,gn=0,xn=()=>{},_t=[];async function*ar(){for(;;){let e=_t.shift();
-e?yield e:await new Promise(t=>xn=t)}}function lr({number:e,amount:t,price:n,left:o}){let r=Ke.get(e);if(!r)return;r.done+=t,r.left=o;let i=r.order.side===de.BUY?
-1:-1;bn+=i*t,gn-=i*t*n,ie("held",String(bn)),ie("cash",he(gn));let a=[...Ke.values()].reverse().slice(0,wn).map(({order:d,done:f,left:m})=>oe("tr",[oe("td",`${ht(
-d.side)} ${d.amount}`,ht(d.side)),oe("td",he(d.price)),oe("td",String(f)),oe("td",String(m))]));se("orders").replaceChildren(...a)}se("ticket").addEventListener(
-"submit",e=>{e.preventDefault();let t=new FormData(e.target),n=e.submitter.value==="sell"?de.SELL:de.BUY,o={number:Ke.size+1,side:n,price:Math.round(Number(t.get(
-"price"))*100),amount:Number(t.get("amount"))};Ke.set(o.number,{order:o,done:0,left:o.amount}),_t.push(o),xn()});var Fe=0,Bt=0,_e,ve=[];function vn(e,t){let n=Math.
+ ${r}`);let[,a,d,p,m,y]=i,h=y==="m"?Ln(t[o++]):y==="e"?Dn(t[o++]):zt[y],g=zt[m[1]??""],S=g?[2,g.wire,h.wire,10]:m==="*"?[1,h.wire,10]:void 0,x=d?n.get(d):void 0;
+d&&!x&&n.set(d,x=[]);let L={name:d??a,of:h,isOptional:m==="?",key:g,head:S,case:a,number:+p,all:x};return x?.push(L),L})}var Ge=({head:e,key:t,isOptional:n,of:o})=>t?
+new Map:e?[]:n?void 0:o.zero();function Jt(e,t,n){if(!e.depth--)throw Yt(t.name,`nests deeper than ${it}`);U(e,8),U(e,0);let o="";try{for(let r of t.fields()){let{
+all:i,name:a}=r,d=n[o=a];if(!i)On(e,r,d);else if(e.isFlat||r===i[0]){let p=d,m=i.find(h=>h.case===p?.case);if(p&&!m)throw new Error(`has no member ${p.case}`);e.
+isFlat||(U(e,3),R(e,m?m.number:0));let y=e.isFlat?r:m;y&&Xe(e,y.of,y===m?p?.value:void 0)}}}catch(r){throw r instanceof C?r:Yt(`${t.name}.${o}`,r.message)}e.depth++}
+function On(e,t,n){let{head:o,key:r,of:i}=t;if(n===void 0&&(o||t.isOptional)&&(n=Ge(t)),o){let a=n,d=n,p=r?a.size:d.length;we(p>=0,n);for(let m of o)U(e,m);if(R(
+e,p),r)for(let[m,y]of a)Xe(e,r,m),Xe(e,i,y);else for(let m of d)Xe(e,i,m)}else n===void 0&&t.isOptional&&!e.isFlat?U(e,0):Xe(e,i,n)}function Xe(e,t,n){t.table||
+U(e,t.wire),t.put(e,n===void 0?t.zero():n)}function Qt(e,t,n){if(Ce(e)===0)return void e.at++;fe(e,8),Y(e),e.depth--||$(`${t.name} nests deeper than ${it}`);let o=t.
+fields();Tt(e,xt+At*o.length);let r={},i="";for(let a of o){let{name:d,all:p,of:m}=a,y=p&&p[0]===a;if(y&&(r[d]=void 0),n>0&&!X(e))n--,p||(r[d]=Ge(a));else if(!p)
+r[d]=Rn(e,a);else if(y&&Ce(e)===3){e.at++,i+=` ${d} `;let h=N(e),g=p.find(S=>S.number===h);g?r[d]={case:g.case,value:wt(e,g.of)}:h&&$(`${t.name}.${d} has no mem\
+ber ${h}`)}else if(!i.includes(` ${d} `)){let h=ot(e,m);(h instanceof Uint8Array?h.length:!Object.is(h,m.zero()))&&(r[d]={case:a.case,value:h})}}return e.depth++,
+r}function Rn(e,t){let{head:n,key:o,of:r}=t;if((o||t.isOptional)&&Ce(e)===0)return e.at++,Ge(t);if(!n)return ot(e,r);for(let d of n)fe(e,d);let i=N(e),a=Ge(t);for(;i-- >
+0;)Tt(e,o?xt:At),o?a.set(ot(e,o),wt(e,r)):a.push(wt(e,r));return a}function ot(e,{wire:t,table:n,take:o}){return n||fe(e,t),o(e)}var wt=(e,t)=>ot(e,t)??Zt(e,t.table);
+function Zt(e,t){let n={},o=t.fields();Tt(e,xt+At*o.length);for(let r of o)n[r.name]=r.all?void 0:Ge(r);return n}function Tt(e,t){(e.memory-=t)<0&&$("exceeds th\
+e memory limit")}var Se=(e,t,n,o,r)=>({wire:e,zero:t,put:n,take:o,table:r}),Ln=e=>Se(3,()=>{},(t,n)=>n?Jt(t,e,n):U(t,0),t=>Qt(t,e,0),e);function Dn(e){let t=Object.
+values(e);return Se(10,()=>t[0],(n,o)=>{let r=t.indexOf(o),i=o+2147483648;we(r>=0||o===(o|0)&&o<0&&i>=t.length,o),R(n,r<0?i:r)},n=>{let o=N(n)>>>0,r=o-2147483648;
+return o>=t.length&&(r>=0||t.includes(r))&&$(`an enum has the index ${o}`),t[o]??r})}var rt=(e,t)=>Se(e?13:11,()=>t?0:0n,(n,o)=>{let r=BigInt(o),i=Number(r),a=e?
+i<0?-2*i-1:2*i:i;if(Number.isSafeInteger(a)&&a>=0)return R(n,a);we((e?BigInt.asIntN:BigInt.asUintN)(64,r)===r,o);let d=e?r<<1n^r>>63n:r;for(;d>>53n;d>>=7n)U(n,Number(
+d&127n)|128);R(n,Number(d))},n=>{let{at:o}=n,r=N(n,10);if(r<=Number.MAX_SAFE_INTEGER)e&&(r=r%2?(r+1)/-2:r/2);else{let i=0n;for(let a=0n;o<n.at;a+=7n)i|=BigInt(n.
+bytes[o++]&127)<<a;i=BigInt.asUintN(64,i),r=e?i>>1n^-(i&1n):i}return t?(Number.isSafeInteger(Number(r))||$("an integer is beyond 2^53"),Number(r)):BigInt(r)}),jt=(e,t)=>Se(
+e,()=>0,(n,o)=>{we(typeof o=="number",o),Kt[t>4?"setFloat64":"setFloat32"](0,o);for(let r=0;r<t;r++)U(n,St[r])},n=>{for(let o=0;o<t;o++)St[o]=Y(n);return Kt[t>4?
+"getFloat64":"getFloat32"](0)}),zt={b:Se(7,()=>!1,(e,t)=>{we(typeof t=="boolean",t),U(e,+t)},e=>{let t=Y(e);return t>1&&$(`a bool is ${t}`),t>0}),i:Se(12,()=>0,
+(e,t)=>{we(t===(t|0),t),R(e,(t<<1^t>>31)>>>0)},e=>{let t=N(e);return t>>>1^-(t&1)}),u:Se(10,()=>0,(e,t)=>{we(t===t>>>0,t),R(e,t)},e=>N(e)>>>0),l:rt(!0,!1),w:rt(
+!1,!1),L:rt(!0,!0),W:rt(!1,!0),f:jt(14,4),d:jt(15,8),s:Se(5,()=>"",(e,t)=>{we(typeof t=="string",t),U(e,10),ve(e,t)},e=>(fe(e,10),te(e))),y:Se(4,()=>new Uint8Array,
+(e,t)=>{we(Je(t),t),U(e,10),ke(e,t)},e=>(fe(e,10),new Uint8Array(he(e))))},Yt=(e,t)=>P(3,`${e} ${t}`);function we(e,t){if(!e)throw new Error(`cannot be the ${typeof t}\
+ ${String(t)}`)}var Ct=16,en=65536,tn=256,Pn=61440,Bn={metadata:{}},kt=e=>e.endsWith("-bin"),nn=(e,t)=>kt(e)!==(typeof t=="string")&&/^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${e} ${kt(
+e)?"":t}`);function It(e){if(typeof e=="string")return ye(e);if(!Je(e))throw P(3,`content is a Uint8Array or a string, not ${String(e)}`);return e}function Ke(e,{
+isBackward:t,timeout:n,metadata:o={},status:r}){let{at:i}=e;ce(e,Ct,()=>{t&&ce(e,4,()=>{}),n!==void 0&&ce(e,1,()=>R(e,Math.min(Math.max(0,Math.round(n*1e3)),Number.
+MAX_SAFE_INTEGER)));let d=0;if(Object.entries(o).forEach(([p,m],y)=>{if(!nn(p,m))throw P(3,`invalid metadata entry ${p}: keys have a-z 0-9 - _ . and values prin\
+table ASCII, or bytes under -bin`);if(d+=p.length+m.length+8,y>=tn||d>Pn)throw P(8,"too much metadata");ce(e,2,()=>{ve(e,p),re(e,It(m))})}),r){let{code:p,details:m,
+mayHaveRun:y}=r;ce(e,3,()=>{R(e,p),e.at-i+m.length+32<=en&&re(e,m)}),y||ce(e,5,()=>{})}})||(e.at=i)}function _e(e){if(Ce(e)!==Ct)return Bn;e.at++;let t=W(he(e));
+X(t)>en&&$("a prefix is too long");let n=Object.create(null),o={metadata:n},r=0;for(;X(t);){let i=Y(t),a=W(he(t));if(i===1)o.timeout=N(a,10)/1e3;else if(i===2){
+let d=te(a),p=kt(d)?Ie(a):te(a,X(a));(!nn(d,p)||d in n||++r>tn)&&$("invalid metadata"),n[d]=p}else i===3?(o.code=tt(N(a,10)),o.details=Ie(a)):i===5&&(o.isRefused=
+!0)}return o}function rn(e){let t=1;for(;e[t]>127;)t++;return e[0]===Ct&&e[t+1]===4&&e[t+2]===0}function st(e,{metadata:t,code:n,details:o,isRefused:r}){if(Ce(e)===
+6)return e.at++,fe(e,5),fe(e,10),new C(n??2,te(e),{metadata:t,mayHaveRun:!r,...o&&{details:o}})}function at(e,t,n){Ke(e,{isBackward:n,status:t,metadata:t.metadata}),
+re(e,[6,5,10]),ve(e,t.message)}var lt=(e,t,n,o)=>({name:e,fingerprint:t,compatible:n,methods:o,operations:Object.values(o).map(({operation:r})=>r)});function dt(e,t){if(e.fingerprint===t.fingerprint||t.compatible.includes(e.fingerprint))return 0;if(!e.compatible.includes(t.fingerprint))throw P(9,`incompatibl\
+e layouts of ${e.name}`);return 1}var ut=({added:e=[0,0]},t,n)=>t*e[n];function Mt(e,t){let n=r=>r.match(/../g)?.forEach(i=>U(e,parseInt(i,16)));ve(e,t.name),n(
+t.fingerprint),R(e,t.compatible.length),t.compatible.forEach(n);let o=0;for(let r of[...t.operations].sort((i,a)=>i-a))R(e,r-o),o=r}function on(e){let t=()=>{let o="";
+for(;o.length<16;)o+=Y(e).toString(16).padStart(2,"0");return o},n={service:te(e),fingerprint:t(),compatible:[],operations:[]};for(let o=N(e);o>0;o--)n.compatible.
+push(t());for(let o=0;X(e);)n.operations.push(o+=N(e));return n}var Ut=5<<20,$n=1024,_n=65536,Fe=10,Ne=16384,Fn=Ne/2,Nt=256,ct=262144,Vn=1e5,Hn=64<<20,sn=8<<20,qn=10,Wn=65536,Xn=2e3,Gn=5,Kn=1e4,an="the server is going away",
+jn=2147483647,Oe=(e,t)=>setTimeout(t,Math.min(Math.max(0,e),jn));function dn(e,t,n,o,r){let i=Ye(16384),a=new Map,d=new Map,p=new Map,m=[],y=0,h=0,g=0,S=0,x=0,L=32767,
+O=[0,Ut,1/0,Ne,0],B=!1,ee=!1,G,q=Fe,ne=0,K=!1,_=0,F=!1,Q=!1,H=0,j,J=l=>{if(!(B||!me))try{l(me)}catch(f){D(Pe(f));try{me.close()}catch{}}},Z=()=>{i.at&&(F=!1,Q=!0,
+J(l=>l.send(Ze(i))),i.at=_=0,i.bytes.length>1<<20&&(i.bytes=new Uint8Array(16384)),J(l=>{let f=l.buffered();f>Hn?k("too many unsent bytes"):f>sn&&!A.isFull&&(A.
+isFull=!0,s())}))},s=()=>J(l=>{if(l.buffered()>sn/2)return void Oe(qn,s);A.isFull=!1,t.room(A)}),c=()=>{i.at!==_?(_=i.at,queueMicrotask(c)):(K=!1,Z())},u=(l,f,v,M)=>{
+let{at:Ae}=i;try{Qe(i,Fe),i.at+=Fe,v?.(i,M);let le=i.at,De=le-Ae-Fe,Wt=Math.max(O[1],$n);if(De>Wt)throw P(8,`the message has ${De} bytes of at most ${Wt}`);i.at=
+Ae;for(let kn of[15,l,f,De>>>16,De])Gt(i,kn);i.at=le}catch(le){throw i.at=Ae,le}i.at>Wn?Z():K||(K=!0,_=0,queueMicrotask(c))},b=(l,{code:f,message:v})=>u(l,7,M=>{
+R(M,f),re(M,ye(v.slice(0,256)))}),w=(l,f)=>{u(l,5,R,0),b(l,f)},T=l=>{if(!B){if(H=0,G){if(re(G,l),G.at<q)return;l=Ze(G),G=void 0}try{let f=0,v=M=>l[f+M]<<8|l[f+M+
+1];for(;!B&&!(l.length<(q=f+Fe));f=q){v(0)!==15&&$("a header without its magic");let M=v(6)*65536+v(8);if(M>Ut&&$(`a packet of ${M} bytes`),l.length<(q+=M))break;
+z(v(2),v(4),l.subarray(f+Fe,q))}f<l.length&&(q-=f,re(G=Ye(),l.subarray(f)))}catch(f){k(`the server broke the protocol: ${f.message}`)}}},z=(l,f,v)=>{let M=W(v),
+Ae=a.get(l);if(f>=10)if(A.isUp||$("a packet before HELLO"),rn(v)){if(V)return V.packet(l,f,v,!1)}else{let le=m[l%Ne];if(le?.id===l&&le.operation===f)return pe(l),
+t.answered(),le.isGivenUp?h--:t.replied(le,v),E();if(r.filter(De=>De.packet(A,l,f,v)).length)return}else if(f<2){v.length&&$("a PING with a body"),f===1?A.isUp||
+k("the server is a compat peer"):F||(F=!0,u(0,1));return}else{if(f===3&&!A.isUp)return ae(M);if(f===4)return I();if(f===6)return V?.cancel(l,N(M));if(f===8)$("a\
+ stray hand-off");else{if(Ae&&f!==3&&f<8)return t.answered(),Ae.packet(f,v);if(f===2){let le=l-L&32767;if(l>=32768&&le&&le<=16384)return L=l,V?V.packet(l,2,v,!0):
+w(l,P(12,"no service is served"))}}}++ne>Vn&&k("too many stray packets")},ae=l=>{for((X(l)>_n||te(l,4)!=="fris"||!Y(l))&&$("no HELLO");X(l);){let f=Y(l),v=W(he(
+l));if(f in O)O[f]=N(v,10);else if(f===32||f===33)try{let M=on(v);(f===32?d:p).set(M.service,M)}catch{}}O[3]=Math.min(O[3],Ne),A.isUp=!0,clearTimeout(Ee),t.room(
+A)},pe=l=>{m[l%Ne]=void 0,y--===O[3]&&t.room(A)},ue=(l,f,v)=>{a.set(f,l),l.begin(A,f,O[4],v)},E=()=>{ee&&y===h&&!a.size&&!V?.progress.size&&queueMicrotask(()=>k(
+an))},I=()=>{ee||(ee=!0,t.closing(A,an),E())},k=l=>{B||(Z(),J(f=>f.close()),D(l))},D=l=>{if(B)return;B=!0,clearInterval(j),clearTimeout(Ee),t.closing(A,l),A.isUp=
+!1;let f=new C(14,`the connection was lost: ${l}`);for(let v of m)v&&!v.isGivenUp&&t.lost(v,f);for(let v of a.values())v.lost(f);V?.down(f);for(let v of r)v.down(
+A,f)},A={isUp:!1,isFull:!1,write:u,reset:b,refuse:w,fits(l){let f=d.get(l.name);if(f)return f.fingerprint===l.fingerprint||n.includes(l)?dt(l,f):void 0;for(let v of d.
+values())if(v.operations.some(M=>l.operations.includes(M)))throw P(12,`the server has ${v.service} instead of ${l.name}`);return 0},call(l,f){if(A.isFull||y>=O[3])
+return!1;do g=g+1&65535;while(m[g%Ne]);let v=l.id=g;m[v%Ne]=l,y++;try{u(v,l.operation,f,l)}catch(M){throw pe(v),M}return!0},cancel(l){B||(l.isGivenUp=!0,u(l.id,
+6,R,l.operation),++h>=Fn&&I(),E())},open(l,f,v){if(!O[2])throw P(12,"the server does not accept streams");if(A.isFull||S>=Math.min(O[2],28672))return!1;do x=x%32767+
+1;while(a.has(x));let M=x;a.set(M,l),S++;try{u(M,2,v)}catch(Ae){throw A.over(M),Ae}return l.begin(A,M,O[4],f),!0},accept:ue,over(l){a.delete(l),l<32768&&(S--,t.
+room(A)),E()},drain:I,closeIfIdle:E},V=o?.on(A,p),Ee=Oe(Kn,()=>k("handshake timeout")),Le=()=>{i.isFlat=me?.isFlat,u(0,3,l=>{re(l,ye("fris"));let f=V?Nt:0;[Ut,
+f,f,ct].forEach((v,M)=>ce(l,M+1,()=>R(l,v)));for(let v of o?.services??[])ce(l,32,()=>Mt(l,v));for(let v of n)ce(l,33,()=>Mt(l,v))}),u(1,0),Z(),!B&&(j=setInterval(
+()=>{if(++H>Gn)return k("keepalive timeout");(H>1||!Q)&&u(0,0),Q=!1;let l=performance.now();for(let f of m)f&&f.until<=l&&!f.isGivenUp&&t.expired(f)},Xn))},me,Ht=l=>me?
+l():queueMicrotask(l),qt=l=>Ht(()=>D(l));try{me=e({open:()=>Ht(Le),data:T,close:qt})}catch(l){qt(Pe(l))}return A}function ft(e,t){let n=[],o=0,r=!1,i=()=>{},a=g=>{r||=g,i()},d=()=>n[o],p=()=>{let g=d();return g!==void 0&&(n[o++]=void 0,o>999&&o*2>n.length&&(n.splice(0,o),o=
+0)),g},m=()=>{n=[],o=0},y=(async function*(){try{for(;;){let g=p();if(g!==void 0){let S=e(g);S!==void 0&&(yield S)}else if(r){if(r!==!0)throw r;return}else await new Promise(
+S=>i=S)}}finally{t()}})(),{return:h}=y;return y.return=()=>(t(),m(),a(!0),h.call(y,void 0)),{messages:y,first:d,take:p,clear:m,put:g=>{n.push(g),i()},end:a}}var Ot=64,zn=4,Yn=4096,Rt=(e,t)=>e instanceof Te?new C(13,`not a valid ${t.name}: ${e.message}`):C.from(e);function pt(e,t,n,o,r){let i,a=0,d=0,p=0,m=0,y=0,h=!0,
+g=!0,S=!1,x=!1,L=()=>{},O,B=()=>!h&&!g,{messages:ee,clear:G,put:q,end:ne}=ft(s=>{let c=s.length+Ot;m-=c,y+=c,g&&y*zn>=ct&&(i?.write(a,5,R,y),y=0);try{let u=W(s),
+b=_e(u);if(u.at&&(r?.(K.metadata=b.metadata),!X(u)))return;let w=st(u,b);if(w)throw w;return Ue(u,t,d)}catch(u){throw Rt(u,t)}},()=>n?H(!0):J()),K=Object.assign(
+ee,{metadata:{}}),_=()=>{B()&&(L(),O?.(),i?.over(a),i=O=void 0,o())},F=()=>{h&&(h=!1,i?.write(a,7),_())},Q=s=>{h=g=!1,ne(s),_()},H=(s,c=Be(!0))=>{B()||i?.reset(
+a,c),G(),Q(s)},j=s=>H(s,s),J=()=>{G(),S=!0},Z=s=>{if(!i||!h)return;let c=s instanceof C;i.write(a,2,u=>{let{at:b}=u;c?at(u,s,!1):$e(u,e,s),p-=u.at-b+Ot}),c&&F()};
+return{messages:K,begin(s,c,u,b){i=s,a=c,p=u,d=b},packet(s,c){if(s===2)return!g||S?void 0:m+y>=ct?j(new C(8,"the peer exceeded its credit")):(m+=c.length+Ot,q(new Uint8Array(
+c)));let u=W(c);if(s===5){let b=N(u,10);x||=!b,(p+=b)>0&&L()}else if(c.length){let b=tt(N(u));Q(new C(b,new TextDecoder().decode(Ie(u).subarray(0,Yn)),{mayHaveRun:!x}))}else
+g=!1,ne(!0),_()},send:Z,async pump(s,c){try{let u=s,b=u?.[Symbol.asyncIterator]?.()??u?.[Symbol.iterator]?.();if(!b)throw P(3,`messages of a stream are an itera\
+ble, not ${String(s)}`);for(O=async()=>{try{await b.return?.()}catch{}};;){for(;p<=0&&!B();)await new Promise(z=>L=z);if(B())return;let{done:w,value:T}=await b.
+next();if(B())return;if(w)break;Z(T)}O=void 0,F()}catch(u){if(!n)throw O?.(),O=void 0,u;H(c?et(u):C.from(u))}},finish:F,discard:J,fail:j,lost:Q}}var Jn=3e4,Qn=5e3,Zn=20,un=2e3,cn=10,mt=class{constructor(t,{timeout:n,patience:o=Qn,metadata:r,serve:i,stayConnected:a}={}){let d,p=0,m=cn,y=0,h,g=!1,S="",x=[new Set,
+new Set],L=({method:{sends:s,receives:c}})=>x[s||c?1:0],O=new Set,B=[],ee=()=>{d||h||g||!(x[0].size||x[1].size||a)||(y=performance.now(),d=dn(t,G,[...O],i,B))},
+G={room:s=>queueMicrotask(()=>{for(let c of x)for(let u of c){if(d!==s||!q(u,s))break;d===s&&c.delete(u)}}),closing(s,c){d===s&&(d=void 0,S=c,s.isUp&&performance.
+now()-y>=un?p=0:g||(clearTimeout(h),h=Oe(Math.random()*Math.min(Zn*2**Math.min(p++,16),un),()=>{h=void 0,ee()})),ee())},answered:()=>void(p=0),replied(s,c){let u=s,
+{method:{reply:b},options:{onMetadata:w}}=u;_(u);try{let T=W(c),z=_e(T),ae=st(T,z);if(ae)throw ae;T.at&&w?.(z.metadata),u.resolve(Ue(T,b,u.missing)),m<cn&&(m+=.1)}catch(T){
+u.reject(Rt(T,b))}},expired:s=>K(s),lost(s,c){let u=s;if(u.link=void 0,!u.method.idempotent||m<1)return F(u,c);m--,ne(u)}},q=(s,c)=>{let{service:u,method:b}=s;try{
+let w=u?c.fits(u):0;return w!==void 0?(s.missing=ut(b,w,1),s.start(s,c)&&(s.isSent=!0)):(O.add(u),p=0,c.drain(),!1)}catch(w){return F(s,C.from(w)),!0}},ne=s=>{if(!(d?.
+isUp&&q(s,d))){if(g)return F(s,fn(s.isSent));s.patientUntil=performance.now()+(s.options.patience??o),L(s).add(s),ee(),K(s)}},K=s=>{let{until:c,isSent:u,patientUntil:b}=s,
+w=performance.now(),T=L(s).has(s)&&!d?.isUp&&`no connection to the server${S&&`: ${S}`}`;clearTimeout(s.timer),w>=c?F(s,nt(u,T?`; ${T}`:"")):w>=b&&T?F(s,We(14,T,
+u)):s.timer=Oe((w<b?Math.min(c,b):c)-w,()=>K(s))},_=s=>{L(s).delete(s),clearTimeout(s.timer),s.options.signal?.removeEventListener("abort",s.abort)},F=(s,c)=>{_(
+s),s.link?.cancel(s),s.reject(c)},Q=(s,{sentTimeout:c,until:u,options:{metadata:b}})=>{(c!==void 0||r||b)&&Ke(s,{timeout:c&&u-performance.now(),metadata:{...r,...b}})},
+H=(s,c)=>{Q(s,c),$e(s,c.method.request,c.request)},j=(s,c)=>{let u=c.call(s,H);return u&&(s.link=c),u},J=(s,c,u,b,w,T,z,ae,pe=1/0)=>{let{signal:ue}=b,E={id:0,operation:c.
+operation,until:performance.now()+ +(w??pe),isGivenUp:!1,isSent:!1,patientUntil:1/0,missing:0,timer:void 0,link:void 0,service:s,method:c,request:u,options:b,sentTimeout:w,
+start:T,resolve:z,reject:ae,abort:ue&&(()=>F(E,Be(E.isSent)))};return Number.isNaN(E.until)?ae(P(3,"the timeout is not a number; it is in milliseconds")):ue?.aborted?
+E.abort?.():(ue?.addEventListener("abort",E.abort),w!==void 0&&K(E),(w===void 0||w>0)&&ne(E)),E},Z=(s,c,u,b={})=>{let w,T=pt(c.request,c.reply,!0,()=>w&&_(w),b.
+onMetadata);return w=J(s,c,u,b,b.timeout,(z,ae)=>{let pe=ae.open(T,z.missing,ue=>{Q(ue,z),U(ue,9),R(ue,z.operation)});return pe&&T.pump(u,c.sends),pe},()=>{},T.
+fail),T};this.unary=(s,c,u,b={})=>new Promise((w,T)=>void J(s,c,u,b,b.timeout??n,j,w,T,Jn)),this.serverStreaming=(s,c,u,b)=>Z(s,c,[u],b).messages,this.twoWay=(s,c,u,b)=>Z(
+s,c,u,b).messages,this.clientStreaming=async(s,c,u,b)=>{let{messages:w}=Z(s,c,u,b),{done:T,value:z}=await w.next();if(T)throw new C(13,"there is no reply");return w.
+return?.(),z},this.name=s=>void O.add(s),this.mount=s=>void B.push(s),this.connected=(s,c)=>new Promise((u,b)=>{J(void 0,{},void 0,{patience:c},void 0,(w,T)=>T.
+isFull?!1:(s?.(T),_(w),u(T),!0),u,b)}),this.close=()=>{g=!0,clearTimeout(h);for(let s of x)for(let c of s)F(c,fn(c.isSent));d?.drain()},a&&queueMicrotask(ee)}},
+fn=e=>We(9,"the channel is closed",e);function Lt(e,t,n){let o=new Map(n?.methods);for(let[r,i]of Object.entries(e.methods))o.set(i.operation,{service:e,method:i,handler:(a,d)=>t[r]?.(a,d)});return{
+services:[...n?.services??[],e],methods:o,on(r,i){let a=new Map,d=(p,m)=>{let y=o.get(p);if(!y||!(y.method.sends||y.method.receives)===m)throw P(12,`unknown ope\
+ration ${p}`);if(a.size>=Nt)throw P(8,"too many calls are in progress");let{service:h,method:g}=y,S=i.get(h.name);return{...y,left:ut(g,S?dt(h,S):0,0)}};return{
+progress:a,packet(p,m,y,h){let g,S=x=>r.write(p,m,L=>{x instanceof C?at(L,x,!0):(Ke(L,{isBackward:!0}),$e(L,g.reply,x))});try{let x=W(y),{timeout:L,metadata:O}=_e(
+x);h&&(fe(x,9),m=N(x,3));let B=d(m,h);({method:g}=B);let ee=h||Ue(x,g.request,B.left),G=h?p+65536:p,q=new AbortController,ne=!1,K=H=>{ne||(ne=!0,clearTimeout(Q),
+H||q.abort(),a.delete(G),r.closeIfIdle())},_=h?pt(g.reply,g.request,!1,()=>K(!1)):{send(H){ne||(S(H),K(!0))},fail:S,finish(){},discard(){}},F=H=>{_.fail(H),K(!1)},
+Q=L===void 0?void 0:Oe(L,()=>F(nt(!0)));a.set(G,{operation:m,stop:F}),h&&r.accept(_,p,B.left),er(B,h,ee,_,{signal:q.signal,metadata:O})}catch(x){let L=x instanceof
+Te?P(3,`malformed request: ${x.message}`):C.from(x);h?r.refuse(p,L):S(L)}},cancel(p,m){let y=a.get(p);y?.operation===m&&y.stop(Be(!0))},down(p){for(let m of a.values())
+m.stop(p)}}}}}async function er({method:e,handler:t},n,o,r,i){let a=!1;try{if(e.sends)o=r.messages;else if(n){let p=await r.messages.next();if(p.done)throw P(3,
+"no request");o=p.value}a=!0;let d=t(o,i);e.receives?await r.pump?.(d):(r.send(await d),r.finish())}catch(d){try{r.send(a?et(d):C.from(d))}catch(p){r.send(new C(
+13,Pe(p)))}}r.discard()}var Ve=65280,tr=16<<20,Dt=64,nr=65536,rr=4,yt={now:0,last:1,oldest:2},pn=e=>P([8,12,7][Y(e)-3]??3,te(e,X(e))),je=class{constructor(t){this.channel=t;this.requests=
+new Map;this.last=0;let{requests:n}=this;t.mount({packet:(o,r,i,a)=>{if(i<Ve)return!1;!r&&i===Ve+5&&(this.refused??=pn(W(a)));for(let d of r?[n.get(r)]:n.values())
+d?.packet(o,r,i-Ve,W(a));return!0},down(o,r){for(let i of[...n.values()])i.down(o,r)}})}subscribe(t,{group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){
+await this.channel.connected(o=>o.write(0,Ve+2,r=>{ke(r,ye(t)),re(r,It(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:t}=this;if(this.refused=
+void 0,t)throw t}request(t,n,o="",r){let{channel:i,requests:a}=this;do this.last=this.last%65535+1;while(a.has(this.last));let d=this.last;return new Promise((p,m)=>{
+let y,h=0,g=0,S=!1,{first:x,messages:L,put:O,end:B,take:ee}=ft(E=>(h-=E.payload.length+Dt,E),()=>{a.delete(d)&&n!==void 0&&y?.isUp&&y.write(d,Ve+1)}),G=E=>{a.delete(
+d),m(E),B(E)},q=o?[]:n?.split(".")??[],ne=q[q.length-1]===">",K=E=>{let I=E.split(".");return(ne?I.length>=q.length:I.length===q.length)&&q.every((k,D)=>k===">"||
+k==="*"||k===I[D])},_=t===0&&!o&&r!==void 0,F=typeof r=="object";if(F&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0))throw P(3,`${r.epoch}, ${r.offset} is not a\
+ position of a message`);let Q=F||r===void 0?yt.oldest:yt[r],H=new Map(F?[[n,{...r,offset:r.offset+1}]]:[]),j=new Map,J=0,Z="",s=!1,c=!1,u=!1,b=!1,w=!1,T=E=>{y?.
+write(d,Ve+E,I=>{if(n!==void 0&&ke(I,ye(n)),E===6){U(I,Q);for(let[k,D]of H){ve(I,k);for(let A=0;A<16;A+=2)U(I,parseInt(D.epoch.slice(A,A+2),16));R(I,D.offset)}}else
+re(I,ye(o))})},z=E=>{i.connected(I=>{a.has(d)&&(y=I,T(_?6:t))},E).catch(G)},ae=()=>{w=!0,c&&(u||!(_&&b))&&(S=!0),p(L)},pe=E=>Array.from(he(E,8),I=>I.toString(16).
+padStart(2,"0")).join(""),ue=(E,I,k)=>{if(I===5&&E&&!w&&_&&k.bytes[k.at]===rr)u=!0,T(0);else if(I===6&&E&&k.bytes[k.at]===0){Y(k),b=Y(k)===1;let D=pe(k);J=N(k,10);
+let A=Z!==""&&Z!==D,V=!n?.match(/[*>]/)&&H.size>0;Z=D,ae(),u=!1,S||=V?!J:A}else if(I===7)for(;X(k);){let D=te(k),A={epoch:pe(k),offset:N(k,10)};if(Number.isSafeInteger(
+A.offset)||$("an offset is beyond 2^53"),!w||!E&&!K(D))continue;let V=j.get(D);E&&!V?(J--,V=H.get(D)??(s?{...A,offset:1}:void 0)):!E&&V?.epoch!==A.epoch&&(V=void 0),
+V&&b&&(V.epoch===A.epoch&&V.offset<=A.offset?g+=A.offset-V.offset:S=!0),j.size>=nr&&(j.clear(),u=!0),j.set(D,A)}else return!1;return!0};a.set(d,{packet(E,I,k,D){
+if(!(E!==y||_&&ue(I,k,D)))if(k===2){let A=te(D);if(!I&&(!w||!K(A)))return;let V=Ie(D),Ee=j.get(A);Ee&&j.set(A,{...Ee,offset:Ee.offset+1}),h+=V.length+Dt;for(let Le;h>
+tr&&(Le=ee());){h-=Le.payload.length+Dt;let me=x();g+=Le.lagged+1,S||=Le.reconnected,me&&(me.lagged+=g,me.reconnected||=S,g=0,S=!1)}O({topic:A,payload:V,position:Ee,
+lagged:g,reconnected:S}),g=0,S=!1}else k===4?_&&b&&w||(g+=N(D,10)):I&&(X(D)?G(pn(D)):ae())},down(E,I){if(E===y){if(n===void 0||!w&&!c)return G(I);if(w)if(J>0)for(let[
+k,D]of j)H.set(k,D);else H=u?new Map:j,Q=u?yt.now:yt.oldest,s=!u;j=new Map,w=!1,c=!0,z(1/0)}}}),z()})}};var ht="frisbee.1";function mn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[ht,...t]);r.binaryType="arraybuffer";let i="";return r.onopen=()=>{if(r.protocol===ht)return o.
+open();i=`the server does not speak ${ht}`,r.close()},r.onmessage=({data:a})=>{a instanceof ArrayBuffer?o.data(new Uint8Array(a)):r.close()},r.onerror=({message:a=""})=>void(i||=
+a),r.onclose=({code:a,reason:d})=>{o.close(i||`the WebSocket was closed (${a}${d&&`, ${d}`})`)},{send:a=>r.send(a),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}
+var Pt=(e,t={})=>new mt(mn(e,t),t);var de={BUY:0,SELL:1},Bt=be("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[yn,yn,ir]),ir=be("exchange.Deal","number:u side:e price:u amount:\
+u",()=>[de]),hn=be("exchange.Inquiry","side:e amount:u",()=>[de]),yn=be("exchange.Level","price:u amount:u"),sr=be("exchange.Nothing",""),bn=be("exchange.Offer",
+"price:u called:u answered:u"),ar=be("exchange.Order","number:u side:e price:u amount:u",()=>[de]),lr=be("exchange.Report","number:u side:e amount:u price:u lef\
+t:u",()=>[de]),Re=lt("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:sr,reply:Bt},trade:{operation:11,request:ar,reply:lr,sends:!0,receives:!0},
+inquire:{operation:12,request:hn,reply:bn}}),bt=class{constructor(t){this.channel=t,t.name(Re)}look(t,n){return this.channel.unary(Re,Re.methods.look,t,n)}trade(t,n){
+return this.channel.twoWay(Re,Re.methods.trade,t,n)}inquire(t,n){return this.channel.unary(Re,Re.methods.inquire,t,n)}},gn=lt("exchange.Trader","1eff350ff92dc48\
+2",[],{quote:{operation:13,request:hn,reply:bn}});var _t=240,xn=8,se=e=>document.getElementById(e),ie=(e,t)=>void(se(e).textContent=t),ge=e=>(e/100).toFixed(2),gt=e=>e===de.BUY?"buy":"sell";function oe(e,t,n=""){
+let o=document.createElement(e);return o.className=n,typeof t=="string"?o.textContent=t:o.append(...t),o}function dr(e,t){let n=se(e);for(n.querySelector(".empt\
+y")?.remove(),n.prepend(t);n.children.length>xn;)n.lastElementChild?.remove()}var ze=new Map,vn=0,Sn=0,En=()=>{},Ft=[];async function*ur(){for(;;){let e=Ft.shift();
+e?yield e:await new Promise(t=>En=t)}}function cr({number:e,amount:t,price:n,left:o}){let r=ze.get(e);if(!r)return;r.done+=t,r.left=o;let i=r.order.side===de.BUY?
+1:-1;vn+=i*t,Sn-=i*t*n,ie("held",String(vn)),ie("cash",ge(Sn));let a=[...ze.values()].reverse().slice(0,xn).map(({order:d,done:p,left:m})=>oe("tr",[oe("td",`${gt(
+d.side)} ${d.amount}`,gt(d.side)),oe("td",ge(d.price)),oe("td",String(p)),oe("td",String(m))]));se("orders").replaceChildren(...a)}se("ticket").addEventListener(
+"submit",e=>{e.preventDefault();let t=new FormData(e.target),n=e.submitter.value==="sell"?de.SELL:de.BUY,o={number:ze.size+1,side:n,price:Math.round(Number(t.get(
+"price"))*100),amount:Number(t.get("amount"))};ze.set(o.number,{order:o,done:0,left:o.amount}),Ft.push(o),En()});var qe=0,$t=0,He,xe=[];function wn(e,t){let n=Math.
 max(1,...t.map(({amount:o})=>o));se(e).replaceChildren(...t.slice(0,10).map(({price:o,amount:r})=>{let i=document.createElement("meter");return i.max=n,i.value=
-r,oe("li",[i,oe("span",he(o)),oe("span",String(r))])}))}function dr(e){for(let{number:o,price:r}of[...e].reverse())o>Bt&&ve.push(r);ve.splice(0,ve.length-$t);let[
-t]=e;if(!t||t.number===Bt)return;Bt=t.number;let n=t.price-Fe;Fe&&n&&(ie("change",`${n>0?"▲":"▼"} ${he(Math.abs(n))}`),se("change").dataset.side=n>0?"buy":"\
-sell"),Fe=t.price,ie("last",he(Fe)),se("deals").replaceChildren(...e.map(({side:o,price:r,amount:i})=>oe("li",[oe("span",o===de.BUY?"bought":"sold",ht(o)),oe("s\
-pan",he(r)),oe("span",String(i))]))),Ft()}function Sn({bids:e,asks:t,deals:n,traders:o,orders:r}){vn("asks",t),vn("bids",e),t[0]&&e[0]&&ie("spread",`${he(t[0].price-
-e[0].price)} apart`),ie("traders",String(o));let i=performance.now();(!_e||i-_e.at>1e3)&&(_e&&ie("rate",((r-_e.orders)/((i-_e.at)/1e3)).toFixed(0)),_e={orders:r,
-at:i}),dr(n)}function Ft(){let e=se("chart"),t=e.getContext("2d"),{clientWidth:n,clientHeight:o}=e;if(!t||ve.length<2||n===0)return;let r=devicePixelRatio;e.width=
-n*r,e.height=o*r,t.scale(r,r);let i=getComputedStyle(e),a=se("state"),d=Math.min(...ve)-2,f=Math.max(...ve)+2,m=n-56,b=E=>E/($t-1)*m,y=E=>(f-E)/(f-d)*(o-12)+6;t.
-font=`12px ${i.fontFamily}`,t.fillStyle=t.strokeStyle=getComputedStyle(a).color,t.lineWidth=.5;for(let E=0;E<5;E++){let S=d+(f-d)*E/4;t.globalAlpha=.35,t.beginPath(),
-t.moveTo(0,y(S)),t.lineTo(m,y(S)),t.stroke(),t.globalAlpha=1,t.fillText(he(S),m+8,y(S)+4)}let v=$t-ve.length;t.strokeStyle=t.fillStyle=i.color,t.beginPath(),ve.
-forEach((E,S)=>t.lineTo(b(v+S),y(E))),t.lineWidth=1.5,t.stroke(),t.lineTo(m,o),t.lineTo(b(v),o),t.globalAlpha=.1,t.fill()}addEventListener("resize",Ft);matchMedia(
-"(prefers-color-scheme: dark)").addEventListener("change",Ft);var cr=Rt(hn,{quote:({side:e,amount:t})=>{let n=Math.round(Number(se("margin").value)*100),o=Fe&&Fe+
-(e===de.BUY?n:-n);return sr("asked",oe("li",`${ht(e)} ${t}? You said ${he(o)}.`)),{price:o}}}),{hostname:ur}=location,An=Pt(`ws://${ur}:${document.documentElement.
-dataset.port}/`,{serve:cr,stayConnected:!0}),bt=new yt(An),fr=new Ge(An);se("inquire").addEventListener("submit",async e=>{e.preventDefault();let t=e.target.querySelector(
-"button");t.disabled=!0;try{let n=performance.now(),{price:o,called:r,answered:i}=await bt.inquire({side:de.BUY,amount:10}),a=(performance.now()-n).toFixed(0);ie(
-"offer",o?`${he(o)} is the best of ${i} of ${r}, after ${a} ms.`:`None of ${r} had a price.`)}catch(n){ie("offer",k.from(n).message)}t.disabled=!1});async function pr(){
-for(;;){try{let e=await fr.subscribe("exchange.book"),t=bt.trade(ar()),n=(async()=>{for await(let r of t)lr(r)})();se("state").dataset.is="open",ie("state","con\
-nected"),Sn(await bt.look({}));let o=(async()=>{for await(let{payload:r}of e)Sn(xt(Dt,r))})();await Promise.race([n,o])}catch(e){se("state").dataset.is="failed",
-ie("state",k.from(e).message)}_t.length=0;for(let e of Ke.values())e.left=0;await new Promise(e=>setTimeout(e,1e3))}}pr();setInterval(async()=>{if(document.hidden)
-return;let e=performance.now();try{await bt.look({},{timeout:5e3}),ie("ping",`${(performance.now()-e).toFixed(1)} ms`)}catch{ie("ping","–")}},2e3);
+r,oe("li",[i,oe("span",ge(o)),oe("span",String(r))])}))}function fr(e){for(let{number:o,price:r}of[...e].reverse())o>$t&&xe.push(r);xe.splice(0,xe.length-_t);let[
+t]=e;if(!t||t.number===$t)return;$t=t.number;let n=t.price-qe;qe&&n&&(ie("change",`${n>0?"▲":"▼"} ${ge(Math.abs(n))}`),se("change").dataset.side=n>0?"buy":"\
+sell"),qe=t.price,ie("last",ge(qe)),se("deals").replaceChildren(...e.map(({side:o,price:r,amount:i})=>oe("li",[oe("span",o===de.BUY?"bought":"sold",gt(o)),oe("s\
+pan",ge(r)),oe("span",String(i))]))),Vt()}function An({bids:e,asks:t,deals:n,traders:o,orders:r}){wn("asks",t),wn("bids",e),t[0]&&e[0]&&ie("spread",`${ge(t[0].price-
+e[0].price)} apart`),ie("traders",String(o));let i=performance.now();(!He||i-He.at>1e3)&&(He&&ie("rate",((r-He.orders)/((i-He.at)/1e3)).toFixed(0)),He={orders:r,
+at:i}),fr(n)}function Vt(){let e=se("chart"),t=e.getContext("2d"),{clientWidth:n,clientHeight:o}=e;if(!t||xe.length<2||n===0)return;let r=devicePixelRatio;e.width=
+n*r,e.height=o*r,t.scale(r,r);let i=getComputedStyle(e),a=se("state"),d=Math.min(...xe)-2,p=Math.max(...xe)+2,m=n-56,y=S=>S/(_t-1)*m,h=S=>(p-S)/(p-d)*(o-12)+6;t.
+font=`12px ${i.fontFamily}`,t.fillStyle=t.strokeStyle=getComputedStyle(a).color,t.lineWidth=.5;for(let S=0;S<5;S++){let x=d+(p-d)*S/4;t.globalAlpha=.35,t.beginPath(),
+t.moveTo(0,h(x)),t.lineTo(m,h(x)),t.stroke(),t.globalAlpha=1,t.fillText(ge(x),m+8,h(x)+4)}let g=_t-xe.length;t.strokeStyle=t.fillStyle=i.color,t.beginPath(),xe.
+forEach((S,x)=>t.lineTo(y(g+x),h(S))),t.lineWidth=1.5,t.stroke(),t.lineTo(m,o),t.lineTo(y(g),o),t.globalAlpha=.1,t.fill()}addEventListener("resize",Vt);matchMedia(
+"(prefers-color-scheme: dark)").addEventListener("change",Vt);var pr=Lt(gn,{quote:({side:e,amount:t})=>{let n=Math.round(Number(se("margin").value)*100),o=qe&&qe+
+(e===de.BUY?n:-n);return dr("asked",oe("li",`${gt(e)} ${t}? You said ${ge(o)}.`)),{price:o}}}),{hostname:mr}=location,Tn=Pt(`ws://${mr}:${document.documentElement.
+dataset.port}/`,{serve:pr,stayConnected:!0}),vt=new bt(Tn),yr=new je(Tn);se("inquire").addEventListener("submit",async e=>{e.preventDefault();let t=e.target.querySelector(
+"button");t.disabled=!0;try{let n=performance.now(),{price:o,called:r,answered:i}=await vt.inquire({side:de.BUY,amount:10}),a=(performance.now()-n).toFixed(0);ie(
+"offer",o?`${ge(o)} is the best of ${i} of ${r}, after ${a} ms.`:`None of ${r} had a price.`)}catch(n){ie("offer",C.from(n).message)}t.disabled=!1});async function hr(){
+for(;;){try{let e=await yr.subscribe("exchange.book"),t=vt.trade(ur()),n=(async()=>{for await(let r of t)cr(r)})();se("state").dataset.is="open",ie("state","con\
+nected"),An(await vt.look({}));let o=(async()=>{for await(let{payload:r}of e)An(Et(Bt,r))})();await Promise.race([n,o])}catch(e){se("state").dataset.is="failed",
+ie("state",C.from(e).message)}Ft.length=0;for(let e of ze.values())e.left=0;await new Promise(e=>setTimeout(e,1e3))}}hr();setInterval(async()=>{if(document.hidden)
+return;let e=performance.now();try{await vt.look({},{timeout:5e3}),ie("ping",`${(performance.now()-e).toFixed(1)} ms`)}catch{ie("ping","–")}},2e3);
