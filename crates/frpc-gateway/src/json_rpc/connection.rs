@@ -83,8 +83,10 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,
-    /// Reads the bytes received by now, and nothing else.
+    /// The server stops: reads the bytes received by now.
     Last,
+    /// Reads on for the calls in progress. No call begins.
+    Draining,
     Ended,
 }
 
@@ -126,7 +128,8 @@ impl Connection<'_> {
                 continue;
             }
             let has_output = !self.session.output().is_empty();
-            if self.reading == ReadState::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
+            let is_last = matches!(self.reading, ReadState::Draining | ReadState::Ended);
+            if is_last && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
                 return Poll::Ready(Ok(()));
             }
             return self.poll_time(task);
@@ -161,7 +164,8 @@ impl Connection<'_> {
             Poll::Pending => {
                 scratch::put_input(scratch);
                 if self.reading == ReadState::Last {
-                    self.end_reading();
+                    self.reading = ReadState::Draining;
+                    self.session.refuse_calls();
                     return Ok(true);
                 }
                 return Ok(false);
@@ -183,13 +187,8 @@ impl Connection<'_> {
     }
 
     fn end_reading(&mut self) {
-        let reason = match self.reading {
-            ReadState::Open => Status::cancelled("the client closed its direction without ending the stream"),
-            _ if self.context.is_shutting_down() => Status::unavailable("the server is shutting down"),
-            ReadState::Last | ReadState::Ended => Status::unavailable("the connection has reached its maximum age"),
-        };
         self.reading = ReadState::Ended;
-        self.session.cut_off(&reason);
+        self.session.cut_off(&Status::cancelled("the client closed its direction without ending the stream"));
         self.input = BytesMut::new();
         self.transport.message_complete();
     }

@@ -249,9 +249,12 @@ impl Session {
     }
 
     /// No call begins from now on. Those in progress continue, with what the peer sends for them.
-    #[cfg(feature = "http")]
-    pub(crate) fn refuse_calls(&mut self, status: &Status) {
-        self.inner.refusal = Some(status.clone());
+    pub(crate) fn refuse_calls(&mut self) {
+        self.inner.refusal = Some(if self.context.is_shutting_down() {
+            Status::unavailable("the server is shutting down")
+        } else {
+            Status::unavailable("the connection has reached its maximum age")
+        });
     }
 
     /// Whether the peer has to read its output before more is handled.

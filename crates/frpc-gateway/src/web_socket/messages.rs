@@ -11,7 +11,7 @@ use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
 use frisbee_core::{Keepalive, Liveness};
-use frpc::{AdapterContext, Status};
+use frpc::AdapterContext;
 use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
@@ -44,7 +44,7 @@ pub(super) trait MessageHandler {
     fn is_busy(&self) -> bool;
 
     /// Refuses what would begin from now on.
-    fn stop(&mut self, _status: &Status) {}
+    fn stop(&mut self) {}
 }
 
 /// Calls of JSON-RPC, a text for each message.
@@ -76,8 +76,8 @@ impl MessageHandler for JsonRpcMessages {
         self.0.calls() > 0
     }
 
-    fn stop(&mut self, status: &Status) {
-        self.0.refuse_calls(status);
+    fn stop(&mut self) {
+        self.0.refuse_calls();
     }
 }
 
@@ -127,10 +127,7 @@ where
     let ending = poll_fn(|task| {
         if !connection.stops && stopping.as_mut().poll(task).is_ready() {
             connection.stops = true;
-            connection.talk.stop(&match context {
-                Some(context) if context.is_shutting_down() => Status::unavailable("the server is shutting down"),
-                _ => Status::unavailable("the connection has reached its maximum age"),
-            });
+            connection.talk.stop();
         }
         connection.poll(task)
     })

@@ -172,6 +172,9 @@ impl MessageBatch<'_> {
         let (Some(tools), Some(id)) = (&inner.tools, request.id) else { return };
         let mcp = tools.mcp.clone();
         let id = id.as_bytes();
+        if let Some(status) = inner.refusal.clone() {
+            return inner.put_tool_failure(out, id, era, &status);
+        }
         let Some(tool) = params.name.as_deref().and_then(|name| mcp.tools(context).get(name)) else {
             let name = params.name.as_deref().unwrap_or_default();
             context.waste(name.len());

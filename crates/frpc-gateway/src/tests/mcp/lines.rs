@@ -112,6 +112,28 @@ async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
     assert_eq!(serde_json::from_str::<Value>(&next).expect("it is JSON")["result"]["name"], "b");
 }
 
+#[tokio::test(start_paused = true)]
+async fn drained_connection_reads_credit_and_refuses_calls() {
+    let gateway = Gateway::new().json_rpc().mcp(all());
+    let host = Host::with(gateway, |builder| builder.max_connection_age(Duration::from_secs(1)));
+    let mut lines = Lines::new(&host);
+    let mut count = request(1, "tools.Tools/Count", json!({"number": 3}));
+    count["credit"] = json!(1);
+    lines.send(&count).await;
+    assert_eq!(lines.next().await["params"]["item"]["number"], 1);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    lines.send(&request(2, "tools.Tools/Put", json!({"name": "a"}))).await;
+    assert_eq!(lines.next().await["error"]["data"]["status"], "UNAVAILABLE");
+    lines.send(&request(3, "tools/call", json!({"name": "put", "arguments": {"name": "b"}}))).await;
+    assert_eq!(lines.next().await["result"]["isError"], true);
+    lines.send(&json!({"jsonrpc": "2.0", "method": "rpc.credit", "params": {"id": 1, "items": 2}})).await;
+    for number in [2, 3] {
+        assert_eq!(lines.next().await["params"]["item"]["number"], number);
+    }
+    assert_eq!(lines.next().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
+    lines.end().await;
+}
+
 /// A frame of a client, whose mask changes nothing.
 fn frame(opcode: u8, payload: &str) -> Vec<u8> {
     let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("it is short");

@@ -275,4 +275,9 @@ impl Lines {
         timeout(PATIENCE, self.0.read_line(&mut line)).await.expect("a line comes").expect("it is text");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
+
+    /// Waits for the end of the connection.
+    pub(crate) async fn end(&mut self) {
+        assert_eq!(timeout(PATIENCE, self.0.read(&mut [0])).await.expect("it ends").expect("it ends in order"), 0);
+    }
 }
