@@ -7,6 +7,7 @@ use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::sync::{Semaphore, oneshot};
@@ -251,6 +252,23 @@ async fn peer_whose_principal_has_expired_is_entered_again() {
         assert_eq!(client.reply().await, greeting(id, "Hello, Ada!"));
         tokio::time::advance(VALID).await;
     }
+}
+
+/// A peer was refused until others had pushed it out of the table.
+#[tokio::test(start_paused = true)]
+async fn refused_peer_is_entered_again_after_a_while() {
+    let attempts = AtomicUsize::new(0);
+    let refuses_once = move |connection: &frpc::Connection| {
+        if attempts.fetch_add(1, Ordering::Relaxed) == 0 {
+            connection.close();
+        }
+    };
+    let (_server, client) = serve(|builder| builder.on_connect(refuses_once), |udp| udp).await;
+    for id in 0..9 {
+        client.send(greet(id, "Ada", 0)).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    assert_eq!(client.reply().await, greeting(5, "Hello, Ada!"));
 }
 
 #[tokio::test]

@@ -26,6 +26,10 @@ const DATAGRAM_MAX: usize = 64 * 1024;
 /// Datagrams that are handled before other tasks of the thread have their turn.
 const DATAGRAMS_PER_POLL: usize = 64;
 
+/// The time for which datagrams of a peer are dropped after the hook for connections has refused it. Then the hook runs
+/// again: a client of datagrams has no connection to replace.
+const REFUSED: Duration = Duration::from_secs(10);
+
 /// The pause after the system has failed to receive.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -121,18 +125,22 @@ impl Listener {
     /// Handles the datagram of so many bytes in the buffer.
     fn handle(&mut self, peer: SocketAddr, length: usize) {
         let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
+        let now = now();
         // Port 0 cannot receive a reply.
-        if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now()) {
+        if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now) {
             return;
         }
         let Some(datagram) = buffer.get(..length) else { return };
-        let make = || Source { context: peers.enter(peer, Some(udp.local)), session: None };
+        let make = || Source { context: peers.enter(peer, Some(udp.local)).ok_or(now), session: None };
         let source = sources.get(peer, make);
-        // The hook for connections runs again, since a client of datagrams has no connection to replace.
-        if source.context.as_ref().is_some_and(has_expired) {
+        let is_outdated = match &source.context {
+            Ok(context) => has_expired(context),
+            Err(refused) => now >= *refused + REFUSED,
+        };
+        if is_outdated {
             *source = make();
         }
-        let Some(context) = &source.context else { return };
+        let Ok(context) = &source.context else { return };
         context.count_bytes(length, 0);
         if context.is_throttled() {
             return;

@@ -5,14 +5,15 @@ use crate::json_rpc::Session;
 use frpc::AdapterContext;
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::time::Instant;
 
 /// The most peers of each of the two generations. A peer takes some kilobytes.
 const GENERATION_MAX: usize = 512;
 
 /// A peer.
 pub(super) struct Source {
-    /// `None` if the server's hook for connections has refused it.
-    pub(super) context: Option<AdapterContext>,
+    /// `Err` if the server's hook for connections has refused it, at this time.
+    pub(super) context: Result<AdapterContext, Instant>,
     /// A session without calls in progress, which knows the methods that the peer has called.
     pub(super) session: Option<Session>,
 }
@@ -53,7 +54,7 @@ mod tests {
             let mut made = false;
             sources.get(SocketAddr::from(([192, 0, 2, 1], port)), || {
                 made = true;
-                Source { context: None, session: None }
+                Source { context: Err(Instant::now()), session: None }
             });
             made
         };
