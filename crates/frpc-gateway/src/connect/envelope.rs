@@ -110,17 +110,23 @@ impl Messages {
         if self.buffer.is_empty() {
             (self.buffer, self.hold) = (BytesMut::new(), None);
         }
-        match (flags, self.encoding) {
-            (0, _) => Ok(Some(message)),
+        let message = match (flags, self.encoding) {
+            (0, _) => message,
             (COMPRESSED, Compression::Gzip) => {
                 let limit = u64::from(limit);
-                gzip::inflate(&message, limit).map(Some).map_err(|error| error.status(limit))
+                gzip::inflate(&message, limit).map_err(|error| error.status(limit))?
             }
             (COMPRESSED, Compression::Identity) => {
-                Err(Status::internal("a message is compressed, and the head names no encoding"))
+                return Err(Status::internal("a message is compressed, and the head names no encoding"));
             }
-            _ => Err(Status::invalid_argument("a message has flags that are not known")),
+            _ => return Err(Status::invalid_argument("a message has flags that are not known")),
+        };
+        if self.is_single && message.len() >= CHARGED_MIN {
+            // It waits for the end of the body.
+            check_growth(&self.context, 0, message.len())?;
+            self.hold = Some(self.context.charge(message.len()));
         }
+        Ok(Some(message))
     }
 
     /// Adds a part of the body to the buffer.

@@ -3,6 +3,7 @@
 use super::support::{ACCEPT, Host, LEGACY, all, modern, request};
 use frpc_gateway::{Gateway, Http};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -130,4 +131,24 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
             .status,
         404
     );
+}
+
+/// A message of some kilobytes took megabytes that were not charged, until the end of its body.
+#[tokio::test]
+async fn message_that_inflates_beyond_the_memory_is_refused() {
+    let host = Host::with(Gateway::new().http(Http::new().grpc()), |builder| builder.memory_max(1 << 20));
+    let message = crate::gzip::deflate(&[&br#"{"number":1}"#[..], &vec![b' '; 3 << 20]].concat());
+    let length = u32::try_from(message.len()).expect("it is short");
+    let body = [&[1][..], &length.to_be_bytes(), &message].concat();
+    let fields = "content-type: application/grpc-web+json\r\ngrpc-encoding: gzip\r\nconnection: close\r\n";
+    let head = format!(
+        "POST /tools.Tools/Count HTTP/1.1\r\nhost: localhost\r\n{fields}content-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut io = host.connect();
+    io.write_all(&[head.as_bytes(), &body].concat()).await.expect("the server reads");
+    let mut response = Vec::new();
+    io.read_to_end(&mut response).await.expect("the server answers");
+    let response = String::from_utf8_lossy(&response);
+    assert!(response.contains("grpc-status: 8"), "{response}");
 }
