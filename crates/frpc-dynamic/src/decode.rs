@@ -198,6 +198,8 @@ impl Reader<'_> {
                 Value::EnumNumber(indexes.number(index).ok_or_else(unknown)?)
             }
             Element::Message(descriptor) => {
+                // Writers look at each field, though members of a oneof and those of nil take no bytes.
+                self.charge(descriptor.fields().len(), from)?;
                 let message = self.message(descriptor, from)?;
                 Value::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone())))
             }

@@ -89,22 +89,24 @@ pub struct Indexes {
 impl Layout {
     pub fn new(message: &MessageDescriptor) -> Self {
         let mut declared: Vec<FieldDescriptor> = declared(message).collect();
-        // The order of declaration within each group is kept.
-        let mut oneofs: Vec<(String, Vec<u32>)> = Vec::new();
+        // The numbers of the members of each oneof, in the order of declaration.
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut by_oneof = HashMap::new();
         for field in &declared {
-            if let Some(oneof) = oneof_of(field) {
-                match oneofs.iter_mut().find(|(name, _)| *name == oneof) {
-                    Some((_, members)) => members.push(field.number()),
-                    None => oneofs.push((oneof, vec![field.number()])),
-                }
+            let Some(oneof) = oneof_of(field) else { continue };
+            let at = *by_oneof.entry(oneof).or_insert(members.len());
+            match members.get_mut(at) {
+                Some(members) => members.push(field.number()),
+                None => members.push(vec![field.number()]),
             }
         }
+        // The order of declaration within each group is kept.
         declared.sort_by_key(group);
-        let mut seen = vec![false; oneofs.len()];
+        let mut seen = vec![false; members.len()];
         let fields: Vec<Field> = declared
             .into_iter()
             .map(|descriptor| {
-                let oneof = oneofs.iter().position(|(_, members)| members.contains(&descriptor.number()));
+                let oneof = oneof_of(&descriptor).and_then(|oneof| by_oneof.get(&oneof).copied());
                 let shape = match (oneof, descriptor.kind()) {
                     (_, Declared::Message(entry)) if descriptor.is_map() => Shape::Map(
                         Element::of(&entry.map_entry_key_field()),
@@ -121,8 +123,9 @@ impl Layout {
                 Field { descriptor, shape }
             })
             .collect();
-        let index_of = |number: &u32| fields.iter().position(|field| field.descriptor.number() == *number);
-        let oneofs = oneofs.iter().map(|(_, members)| members.iter().filter_map(index_of).collect()).collect();
+        let indices: HashMap<u32, usize> = fields.iter().map(|field| field.descriptor.number()).zip(0..).collect();
+        let index_of = |number: &u32| indices.get(number).copied();
+        let oneofs = members.iter().map(|members| members.iter().filter_map(index_of).collect()).collect();
         Self { message: message.clone(), fields, oneofs }
     }
 }
@@ -133,10 +136,10 @@ pub(crate) fn declared(message: &MessageDescriptor) -> impl Iterator<Item = Fiel
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
-/// The oneof that a field belongs to, except the synthetic ones of `optional`.
-fn oneof_of(field: &FieldDescriptor) -> Option<String> {
-    let oneof = field.containing_oneof()?;
-    (!field.field_descriptor_proto().proto3_optional()).then(|| oneof.name().to_owned())
+/// The index of the oneof that a field belongs to, except the synthetic ones of `optional`.
+fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
+    let declared = field.field_descriptor_proto();
+    declared.oneof_index.filter(|_| !declared.proto3_optional())
 }
 
 /// Single values are first, then lists, then messages and maps.

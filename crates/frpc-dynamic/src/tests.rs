@@ -1,7 +1,10 @@
 //! The JSON of messages by descriptors, where it needs care. `tests/conformance` compares it with generated code at
 //! large.
 
-use frpc_dynamic::{DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, to_json, to_json_pretty};
+use frpc_dynamic::{
+    Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, to_json, to_json_pretty,
+};
+use polyglot::{Decoder, Encoder, Kind};
 use prost_reflect::prost_types::FileDescriptorSet;
 
 const SCHEMA: &str = r#"
@@ -49,6 +52,25 @@ fn order(json: &str) -> Result<DynamicMessage, JsonError> {
 
 fn refusal(json: &str) -> String {
     order(json).unwrap_err().to_string()
+}
+
+/// Each took the time of all fields, where JSON is written.
+#[test]
+fn absent_messages_with_many_fields_count_as_memory() {
+    let fields: String = (1..=1000).map(|number| format!("int32 f{number} = {number};")).collect();
+    let schema = format!("syntax = \"proto3\"; message Wide {{ {fields} }} message List {{ repeated Wide all = 1; }}");
+    let list = message(&schema, "List");
+    let read = |count| {
+        let mut body = Vec::new();
+        let mut to = Encoder::new(&mut body);
+        to.message_head();
+        to.list(Kind::Any, count).unwrap();
+        (0..count).for_each(|_| to.nil());
+        let read = Codec::new().with_memory_max(64 << 20).decode(&list, &mut Decoder::new(&body));
+        read.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(read(10_000), "");
+    assert!(read(100_000).contains("takes more than"));
 }
 
 #[test]

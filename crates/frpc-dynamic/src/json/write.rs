@@ -4,7 +4,7 @@ use super::{Form, content, is_null};
 use crate::layout::declared;
 use frpc_json::wellknown::{encode_duration, encode_field_mask, encode_timestamp};
 use frpc_json::{EncodeError, EncodeReason, Key, Writer, quoted};
-use prost_reflect::prost_types::EnumValueDescriptorProto;
+use prost_reflect::prost_types::{EnumOptions, EnumValueDescriptorProto};
 use prost_reflect::{DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -145,8 +145,12 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
 
 /// The name of an enum's number, of the first of several aliases.
 fn name(descriptor: &EnumDescriptor, number: i32) -> Option<String> {
+    let declared = descriptor.enum_descriptor_proto();
+    if !declared.options.as_ref().is_some_and(EnumOptions::allow_alias) {
+        return descriptor.get_value(number).map(|value| value.name().to_owned());
+    }
     let is_it = |value: &&EnumValueDescriptorProto| value.number() == number;
-    descriptor.enum_descriptor_proto().value.iter().find(is_it).map(|value| value.name().to_owned())
+    declared.value.iter().find(is_it).map(|value| value.name().to_owned())
 }
 
 /// Writes a `Value` by its member that is set.
